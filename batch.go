@@ -1,0 +1,161 @@
+package patra
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Phase is a stage of a scan.
+type Phase string
+
+// PhaseSearch is the walk through result pages.
+const PhaseSearch Phase = "SEARCH"
+
+// How a walk announced its end.
+const (
+	EndNoToken   = "NO_TOKEN"
+	EndSameToken = "SAME_TOKEN"
+	EndEmptyPage = "EMPTY_PAGE"
+	EndNullNext  = "NULL_NEXT"
+)
+
+// Counts is what became of the records of a page. Their sum is the number of items, with nothing left over.
+type Counts struct {
+	Insert     int64 `json:"insert"`
+	Update     int64 `json:"update"`
+	Same       int64 `json:"same"`
+	Stale      int64 `json:"stale"`
+	Dup        int64 `json:"dup"`
+	Quarantine int64 `json:"quarantine"`
+	Outside    int64 `json:"outside"` // counted beside: the record lies outside the window the slice answers for
+}
+
+// Total is the number of items on the page.
+func (c Counts) Total() int64 { return c.Insert + c.Update + c.Same + c.Stale + c.Dup + c.Quarantine }
+
+// Add is the sum of both.
+func (c Counts) Add(o Counts) Counts {
+	return Counts{c.Insert + o.Insert, c.Update + o.Update, c.Same + o.Same, c.Stale + o.Stale, c.Dup + o.Dup, c.Quarantine + o.Quarantine, c.Outside + o.Outside}
+}
+
+// Batch is one row of the ledger: one page of one scan.
+type Batch struct {
+	ID            int64           `json:"id"`
+	RunID         int64           `json:"run_id"`
+	TaskID        int64           `json:"task_id"`
+	SliceID       int64           `json:"slice_id"`
+	PlanID        int64           `json:"plan_id"`
+	Source        string          `json:"source"`
+	Operation     Operation       `json:"operation"`
+	BatchNo       int64           `json:"batch_no"`
+	ScanNo        int64           `json:"scan_no"`
+	Phase         Phase           `json:"phase"`
+	Ordinal       int64           `json:"ordinal"`
+	LeaseCount    int64           `json:"lease_count"`
+	HasNext       *bool           `json:"has_next,omitempty"`
+	EndCode       string          `json:"end_code,omitempty"`
+	ProviderTotal *int64          `json:"provider_total,omitempty"`
+	RecordCount   int64           `json:"record_count"`
+	Counts        Counts          `json:"counts"`
+	BodySHA256    string          `json:"body_sha256,omitempty"`
+	Error         json.RawMessage `json:"error,omitempty"`
+	Status        Status          `json:"status"`
+	StartedAt     Instant         `json:"started_at"`
+	CommittedAt   *Instant        `json:"committed_at,omitempty"`
+}
+
+// PageOpen announces a request before it is sent: its place in the scan and its ticket through the gate.
+type PageOpen struct {
+	BatchNo    int64
+	ScanNo     int64
+	Phase      Phase
+	Ordinal    int64
+	PageSize   int
+	Before     string // position that the request asks from
+	RequestID  string
+	GateKey    string
+	Cost       int64
+	Waited     int64 // microseconds
+	AcquiredAt Instant
+	Request    json.RawMessage // what is sent, without secrets
+}
+
+// Exchange is what happened to a request on the wire.
+type Exchange struct {
+	SentAt     Instant
+	FinishedAt Instant
+	Status     int
+	Bytes      int64
+	Outcome    string
+	Level      Level
+}
+
+// Outcomes of a request.
+const (
+	OutcomeOK        = "OK"
+	OutcomeHTTPError = "HTTP_ERROR"
+	OutcomeNetError  = "NET_ERROR"
+	OutcomeTimeout   = "TIMEOUT"
+	OutcomeTooLarge  = "TOO_LARGE"
+	OutcomeCut       = "CUT"
+	OutcomeBadBody   = "BAD_BODY"
+	OutcomeUnknown   = "UNKNOWN"
+)
+
+// OpenPage is a page whose ledger row exists and whose request may be sent.
+type OpenPage struct {
+	PageOpen
+	BatchID      int64
+	RequestRowID int64
+}
+
+// PageResult is a page that was read to its end.
+type PageResult struct {
+	Exchange    Exchange
+	Records     []Observation
+	Quarantined []Quarantined
+	Outside     int64
+	After       string // position of the next page
+	HasNext     bool
+	EndCode     string
+	Total       *int64
+	TimeMin     *Instant
+	TimeMax     *Instant
+	Response    json.RawMessage // status and headers, without secrets
+	BodySHA256  string
+}
+
+// Quarantined is one item that could not become a record, kept whole.
+type Quarantined struct {
+	ItemNo   int
+	ID       string
+	Code     string
+	Path     string
+	Fragment []byte
+}
+
+// PageFailure is a request that gave no page.
+type PageFailure struct {
+	Exchange Exchange
+	Fault    Fault
+	Response json.RawMessage
+}
+
+// Closing is how a run of a task ends.
+type Closing struct {
+	Status   Status // SUCCEEDED, FAILED or QUEUED (give the task back)
+	Fault    *Fault
+	RetryIn  time.Duration // for QUEUED
+	WaitCode string        // for QUEUED
+	GiveBack bool          // for QUEUED: the attempt does not count, nobody was at fault
+	Proof    *Proof        // for SUCCEEDED
+}
+
+// Proof is what a finished scan says about completeness.
+type Proof struct {
+	ScanNo  int64
+	Trust   Trust
+	State   Completeness
+	IDsSeen int64
+	Rescans int64
+}

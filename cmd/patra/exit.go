@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+
+	"patra"
+	"patra/internal/store"
+)
+
+// The exit codes. A script can rely on them.
+const (
+	exitOK          = 0 // done and complete
+	exitFailed      = 1
+	exitUsage       = 2 // usage or invalid input
+	exitEnvironment = 3 // store, network, disk, migration needed
+	exitIncomplete  = 4 // ran, but something is missing
+)
+
+// coded is an error that knows its exit code.
+type coded struct {
+	code int
+	err  error
+}
+
+// Error implements error.
+func (c coded) Error() string { return c.err.Error() }
+
+// Unwrap gives the error inside.
+func (c coded) Unwrap() error { return c.err }
+
+func usage(format string, args ...any) error {
+	return coded{exitUsage, fmt.Errorf(format, args...)}
+}
+
+func environment(err error) error {
+	if err == nil {
+		return nil
+	}
+	return coded{exitEnvironment, err}
+}
+
+func incomplete(format string, args ...any) error {
+	return coded{exitIncomplete, fmt.Errorf(format, args...)}
+}
+
+func quote(s string) string { return strconv.Quote(s) }
+
+// report prints an error for a person and gives the exit code.
+func report(stderr io.Writer, err error) int {
+	if err == nil {
+		return exitOK
+	}
+	if found, ok := errors.AsType[patra.Problems](err); ok {
+		for _, p := range found {
+			fmt.Fprintf(stderr, "patra: %s\n", p)
+		}
+		return exitUsage
+	}
+	fmt.Fprintf(stderr, "patra: %s\n", err)
+	if c, ok := errors.AsType[coded](err); ok {
+		return c.code
+	}
+	if errors.Is(err, store.ErrNeedsMigration) || errors.Is(err, store.ErrTooNew) {
+		return exitEnvironment
+	}
+	if errors.Is(err, context.Canceled) {
+		return exitIncomplete
+	}
+	return exitFailed
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"patra"
+	"patra/internal/store"
+)
+
+const emptyNext = "Next: patra harvest SOURCE --from DAY --to DAY"
+
+// listCmd makes a command that lists rows of one noun.
+func listCmd[T any](a *app, use, short string, read func(context.Context, *store.Store, store.Filter) ([]T, error), cols columns[T]) *cobra.Command {
+	var f store.Filter
+	var out format
+	var status string
+	c := &cobra.Command{
+		Use: use, Short: short, Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := a.open(c.Context())
+			if err != nil {
+				return err
+			}
+			f.Status = patra.Status(strings.ToUpper(status))
+			rows, err := read(c.Context(), s, f)
+			if err != nil {
+				return err
+			}
+			return printRows(a.stdout, out, rows, cols)
+		},
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.Source, "source", "", "only this source")
+	fl.StringVar(&status, "status", "", "only this state")
+	fl.Int64Var(&f.Plan, "plan", 0, "only of this plan")
+	fl.Int64Var(&f.Task, "task", 0, "only of this task")
+	fl.Int64Var(&f.Run, "run", 0, "only of this run")
+	fl.IntVar(&f.Limit, "limit", 100, "at most this many, newest first")
+	formatFlag(c, &out)
+	return c
+}
+
+func (a *app) plansCmd() *cobra.Command {
+	return listCmd(a, "plans", "List plans", func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Plan, error) {
+		return s.Plans(ctx, f)
+	},
+		columns[patra.Plan]{
+			names: []string{"id", "source", "operation", "window", "slices", "status", "reason", "created"},
+			row: func(p patra.Plan) []any {
+				return []any{p.ID, p.Source + "/" + p.Endpoint, p.Operation, p.Window, p.SliceCount, p.Status, p.Reason, seconds(p.CreatedAt)}
+			},
+			empty: "No plans. " + emptyNext,
+		})
+}
+
+func (a *app) slicesCmd() *cobra.Command {
+	return listCmd(a, "slices", "List slices", func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Slice, error) {
+		return s.Slices(ctx, f)
+	},
+		columns[patra.Slice]{
+			names: []string{"id", "plan", "no", "purpose", "answers for", "asks for", "status"},
+			row:   func(s patra.Slice) []any { return []any{s.ID, s.PlanID, s.No, s.Purpose, s.Window, s.Fetch, s.Status} },
+			empty: "No slices. " + emptyNext,
+		})
+}
+
+func (a *app) tasksCmd() *cobra.Command {
+	return listCmd(a, "tasks", "List tasks", func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Task, error) {
+		return s.Tasks(ctx, f)
+	},
+		columns[patra.Task]{
+			names: []string{"id", "plan", "slice", "window", "status", "attempts", "lease", "scan", "last error"},
+			row: func(t patra.Task) []any {
+				return []any{t.ID, t.PlanID, t.SliceID, t.Window, t.Status, fmt.Sprintf("%d/%d", t.Attempts, t.MaxAttempts), t.LeaseCount, t.ScanNo, faultText(t.LastError)}
+			},
+			empty: "No tasks. " + emptyNext,
+		})
+}
+
+func (a *app) runsCmd() *cobra.Command {
+	return listCmd(a, "runs", "List runs", func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Run, error) { return s.Runs(ctx, f) },
+		columns[patra.Run]{
+			names: []string{"id", "task", "attempt", "window", "status", "exhausted", "started", "took", "error"},
+			row: func(r patra.Run) []any {
+				return []any{r.ID, r.TaskID, r.AttemptNo, r.Window, r.Status, yes(r.Exhausted), seconds(r.StartedAt), took(r.StartedAt, r.FinishedAt), faultText(r.Error)}
+			},
+			empty: "No runs. " + emptyNext,
+		})
+}
+
+func (a *app) batchesCmd() *cobra.Command {
+	return listCmd(a, "batches", "List the ledger: one row a page", func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Batch, error) {
+		return s.Batches(ctx, f)
+	},
+		columns[patra.Batch]{
+			names: []string{"id", "run", "scan", "page", "status", "records", "new", "changed", "same", "quar", "end", "error"},
+			row: func(b patra.Batch) []any {
+				return []any{b.ID, b.RunID, b.ScanNo, b.Ordinal, b.Status, b.RecordCount, b.Counts.Insert, b.Counts.Update, b.Counts.Same, b.Counts.Quarantine, b.EndCode, faultText(b.Error)}
+			},
+			empty: "No batches. " + emptyNext,
+		})
+}
+
+func (a *app) cursorCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "cursor", Short: "Look at watermarks", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(listCmd(a, "list", "List watermarks", func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Cursor, error) {
+		return s.Cursors(ctx, f)
+	},
+		columns[patra.Cursor]{
+			names: []string{"id", "source", "operation", "field", "origin", "watermark", "complete through", "moves"},
+			row: func(c patra.Cursor) []any {
+				return []any{c.ID, c.Source + "/" + c.Endpoint, c.Operation, c.Key, seconds(c.Origin), seconds(c.Value), seconds(c.SealedThrough), c.Version}
+			},
+			empty: "No cursors. " + emptyNext,
+		}))
+	return c
+}
+
+// seconds is a time for a table.
+func seconds(i patra.Instant) string { return i.Time().Format("2006-01-02 15:04:05") }
+
+func took(from patra.Instant, to *patra.Instant) string {
+	if to == nil {
+		return ""
+	}
+	return fmt.Sprintf("%.1fs", float64(*to-from)/float64(patra.Second))
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return ""
+}
+
+// faultText is a stored fault in a few words.
+func faultText(raw json.RawMessage) string {
+	var f patra.Fault
+	if len(raw) == 0 || json.Unmarshal(raw, &f) != nil {
+		return ""
+	}
+	return f.Error()
+}

@@ -1,0 +1,151 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/goccy/go-yaml"
+	"github.com/jedib0t/go-pretty/v6/table"
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+)
+
+// format is how a reading command prints.
+type format string
+
+// formatFlag adds -o to a command.
+func formatFlag(c *cobra.Command, f *format) {
+	*f = "table"
+	c.Flags().VarP((*formatValue)(f), "output", "o", "table, json, jsonl or yaml")
+}
+
+type formatValue format
+
+// String implements pflag.Value.
+func (f *formatValue) String() string { return string(*f) }
+
+// Type implements pflag.Value.
+func (f *formatValue) Type() string { return "format" }
+
+// Set implements pflag.Value.
+func (f *formatValue) Set(s string) error {
+	switch s {
+	case "table", "json", "jsonl", "yaml":
+		*f = formatValue(s)
+		return nil
+	}
+	return fmt.Errorf("%q is none of table, json, jsonl, yaml", s)
+}
+
+// columns is how rows of T look in a table.
+type columns[T any] struct {
+	names []string
+	row   func(T) []any
+	empty string // what to say, and to do next, when there is nothing
+}
+
+// printRows prints a list in the wanted format.
+func printRows[T any](w io.Writer, f format, rows []T, c columns[T]) error {
+	switch f {
+	case "jsonl":
+		for _, r := range rows {
+			if err := printJSON(w, r, ""); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "table":
+		if len(rows) == 0 {
+			_, err := fmt.Fprintln(w, c.empty)
+			return err
+		}
+		t := newTable(w, c.names...)
+		for _, r := range rows {
+			t.AppendRow(c.row(r))
+		}
+		t.Render()
+		return nil
+	}
+	return printValue(w, f, rows)
+}
+
+// printValue prints anything as JSON or YAML.
+func printValue(w io.Writer, f format, v any) error {
+	if f != "yaml" {
+		indent := "  "
+		if f == "jsonl" {
+			indent = ""
+		}
+		return printJSON(w, v, indent)
+	}
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	y, err := yaml.JSONToYAML(b)
+	if err != nil {
+		return err
+	}
+	_, err = w.Write(y)
+	return err
+}
+
+func printJSON(w io.Writer, v any, indent string) error {
+	enc := json.NewEncoder(w)
+	enc.SetEscapeHTML(false)
+	enc.SetIndent("", indent)
+	return enc.Encode(v)
+}
+
+// newTable is a table without frames that fits the terminal.
+func newTable(w io.Writer, names ...string) table.Writer {
+	t := table.NewWriter()
+	t.SetOutputMirror(w)
+	style := table.StyleLight
+	style.Options = table.Options{SeparateColumns: false, DrawBorder: false, SeparateHeader: false}
+	style.Box.PaddingLeft = ""
+	style.Box.PaddingRight = "  "
+	t.SetStyle(style)
+	header := make(table.Row, len(names))
+	for i, n := range names {
+		header[i] = strings.ToUpper(n)
+	}
+	t.AppendHeader(header)
+	if width, ok := terminalWidth(w); ok {
+		t.Style().Size.WidthMax = width
+	}
+	return t
+}
+
+// terminalWidth is the width of the terminal behind w, if there is one.
+func terminalWidth(w io.Writer) (int, bool) {
+	f, ok := w.(*os.File)
+	if !ok || !term.IsTerminal(int(f.Fd())) {
+		return 0, false
+	}
+	width, _, err := term.GetSize(int(f.Fd()))
+	return width, err == nil
+}
+
+// thousands writes a number as people read it.
+func thousands(n int64) string {
+	s := fmt.Sprint(n)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// plural is `1 slice`, `2 slices`.
+func plural(n int64, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	if strings.HasSuffix(noun, "h") {
+		return thousands(n) + " " + noun + "es"
+	}
+	return thousands(n) + " " + noun + "s"
+}

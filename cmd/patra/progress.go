@@ -1,0 +1,113 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"sync"
+	"time"
+
+	"github.com/vbauerster/mpb/v8"
+	"github.com/vbauerster/mpb/v8/decor"
+	"golang.org/x/term"
+
+	"patra/internal/executor"
+)
+
+// quiet is how often a line is printed where there is no terminal.
+const quiet = 2 * time.Second
+
+// progress shows a harvest while it runs: a bar in a terminal, a line now and then elsewhere.
+type progress struct {
+	mu    sync.Mutex
+	sum   *summary
+	name  string
+	total int64
+	out   io.Writer
+	shown time.Time
+
+	bars *mpb.Progress
+	bar  *mpb.Bar
+}
+
+func (a *app) progress(sum *summary, name string, total int64) *progress {
+	p := &progress{sum: sum, name: name, total: total, out: a.stderr, shown: time.Now()}
+	if f, ok := a.stderr.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) || total == 0 {
+		return p
+	}
+	p.bars = mpb.New(mpb.WithOutput(a.stderr), mpb.WithWidth(40), mpb.WithRefreshRate(120*time.Millisecond))
+	p.bar = p.bars.AddBar(total,
+		mpb.PrependDecorators(decor.Name(name+" "), decor.CountersNoUnit("%d/%d slices ")),
+		mpb.AppendDecorators(decor.Any(p.counters), decor.AverageETA(decor.ET_STYLE_GO, decor.WCSyncSpace)),
+	)
+	return p
+}
+
+// counters is what stands behind the bar.
+func (p *progress) counters(decor.Statistics) string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return fmt.Sprintf(" %s · %.1f pages/s ·", plural(p.sum.Counts.Total(), "record"), p.rate())
+}
+
+func (p *progress) rate() float64 {
+	return float64(p.sum.Pages) / max(time.Since(p.sum.started).Seconds(), 0.001)
+}
+
+// observe counts one event.
+func (p *progress) observe(e executor.Event) {
+	p.mu.Lock()
+	step := p.count(e)
+	line := p.line(step)
+	p.mu.Unlock()
+	if p.bar != nil {
+		p.bar.IncrBy(step)
+	} else if line != "" {
+		fmt.Fprintln(p.out, line)
+	}
+}
+
+// count adds an event to the summary; it gives 1 when a slice has ended.
+func (p *progress) count(e executor.Event) int {
+	s := p.sum
+	if e.Fault != nil && e.Kind != executor.EventFailed {
+		s.Faults[e.Fault.Code]++
+	}
+	switch e.Kind {
+	case executor.EventPage:
+		s.Pages++
+		s.Counts = s.Counts.Add(e.Counts)
+	case executor.EventRetry:
+		s.Retries++
+	case executor.EventRestart:
+		s.Restarts++
+	case executor.EventLost:
+		s.Lost++
+	case executor.EventDone:
+		s.Slices++
+		return 1
+	case executor.EventFailed:
+		s.Failed++
+		return 1
+	}
+	return 0
+}
+
+// line is what is printed without a terminal: now and then, and when a slice fails.
+func (p *progress) line(step int) string {
+	done := p.sum.Slices + p.sum.Failed
+	if step == 0 || (time.Since(p.shown) < quiet && done < p.total) {
+		return ""
+	}
+	p.shown = time.Now()
+	return fmt.Sprintf("%s: %d/%d slices, %s, %.1f pages/s", p.name, done, p.total, plural(p.sum.Counts.Total(), "record"), p.rate())
+}
+
+// finish leaves the terminal clean.
+func (p *progress) finish() {
+	if p.bar == nil {
+		return
+	}
+	p.bar.Abort(false) // a bar that is full has already ended
+	p.bars.Wait()
+}

@@ -1,0 +1,78 @@
+package main
+
+import (
+	"context"
+	"io"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+// run is the whole program apart from the process around it.
+func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
+	a := &app{environ: environ, stdout: stdout, stderr: stderr}
+	root := a.root()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if a.store != nil {
+		if closeErr := a.store.Close(); err == nil {
+			err = closeErr
+		}
+	}
+	return report(stderr, err)
+}
+
+func (a *app) root() *cobra.Command {
+	root := &cobra.Command{
+		Use:   "patra",
+		Short: "Harvest scholarly literature completely, politely and provably",
+		Long: strings.TrimSpace(`
+Patra harvests scholarly and medical literature from web APIs into one deduplicated store.
+It plans time windows into slices, reads them in parallel under leases, respects the limits
+of every provider, and keeps the proof of what it covered.`),
+		Example: `  patra demo --once                                   see it work, offline
+  patra init                                          write patra.yaml, create the store
+  patra harvest crossref --from 2026-11-01 --to 2026-11-03
+  patra records export --format jsonl > works.jsonl`,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		// Without a command the help is what a person wants to see.
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+		Args: noArgs,
+	}
+	root.SetOut(a.stdout)
+	root.SetErr(a.stderr)
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%s", err) })
+	flags := root.PersistentFlags()
+	flags.StringVar(&a.configPath, "config", "", "configuration file (default patra.yaml, if it is there)")
+	flags.StringVar(&a.storeURL, "store", "", "store URL, in place of store.url")
+	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error, in place of log.level")
+	root.AddCommand(a.initCmd(), a.migrateCmd(), a.versionCmd(), a.simCmd(), a.demoCmd(), a.planCmd(), a.harvestCmd(), a.recordsCmd(),
+		a.plansCmd(), a.slicesCmd(), a.tasksCmd(), a.runsCmd(), a.batchesCmd(), a.cursorCmd(), a.coverageCmd(), a.lineageCmd())
+	return root
+}
+
+// noArgs refuses stray words with a sentence.
+func noArgs(c *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if c.HasSubCommands() {
+		text := "there is no command " + quote(c.CommandPath()+" "+args[0])
+		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
+			return usage("%s; did you mean %q?", text, near[0])
+		}
+		return usage("%s; see %s --help", text, c.CommandPath())
+	}
+	return usage("%s takes no arguments, but was given %q", c.CommandPath(), args[0])
+}
+
+// exactly asks for the named arguments.
+func exactly(names ...string) cobra.PositionalArgs {
+	return func(c *cobra.Command, args []string) error {
+		if len(args) == len(names) {
+			return nil
+		}
+		return usage("%s needs: %s", c.CommandPath(), strings.Join(names, " "))
+	}
+}

@@ -1,0 +1,113 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"patra"
+	"patra/internal/store"
+)
+
+// tally is what this process saw happen.
+type tally struct {
+	Slices   int64            `json:"slices_done"`
+	Failed   int64            `json:"slices_failed"`
+	Pages    int64            `json:"pages"`
+	Retries  int64            `json:"retries"`
+	Restarts int64            `json:"scan_restarts"`
+	Lost     int64            `json:"leases_lost"`
+	Faults   map[string]int64 `json:"faults"`
+	Counts   patra.Counts     `json:"records"`
+}
+
+// summary is the end of a harvest: what was done, and what is proved.
+type summary struct {
+	Plan        patra.Plan           `json:"plan"`
+	Decision    patra.WindowDecision `json:"decision"`
+	tally       `json:"work"`
+	Seconds     float64        `json:"seconds"`
+	Stored      int64          `json:"stored_records"`
+	Cursor      *patra.Cursor  `json:"cursor,omitempty"`
+	Gaps        patra.Coverage `json:"gaps"`
+	Disputed    patra.Coverage `json:"disputed"`
+	Interrupted bool           `json:"interrupted"`
+
+	source  string
+	started time.Time
+}
+
+// measure reads back from the store how complete the plan's window is.
+func (s *summary) measure(ctx context.Context, st *store.Store) error {
+	s.Seconds = time.Since(s.started).Seconds()
+	s.Gaps, s.Disputed = patra.Coverage{}, patra.Coverage{}
+	var err error
+	if s.Stored, err = st.CountRecords(ctx, s.source); err != nil || s.Plan.CursorID == 0 {
+		return err
+	}
+	cursors, err := st.Cursors(ctx, store.Filter{Cursor: s.Plan.CursorID})
+	if err != nil {
+		return err
+	}
+	s.Cursor = &cursors[0]
+	answers, err := st.Answers(ctx, s.Plan.CursorID)
+	if err != nil {
+		return err
+	}
+	s.Gaps = append(s.Gaps, patra.NewCoverage(s.Plan.Window).Minus(patra.Merged(answers))...)
+	s.Disputed = append(s.Disputed, patra.Paint(answers)[patra.StateDisputed].Clip(s.Plan.Window)...)
+	return nil
+}
+
+// print tells a person.
+func (s *summary) print(w io.Writer) {
+	if s.Decision.Window.IsEmpty() && s.Pages == 0 {
+		fmt.Fprintf(w, "Nothing to harvest from %s: %s.\n", s.source, reasonText[s.Decision.Reason])
+		s.printCursor(w)
+		return
+	}
+	n := s.Counts
+	fmt.Fprintf(w, "Harvested %s %s in %s\n", s.source, s.Plan.Window, time.Duration(s.Seconds*float64(time.Second)).Round(100*time.Millisecond))
+	fmt.Fprintf(w, "  slices     %s done, %d failed\n", thousands(s.Slices), s.Failed)
+	fmt.Fprintf(w, "  pages      %s%s\n", thousands(s.Pages), s.healed())
+	fmt.Fprintf(w, "  records    %s read: %s new, %s changed, %s unchanged, %s older than stored, %s quarantined\n",
+		thousands(n.Total()), thousands(n.Insert), thousands(n.Update), thousands(n.Same+n.Dup), thousands(n.Stale), thousands(n.Quarantine))
+	fmt.Fprintf(w, "  stored     %s of %s\n", plural(s.Stored, "record"), s.source)
+	s.printCursor(w)
+	if s.verdict() == nil {
+		fmt.Fprintln(w, "  next       patra records export --format jsonl > "+s.source+".jsonl")
+	}
+}
+
+func (s *summary) printCursor(w io.Writer) {
+	if s.Cursor == nil {
+		return
+	}
+	fmt.Fprintf(w, "  watermark  %s, complete through %s\n", s.Cursor.Value, s.Cursor.SealedThrough)
+	if s.Decision.OriginCode == patra.OriginOneWindow {
+		fmt.Fprintf(w, "  history    begins at %s; use --from on the first harvest of a source to begin earlier\n", s.Cursor.Origin)
+	}
+}
+
+// healed lists what went wrong on the way and was mended.
+func (s *summary) healed() string {
+	var parts []string
+	var codes []string
+	for code := range s.Faults {
+		codes = append(codes, code)
+	}
+	slices.Sort(codes)
+	for _, code := range codes {
+		parts = append(parts, fmt.Sprintf("%d× %s", s.Faults[code], strings.ToLower(strings.ReplaceAll(code, "_", " "))))
+	}
+	if s.Restarts > 0 {
+		parts = append(parts, plural(s.Restarts, "scan")+" restarted")
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return " (healed: " + strings.Join(parts, ", ") + ")"
+}

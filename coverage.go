@@ -1,0 +1,153 @@
+package patra
+
+import (
+	"cmp"
+	"slices"
+)
+
+// Coverage is a set of instants as disjoint, non-touching, ascending windows. Every operation returns one in
+// that form, so two equal sets are equal slices.
+type Coverage []Window
+
+// NewCoverage unites windows in any order, overlapping or not.
+func NewCoverage(ws ...Window) Coverage {
+	sorted := slices.DeleteFunc(slices.Clone(ws), Window.IsEmpty)
+	slices.SortFunc(sorted, func(a, b Window) int { return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(a.To, b.To)) })
+	var c Coverage
+	for _, w := range sorted {
+		if n := len(c); n > 0 && w.From <= c[n-1].To {
+			c[n-1].To = max(c[n-1].To, w.To)
+			continue
+		}
+		c = append(c, w)
+	}
+	return c
+}
+
+// Union is what lies in either set.
+func (c Coverage) Union(other Coverage) Coverage {
+	return NewCoverage(slices.Concat(c, other)...)
+}
+
+// Minus is what lies in c and not in other.
+func (c Coverage) Minus(other Coverage) Coverage {
+	var out Coverage
+	j := 0
+	for _, w := range c {
+		for j < len(other) && other[j].To <= w.From {
+			j++
+		}
+		from := w.From
+		for k := j; k < len(other) && other[k].From < w.To; k++ {
+			if other[k].From > from {
+				out = append(out, Window{From: from, To: other[k].From})
+			}
+			from = max(from, other[k].To)
+		}
+		if from < w.To {
+			out = append(out, Window{From: from, To: w.To})
+		}
+	}
+	return out
+}
+
+// Clip is what lies in both c and w.
+func (c Coverage) Clip(w Window) Coverage {
+	var out Coverage
+	for _, p := range c {
+		if in := (Window{From: max(p.From, w.From), To: min(p.To, w.To)}); !in.IsEmpty() {
+			out = append(out, in)
+		}
+	}
+	return out
+}
+
+// Contains reports whether i lies in the set.
+func (c Coverage) Contains(i Instant) bool {
+	return slices.ContainsFunc(c, func(w Window) bool { return w.Contains(i) })
+}
+
+// Frontier is the watermark rule: the end of the contiguous covered stretch that starts at w, or w itself
+// when the instant at w is not covered. A later window that finished first never moves it over a hole.
+func (c Coverage) Frontier(w Instant) Instant {
+	for _, p := range c {
+		if p.From <= w && w < p.To {
+			return p.To
+		}
+	}
+	return w
+}
+
+// Completeness is how far a covered window is proved.
+type Completeness string
+
+// The states a closed window can have.
+const (
+	StateFetched  Completeness = "FETCHED"  // scanned to the end, counts not yet compared
+	StateSealed   Completeness = "SEALED"   // scanned to the end and the counts agree, or none can be had
+	StateDisputed Completeness = "DISPUTED" // scanned twice and the provider's exact count still differs
+)
+
+// Trust says what a provider's total is worth.
+type Trust string
+
+// The three kinds of total.
+const (
+	TrustExact    Trust = "EXACT"
+	TrustEstimate Trust = "ESTIMATE"
+	TrustNone     Trust = "NONE"
+)
+
+// Judge compares what a finished scan saw with what the provider says there is. A total never ends a scan;
+// it can only cast doubt on one that ended.
+func Judge(trust Trust, total *int64, seen int64) Completeness {
+	if trust != TrustExact || total == nil || *total == seen {
+		return StateSealed
+	}
+	return StateDisputed
+}
+
+// Answer is one closed window with its proof: a row of the coverage ledger.
+type Answer struct {
+	ID          int64        `json:"id"`
+	CursorID    int64        `json:"cursor_id"`
+	SliceID     int64        `json:"slice_id"`
+	Window      Window       `json:"window"`
+	Kind        string       `json:"kind"`
+	State       Completeness `json:"state"`
+	Trust       Trust        `json:"total"`
+	CountBefore *int64       `json:"count_before,omitempty"`
+	CountAfter  *int64       `json:"count_after,omitempty"`
+	IDsSeen     int64        `json:"ids_seen"`
+	Stored      int64        `json:"stored"`
+	Quarantined int64        `json:"quarantined"`
+	Rescans     int64        `json:"rescans"`
+	ClosedAt    Instant      `json:"closed_at"`
+	SealedAt    *Instant     `json:"sealed_at,omitempty"`
+}
+
+// KindScan marks the coverage of a slice that was scanned to its end.
+const KindScan = "SCAN"
+
+// Merged is the set of instants that the answers cover.
+func Merged(answers []Answer) Coverage {
+	ws := make([]Window, len(answers))
+	for i, a := range answers {
+		ws[i] = a.Window
+	}
+	return NewCoverage(ws...)
+}
+
+// Paint gives, for each state, the instants that are in it. Where answers overlap the newest one speaks.
+func Paint(answers []Answer) map[Completeness]Coverage {
+	newest := slices.Clone(answers)
+	slices.SortFunc(newest, func(a, b Answer) int { return cmp.Or(cmp.Compare(b.ClosedAt, a.ClosedAt), cmp.Compare(b.ID, a.ID)) })
+	out := map[Completeness]Coverage{}
+	var spoken Coverage
+	for _, a := range newest {
+		own := NewCoverage(a.Window)
+		out[a.State] = out[a.State].Union(own.Minus(spoken))
+		spoken = spoken.Union(own)
+	}
+	return out
+}

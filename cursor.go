@@ -1,0 +1,63 @@
+package patra
+
+// Scope is what a cursor's namespace is bound to.
+type Scope string
+
+// ScopeExpr binds a cursor to one query: another query never shares its watermark.
+const ScopeExpr Scope = "EXPR"
+
+// CursorTypeTime is a cursor whose value is a moment.
+const CursorTypeTime = "TIME"
+
+// DirectionForward is the direction of a HARVEST.
+const DirectionForward = "FORWARD"
+
+// Why a cursor event was written.
+const (
+	CauseCreate  = "CREATE"
+	CauseAdvance = "ADVANCE"
+)
+
+// Namespace is the identity of a cursor. The endpoint is part of it, so that two endpoints of one source never
+// pass over each other's gaps.
+type Namespace struct {
+	Source    string    `json:"source"`
+	Endpoint  string    `json:"endpoint"`
+	Operation Operation `json:"operation"`
+	Key       string    `json:"cursor_key"` // the date field that windows filter on
+	Scope     Scope     `json:"scope"`
+	ScopeKey  string    `json:"namespace_key"`
+}
+
+// HarvestNamespace is the namespace of forward harvests of one query.
+func HarvestNamespace(source, endpoint, field, exprProtoHash string) Namespace {
+	return Namespace{Source: source, Endpoint: endpoint, Operation: Harvest, Key: field, Scope: ScopeExpr, ScopeKey: exprProtoHash}
+}
+
+// Cursor is the promise: every record visible when its window was scanned, with a time before Value, is stored.
+type Cursor struct {
+	ID int64 `json:"id"`
+	Namespace
+	Origin        Instant `json:"origin"`
+	OriginCode    string  `json:"origin_code"`
+	Value         Instant `json:"watermark"`
+	SealedThrough Instant `json:"complete_through"`
+	Version       int64   `json:"version"`
+	PlanVersion   int64   `json:"-"`
+	UpdatedAt     Instant `json:"updated_at"`
+	ObservedMax   string  `json:"observed_max,omitempty"`
+}
+
+// EventKey is the idempotency key of one move of a cursor.
+func EventKey(ns Namespace, prev, next Instant, w Window, runID int64) string {
+	return Hash([]any{ns, prev.String(), next.String(), w, runID})
+}
+
+// SealedFrontier is how far a cursor is complete: the contiguous sealed stretch from where it was, or back at
+// the start of a window that has since come into dispute.
+func SealedFrontier(was Instant, closing Answer, answers []Answer) Instant {
+	if closing.State != StateSealed && closing.Window.From < was {
+		was = closing.Window.From
+	}
+	return Paint(answers)[StateSealed].Frontier(was)
+}

@@ -1,0 +1,142 @@
+package patra
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+)
+
+// Level says what a failure means for the work in hand. It decides who acts next.
+type Level string
+
+// The four levels, from "try again" to "a person must look".
+const (
+	LevelRetry   Level = "L1" // network, 5xx, 429: the same request may succeed later
+	LevelRequest Level = "L2" // the provider refuses this request: asking again changes nothing
+	LevelData    Level = "L3" // one record is unusable: it is quarantined and the page goes on
+	LevelFatal   Level = "L4" // credentials, signing, schema break: stop until a person resumes
+)
+
+// Error codes of the harvest itself. They are stored in rows and printed, so they never change.
+const (
+	CodeExhausted     = "EXHAUSTED"      // every permitted attempt was used
+	CodeNetwork       = "NETWORK"        // no answer, or a connection that broke
+	CodeTimeout       = "TIMEOUT"        // no complete answer in time
+	CodeHTTP          = "HTTP"           // an answer with a status that means failure
+	CodeRateLimited   = "RATE_LIMITED"   // the provider asks us to slow down
+	CodeTokenExpired  = "TOKEN_EXPIRED"  // a paging token the provider no longer knows
+	CodeOutcome       = "UNKNOWN_RESULT" // a stateful request whose effect on the provider is unknown
+	CodeTooLarge      = "TOO_LARGE"      // a body over the limit
+	CodeBadBody       = "BAD_BODY"       // a body that is not what the source describes
+	CodeSchema        = "SCHEMA"         // the items path is gone from a successful answer
+	CodeLoop          = "LOOP"           // the walk repeats itself
+	CodeMissingID     = "MISSING_ID"     // a record without a usable id
+	CodeBadTime       = "BAD_TIME"       // a record whose update time cannot be read
+	CodeMapping       = "MAPPING"        // a record whose mapped fields cannot be read
+	CodeInternal      = "INTERNAL"       // a defect of ours
+	CodeUnknownSource = "UNKNOWN_SOURCE" // no source of that name
+)
+
+// Sentinels a caller decides on.
+var (
+	// ErrLeaseLost means that another owner has taken the task over; nothing was written.
+	ErrLeaseLost = errors.New("the lease was taken over by another worker; nothing was written")
+	// ErrPlanMoved means that another planner changed the cursor's plans; compute the need again.
+	ErrPlanMoved = errors.New("another planner changed the plans of this cursor")
+	// ErrNoProof means that the ledger does not prove that the scan reached its end.
+	ErrNoProof = errors.New("the ledger does not prove that the scan was exhausted")
+	// ErrIllegalMove means that a state machine does not allow the requested step.
+	ErrIllegalMove = errors.New("the state machine does not allow this step")
+	// ErrNotFound means that a row that was named does not exist.
+	ErrNotFound = errors.New("not found")
+)
+
+// Fault is a classified failure of one request, page or record: what happened, where, and how grave it is.
+type Fault struct {
+	Level  Level  `json:"level"`
+	Code   string `json:"code"`
+	Path   string `json:"path,omitempty"`   // field or request part it concerns
+	Status int    `json:"status,omitempty"` // HTTP status, if there was one
+	Text   string `json:"text"`
+	Err    error  `json:"-"`
+}
+
+// Error says what happened in one sentence.
+func (f *Fault) Error() string {
+	var b strings.Builder
+	b.WriteString(f.Code)
+	if f.Status != 0 {
+		fmt.Fprintf(&b, " %d", f.Status)
+	}
+	if f.Path != "" {
+		b.WriteString(" at " + f.Path)
+	}
+	b.WriteString(": " + f.Text)
+	return b.String()
+}
+
+// Unwrap gives the underlying error, if any.
+func (f *Fault) Unwrap() error { return f.Err }
+
+// AsFault finds the classification of err; an unclassified error is a defect of ours and may be retried.
+func AsFault(err error) *Fault {
+	if f, ok := errors.AsType[*Fault](err); ok {
+		return f
+	}
+	return &Fault{Level: LevelRetry, Code: CodeInternal, Text: err.Error(), Err: err}
+}
+
+// Problem is one thing wrong with something a person wrote: a stable code, the place, the sentence, the next step.
+type Problem struct {
+	Code string `json:"code"`
+	File string `json:"file,omitempty"`
+	Line int    `json:"line,omitempty"`
+	Col  int    `json:"col,omitempty"`
+	Path string `json:"path,omitempty"`
+	Text string `json:"text"`
+	Hint string `json:"hint,omitempty"`
+}
+
+// String renders `file:line:col: text (CODE at path). Hint.`
+func (p Problem) String() string {
+	var b strings.Builder
+	if p.File != "" {
+		b.WriteString(p.File + ":")
+		if p.Line > 0 {
+			fmt.Fprintf(&b, "%d:", p.Line)
+			if p.Col > 0 {
+				fmt.Fprintf(&b, "%d:", p.Col)
+			}
+		}
+		b.WriteString(" ")
+	}
+	b.WriteString(p.Text + " (" + p.Code)
+	if p.Path != "" {
+		b.WriteString(" at " + p.Path)
+	}
+	b.WriteString(")")
+	if p.Hint != "" {
+		b.WriteString(". " + p.Hint)
+	}
+	return b.String()
+}
+
+// Problems is every problem found at once; it is an error when it is not empty.
+type Problems []Problem
+
+// Error lists all problems, one a line.
+func (ps Problems) Error() string {
+	lines := make([]string, len(ps))
+	for i, p := range ps {
+		lines[i] = p.String()
+	}
+	return strings.Join(lines, "\n")
+}
+
+// Err is nil for no problems, so that a caller can return it as it is.
+func (ps Problems) Err() error {
+	if len(ps) == 0 {
+		return nil
+	}
+	return ps
+}

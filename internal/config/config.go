@@ -1,0 +1,65 @@
+// Package config is patra.yaml: what can be set, what holds when nothing is set, and what is wrong with what was set.
+//
+// Values come from the defaults, the file, the environment and the flags, and each overrides the one before; flags are
+// applied by the caller, who then asks Validate again. All mistakes are reported together, each with its place and the
+// next step. The package never opens the store, never reads source definitions, and never puts a value into a message
+// that may be a secret.
+package config
+
+import "time"
+
+// Config is everything that can be set. A key that is not here is a mistake in the file.
+type Config struct {
+	Store    Store    `yaml:"store" json:"store"`
+	Contact  string   `yaml:"contact" json:"contact"` // mail address sent where a provider asks for one
+	Sources  Sources  `yaml:"sources" json:"sources"`
+	Executor Executor `yaml:"executor" json:"executor"`
+	Planner  Planner  `yaml:"planner" json:"planner"`
+	Log      Log      `yaml:"log" json:"log"`
+}
+
+// Store says where everything is kept.
+type Store struct {
+	URL string `yaml:"url" json:"url"` // sqlite:FILE or mysql://user:password@host:3306/database; holds a secret
+}
+
+// Sources says where source definitions are found, beside the shipped ones.
+type Sources struct {
+	Dir string `yaml:"dir" json:"dir"` // empty for the shipped ones only
+}
+
+// Executor sets how tasks are worked on.
+type Executor struct {
+	Workers      int      `yaml:"workers" json:"workers"`           // tasks at the same time
+	PerPartition int      `yaml:"perPartition" json:"perPartition"` // of these, at most this many for one partition
+	Lease        Duration `yaml:"lease" json:"lease"`               // without a sign of life for this long a task is lost
+	Heartbeat    Duration `yaml:"heartbeat" json:"heartbeat"`       // time between signs of life; shorter than the lease
+	TaskAttempts int      `yaml:"taskAttempts" json:"taskAttempts"` // how often a task is tried before it counts as failed
+}
+
+// Planner sets how windows of time are planned.
+type Planner struct {
+	SafetyLag Duration `yaml:"safetyLag" json:"safetyLag"` // how far behind now a window ends, as providers index late
+}
+
+// Log sets what is logged and how.
+type Log struct {
+	Level  string `yaml:"level" json:"level"`   // one of Levels
+	Format string `yaml:"format" json:"format"` // one of Formats
+}
+
+// Default is what holds when nothing is set. All defaults are here and nowhere else.
+func Default() Config {
+	return Config{
+		Store: Store{URL: "sqlite:patra.db"},
+		Executor: Executor{
+			Workers:      4,
+			PerPartition: 2,
+			Lease:        Duration(60 * time.Second),
+			Heartbeat:    Duration(20 * time.Second), // two may be lost before the lease is
+			TaskAttempts: 5,
+		},
+		Planner: Planner{SafetyLag: Duration(10 * time.Minute)},
+		Log:     Log{Level: "warn", Format: "text"},
+	}
+}

@@ -1,0 +1,319 @@
+package config_test
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"patra"
+	"patra/internal/config"
+	"patra/internal/strictyaml"
+)
+
+// inFolder runs the test where patra.yaml holds data, so that messages name the file as a person would.
+func inFolder(t *testing.T, data string) string {
+	t.Helper()
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("patra.yaml", []byte(data), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "patra.yaml"
+}
+
+func load(t *testing.T, data string, environ ...string) (config.Config, error) {
+	t.Helper()
+	return config.Load(inFolder(t, data), true, environ)
+}
+
+func TestPrecedence(t *testing.T) {
+	tests := []struct {
+		name string
+		file string
+		env  []string
+		want int
+	}{
+		{"default", "", nil, 4},
+		{"file over default", "executor: {workers: 8}\n", nil, 8},
+		{"environment over default", "", []string{"PATRA_EXECUTOR_WORKERS=9"}, 9},
+		{"environment over file", "executor: {workers: 8}\n", []string{"PATRA_EXECUTOR_WORKERS=9"}, 9},
+		{"empty section in the file", "executor:\n", nil, 4},
+		{"empty value in the file", "executor:\n  workers:\n", nil, 4},
+		{"empty variable", "executor: {workers: 8}\n", []string{"PATRA_EXECUTOR_WORKERS="}, 8},
+		{"last variable counts", "", []string{"PATRA_EXECUTOR_WORKERS=6", "PATRA_EXECUTOR_WORKERS=7"}, 7},
+		{"bad file under a good variable", "executor: {workers: many}\n", []string{"PATRA_EXECUTOR_WORKERS=7"}, 0},
+		{"a quoted reference stays text", "executor: {workers: \"${env:N}\"}\n", []string{"N=12"}, 0},
+		{"through a plain reference", "executor:\n  workers: ${env:N}\n", []string{"N=12"}, 12},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, err := load(t, tt.file, tt.env...)
+			if (err != nil) != (tt.want == 0) {
+				t.Fatal(err)
+			}
+			if got.Executor.Workers != tt.want {
+				t.Errorf("got %d, want %d", got.Executor.Workers, tt.want)
+			}
+		})
+	}
+}
+
+// Every key has a variable, in capitals, and setting it reaches the field.
+func TestEveryKeyHasAVariable(t *testing.T) {
+	environ := []string{
+		"PATRA_STORE_URL=mysql://u:p@h/db", "PATRA_CONTACT=a@b.org", "PATRA_SOURCES_DIR=/srv/sources",
+		"PATRA_EXECUTOR_WORKERS=10", "PATRA_EXECUTOR_PERPARTITION=3", "PATRA_EXECUTOR_LEASE=2m",
+		"PATRA_EXECUTOR_HEARTBEAT=30s", "PATRA_EXECUTOR_TASKATTEMPTS=7", "PATRA_PLANNER_SAFETYLAG=1d",
+		"PATRA_LOG_LEVEL=debug", "PATRA_LOG_FORMAT=json",
+	}
+	got, err := config.Load("", false, environ)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := config.Config{
+		Store: config.Store{URL: "mysql://u:p@h/db"}, Contact: "a@b.org", Sources: config.Sources{Dir: "/srv/sources"},
+		Executor: config.Executor{
+			Workers: 10, PerPartition: 3, Lease: config.Duration(2 * time.Minute),
+			Heartbeat: config.Duration(30 * time.Second), TaskAttempts: 7,
+		},
+		Planner: config.Planner{SafetyLag: config.Duration(24 * time.Hour)},
+		Log:     config.Log{Level: "debug", Format: "json"},
+	}
+	if got != want {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+	seen := map[string]bool{}
+	for _, path := range strictyaml.Paths(&got) {
+		seen[config.Variable(path)] = true
+	}
+	if len(seen) != len(environ) {
+		t.Errorf("%d variables for %d keys: %v", len(environ), len(seen), seen)
+	}
+}
+
+func TestProblems(t *testing.T) {
+	tests := []struct {
+		name string
+		file string
+		env  []string
+		want []string
+	}{
+		{"misspelt section", "store:\n  url: sqlite:x.db\n\nexecuter:\n  workers: 3\n", nil, []string{
+			`patra.yaml:4:1: unknown key "executer" (UNKNOWN_KEY at executer). did you mean "executor"?`}},
+		{"misspelt key", "executor: {per_partition: 3}\n", nil, []string{
+			`patra.yaml:1:12: unknown key "per_partition" (UNKNOWN_KEY at executor.per_partition). did you mean "perPartition"?`}},
+		{"ranges", "executor:\n  workers: 0\n  perPartition: 0\n  lease: 1s\n  heartbeat: 0s\n  taskAttempts: 101\n", nil, []string{
+			`patra.yaml:2:12: workers must be from 1 to 1024, not 0 (OUT_OF_RANGE at executor.workers)`,
+			`patra.yaml:3:17: perPartition must be at least 1, not 0 (OUT_OF_RANGE at executor.perPartition)`,
+			`patra.yaml:4:10: lease must be at least 5s, not 1s (OUT_OF_RANGE at executor.lease)`,
+			`patra.yaml:5:14: heartbeat must be more than 0s, not 0s (OUT_OF_RANGE at executor.heartbeat)`,
+			`patra.yaml:6:17: taskAttempts must be from 1 to 100, not 101 (OUT_OF_RANGE at executor.taskAttempts)`}},
+		{"too many workers", "executor: {workers: 1025}\n", nil, []string{
+			`patra.yaml:1:21: workers must be from 1 to 1024, not 1025 (OUT_OF_RANGE at executor.workers)`}},
+		{"heartbeat against lease", "executor:\n  lease: 30s\n  heartbeat: 30s\n", nil, []string{
+			`patra.yaml:3:14: heartbeat must be shorter than lease (30s), not 30s (OUT_OF_RANGE at executor.heartbeat). a third of the lease is usual`}},
+		{"lease against the default heartbeat", "executor:\n  lease: 10s\n", nil, []string{
+			`patra.yaml:2:10: heartbeat must be shorter than lease (10s), not 20s (OUT_OF_RANGE at executor.lease). a third of the lease is usual`}},
+		{"no clash with a value that was refused", "executor:\n  lease: long\n  heartbeat: 90s\n", nil, []string{
+			`patra.yaml:2:10: "long" is not a length of time such as 90s, 10m, 12h or 90d (BAD_VALUE at executor.lease)`}},
+		{"store without a scheme is not shown", "store: {url: 'postgres://u:hunter2@h'}\n", nil, []string{
+			`patra.yaml:1:14: url must begin with "sqlite:" or "mysql:" (BAD_VALUE at store.url). write sqlite:patra.db or mysql://user:${env:DB_PASSWORD}@host:3306/patra`}},
+		{"store one level too high", "store: mysql://u:hunter2@h/db\n", nil, []string{
+			`patra.yaml:1:8: expected a mapping, found a single value (WRONG_TYPE at store)`}},
+		{"store without a name", "store: {url: 'mysql://'}\n", nil, []string{
+			`patra.yaml:1:14: url says nothing after "mysql:" (BAD_VALUE at store.url). write sqlite:patra.db or mysql://user:${env:DB_PASSWORD}@host:3306/patra`}},
+		{"contact", "contact: Jane <jane@example.org>\n", nil, []string{
+			`patra.yaml:1:10: contact does not look like a mail address (BAD_VALUE at contact). write one such as library@example.org`}},
+		{"log", "log:\n  level: warning\n  format: xml\n", nil, []string{
+			`patra.yaml:2:10: log.level is "warning", and must be one of debug, info, warn, error (BAD_VALUE at log.level). did you mean "warn"?`,
+			`patra.yaml:3:11: log.format is "xml", and must be one of text, json (BAD_VALUE at log.format)`}},
+		{"log nearly right", "log: {level: wran}\n", nil, []string{
+			`patra.yaml:1:14: log.level is "wran", and must be one of debug, info, warn, error (BAD_VALUE at log.level). did you mean "warn"?`}},
+		{"durations", "executor:\n  lease: 60\n  heartbeat: -5s\nplanner:\n  safetyLag: PT10M\n", nil, []string{
+			`patra.yaml:2:10: "60" is not a length of time such as 90s, 10m, 12h or 90d (BAD_VALUE at executor.lease)`,
+			`patra.yaml:3:14: "-5s" is below zero, and a length of time cannot be (BAD_VALUE at executor.heartbeat)`,
+			`patra.yaml:5:14: "PT10M" is not a length of time such as 90s, 10m, 12h or 90d (BAD_VALUE at planner.safetyLag)`}},
+		{"missing variable", "contact: a@b.org\nstore:\n  url: mysql://u:${env:DB_PASSWORD}@h/db\n", nil, []string{
+			`patra.yaml:3:8: the environment variable "DB_PASSWORD" is not set (MISSING_ENV at store.url). set it, or write the value here`}},
+		{"badly written reference", "store:\n  url: mysql://u:${env:DB PASSWORD}@h/db\ncontact: ${env:X\n", []string{"X=1"}, []string{
+			`patra.yaml:2:8: a reference to the environment is badly written (BAD_VALUE at store.url). write ${env:NAME}`,
+			`patra.yaml:3:10: a reference to the environment is badly written (BAD_VALUE at contact). write ${env:NAME}`}},
+		{"secret in the wrong place is not shown", "executor:\n  workers: ${env:P}\n  lease: ${env:P}\n", []string{"P=hunter2"}, []string{
+			`patra.yaml:2:12: expected a whole number, found a value that is not shown (WRONG_TYPE at executor.workers)`,
+			`patra.yaml:3:10: "***" is not a length of time such as 90s, 10m, 12h or 90d (BAD_VALUE at executor.lease)`}},
+		{"keys are not expanded", "${env:K}: 1\n", []string{"K=contact"}, []string{
+			`patra.yaml:1:1: unknown key "${env:K}" (UNKNOWN_KEY at ${env:K}). the keys here are store, contact, sources, executor, planner, log`}},
+		{"unknown variable", "", []string{"PATRA_EXECUTOR_WORKRES=3", "PATRA_ZZZ=1", "PATRA_CONFG=x"}, []string{
+			`environment: unknown variable "PATRA_CONFG" (UNKNOWN_ENV). did you mean "PATRA_CONFIG"?`,
+			`environment: unknown variable "PATRA_EXECUTOR_WORKRES" (UNKNOWN_ENV). did you mean "PATRA_EXECUTOR_WORKERS"?`,
+			`environment: unknown variable "PATRA_ZZZ" (UNKNOWN_ENV). unset it: variables that begin with PATRA_ set keys of the configuration`}},
+		{"key in camel case", "", []string{"PATRA_EXECUTOR_PER_PARTITION=3"}, []string{
+			`environment: unknown variable "PATRA_EXECUTOR_PER_PARTITION" (UNKNOWN_ENV). did you mean "PATRA_EXECUTOR_PERPARTITION"?`}},
+		{"bad variables", "executor: {workers: 2}\n", []string{"PATRA_EXECUTOR_WORKERS=many", "PATRA_LOG_LEVEL=eror", "PATRA_EXECUTOR_LEASE=1x"}, []string{
+			`environment: PATRA_EXECUTOR_LEASE: "1x" is not a length of time such as 90s, 10m, 12h or 90d (BAD_VALUE at executor.lease)`,
+			`environment: PATRA_EXECUTOR_WORKERS: expected a whole number, found the text "many" (WRONG_TYPE at executor.workers)`,
+			`environment: PATRA_LOG_LEVEL: log.level is "eror", and must be one of debug, info, warn, error (BAD_VALUE at log.level). did you mean "error"?`}},
+		{"variable out of range over a good file", "executor: {workers: 2}\n", []string{"PATRA_EXECUTOR_WORKERS=0"}, []string{
+			`environment: PATRA_EXECUTOR_WORKERS: workers must be from 1 to 1024, not 0 (OUT_OF_RANGE at executor.workers)`}},
+		{"not YAML, and a bad variable", "store: [\n", []string{"PATRA_X=1"}, []string{
+			`patra.yaml:1:8: sequence end token ']' not found (SYNTAX)`,
+			`environment: unknown variable "PATRA_X" (UNKNOWN_ENV). unset it: variables that begin with PATRA_ set keys of the configuration`}},
+		{"all at once", "executer: {}\nstore:\n  url: ${env:GONE}\nlog:\n  level: loud\n  level: info\nexecutor:\n  workers: many\n  perPartition: 0\n", []string{"PATRA_Y=1"}, []string{
+			`patra.yaml:1:1: unknown key "executer" (UNKNOWN_KEY at executer). did you mean "executor"?`,
+			`patra.yaml:3:8: the environment variable "GONE" is not set (MISSING_ENV at store.url). set it, or write the value here`,
+			`patra.yaml:6:3: the key "level" is given twice, first on line 5 (DUPLICATE_KEY at log.level). keep one of the two`,
+			`patra.yaml:8:12: expected a whole number, found the text "many" (WRONG_TYPE at executor.workers)`,
+			`patra.yaml:9:17: perPartition must be at least 1, not 0 (OUT_OF_RANGE at executor.perPartition)`,
+			`environment: unknown variable "PATRA_Y" (UNKNOWN_ENV). unset it: variables that begin with PATRA_ set keys of the configuration`}},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			cfg, err := load(t, tt.file, tt.env...)
+			if err == nil {
+				t.Fatal("no problem was found")
+			}
+			if got := strings.Split(err.Error(), "\n"); !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(tt.want, "\n  "))
+			}
+			if cfg != (config.Config{}) {
+				t.Errorf("a configuration came with the problems: %+v", cfg)
+			}
+		})
+	}
+}
+
+func TestReferencesAreExpandedOnce(t *testing.T) {
+	cfg, err := load(t, "store:\n  url: mysql://u:${env:P}@${env:H}/db\n", "P=${env:H}: #", "H=host")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := "mysql://u:${env:H}: #@host/db"; cfg.Store.URL != want {
+		t.Errorf("got %q, want %q", cfg.Store.URL, want)
+	}
+}
+
+func TestAllowedVariables(t *testing.T) {
+	environ := []string{"PATRA_CONFIG=x", "PATRA_TEST_MYSQL=y", "HOME=/", "patra_store_url=z", "=odd", "odd"}
+	cfg, err := config.Load("", false, environ)
+	if err != nil || cfg != config.Default() {
+		t.Errorf("got %+v, %v", cfg, err)
+	}
+}
+
+func TestFileThatIsNotThere(t *testing.T) {
+	t.Chdir(t.TempDir())
+	cfg, err := config.Load("patra.yaml", false, []string{"PATRA_CONTACT=a@b.org"})
+	if err != nil || cfg.Contact != "a@b.org" || cfg.Executor != config.Default().Executor {
+		t.Errorf("not asked for: got %+v, %v", cfg, err)
+	}
+	_, err = config.Load("patra.yaml", true, nil)
+	problems, _ := errors.AsType[patra.Problems](err)
+	if len(problems) != 1 || problems[0].Code != config.CodeNoFile || problems[0].File != "patra.yaml" {
+		t.Errorf("asked for: got %v", err)
+	}
+	_, err = config.Load(".", true, nil)
+	problems, _ = errors.AsType[patra.Problems](err)
+	if len(problems) != 1 || problems[0].Code != config.CodeUnreadable {
+		t.Errorf("a folder: got %v", err)
+	}
+}
+
+func TestFileThatIsTooLong(t *testing.T) {
+	_, err := load(t, strings.Repeat("#\n", 1<<20))
+	problems, _ := errors.AsType[patra.Problems](err)
+	if len(problems) != 1 || problems[0].Code != strictyaml.CodeTooLarge {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestTemplateIsTheDefault(t *testing.T) {
+	cfg, err := load(t, config.Template())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg != config.Default() {
+		t.Errorf("got  %+v\nwant %+v", cfg, config.Default())
+	}
+	doc, err := strictyaml.Parse("patra.yaml", []byte(config.Template()))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, path := range strictyaml.Paths(&cfg) {
+		if !doc.Has(path) {
+			t.Errorf("%s is not in the template", path)
+		}
+		line, _ := doc.At(path)
+		above := strings.Split(config.Template(), "\n")[line-2]
+		if !strings.HasPrefix(strings.TrimSpace(above), "#") {
+			t.Errorf("%s has no comment above it", path)
+		}
+	}
+}
+
+func TestDefaultIsValid(t *testing.T) {
+	if err := config.Default().Validate(); err != nil {
+		t.Error(err)
+	}
+	bad := config.Default()
+	bad.Executor.Workers = 0
+	if got, want := bad.Validate().Error(), "workers must be from 1 to 1024, not 0 (OUT_OF_RANGE at executor.workers)"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestRedacted(t *testing.T) {
+	tests := []struct{ url, want string }{
+		{"sqlite:patra.db", "sqlite:patra.db"},
+		{"sqlite:/srv/a@b/patra.db", "sqlite:/srv/a@b/patra.db"},
+		{"sqlite:patra.db?_key=hunter2&mode=ro", "sqlite:patra.db?_key=***&mode=ro"},
+		{"mysql://u:hunter2@h:3306/db", "mysql://u:***@h:3306/db"},
+		{"mysql://u:hunter2@h/db?tls=true", "mysql://u:***@h/db?tls=true"},
+		{"mysql://u:hun@ter/2?#:x@h/db", "mysql://u:***@h/db"},
+		{"mysql://u@h/db", "mysql://u@h/db"},
+		{"mysql://h/db", "mysql://h/db"},
+		{"mysql://:hunter2@h/db", "mysql://:***@h/db"},
+		{"mysql:u:hunter2@tcp(h:3306)/db", "mysql:u:***@tcp(h:3306)/db"},
+		{"u:hunter2@h/db", "u:***@h/db"},
+		{"", ""},
+	}
+	for _, tt := range tests {
+		cfg := config.Config{Store: config.Store{URL: tt.url}}
+		if got := cfg.Redacted().Store.URL; got != tt.want {
+			t.Errorf("%s: got %s, want %s", tt.url, got, tt.want)
+		}
+		if cfg.Store.URL != tt.url {
+			t.Errorf("%s: the configuration itself was changed", tt.url)
+		}
+	}
+}
+
+func TestJSON(t *testing.T) {
+	data, err := json.Marshal(config.Default().Redacted())
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := `{"store":{"url":"sqlite:patra.db"},"contact":"","sources":{"dir":""},` +
+		`"executor":{"workers":4,"perPartition":2,"lease":"1m","heartbeat":"20s","taskAttempts":5},` +
+		`"planner":{"safetyLag":"10m"},"log":{"level":"warn","format":"text"}}`
+	if string(data) != want {
+		t.Errorf("got  %s\nwant %s", data, want)
+	}
+}
+
+// A file that others may write is the operator's business.
+func TestFileModeDoesNotMatter(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "patra.yaml")
+	if err := os.WriteFile(path, []byte(config.Template()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Chmod(path, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := config.Load(path, true, nil); err != nil {
+		t.Error(err)
+	}
+}

@@ -1,0 +1,42 @@
+package config
+
+import (
+	"regexp"
+	"strings"
+)
+
+const mask = "***"
+
+// secretParameter finds query parameters that are secrets by their name.
+var secretParameter = regexp.MustCompile(`(?i)([?&][^=&]*(?:pass|pwd|secret|token|key)[^=&]*=)[^&]*`)
+
+// Redacted is the configuration as it may be printed and logged: without the password of the store.
+func (c Config) Redacted() Config {
+	c.Store.URL = redactURL(c.Store.URL)
+	return c
+}
+
+// redactURL does not parse the URL, for the one that does not parse is the one that ends up in a message. The password
+// ends at the last "@", as it may hold one itself; a host that is lost along with it is the cheaper mistake.
+func redactURL(url string) string {
+	url = secretParameter.ReplaceAllString(url, "${1}"+mask)
+	scheme, rest, ok := strings.Cut(url, ":")
+	if !ok || scheme == "sqlite" {
+		return url
+	}
+	slashes := rest[:len(rest)-len(strings.TrimLeft(rest, "/"))]
+	rest = rest[len(slashes):]
+	at := strings.LastIndex(rest, "@")
+	if at < 0 {
+		return url
+	}
+	user, _, found := strings.Cut(rest[:at], ":")
+	switch {
+	case found:
+		return scheme + ":" + slashes + user + ":" + mask + rest[at:]
+	case slashes == "":
+		// A URL that lost its scheme: what looks like one is the user, and the rest is the password.
+		return scheme + ":" + mask + rest[at:]
+	}
+	return url
+}

@@ -1,0 +1,162 @@
+package config
+
+import (
+	"cmp"
+	"fmt"
+	"net/mail"
+	"slices"
+	"strings"
+	"time"
+
+	"patra"
+	"patra/internal/strictyaml"
+)
+
+// What log.level and log.format may be.
+var (
+	Levels  = [...]string{"debug", "info", "warn", "error"}
+	Formats = [...]string{"text", "json"}
+)
+
+const (
+	maxWorkers  = 1024
+	maxAttempts = 100
+	minLease    = Duration(5 * time.Second) // below this a slow store looks like a dead worker
+)
+
+// finding is a value that means nothing, before it is known where it came from.
+type finding struct {
+	paths []string // the values it is about; the first is the one to change
+	code  string
+	text  string
+	hint  string
+}
+
+// Validate checks what the values mean, all at once. Load has done so already; it is for a caller who changes values
+// afterwards, and its problems have no file and no line.
+func (c Config) Validate() error {
+	var problems patra.Problems
+	for _, f := range c.findings() {
+		problems = append(problems, patra.Problem{Code: f.code, Path: f.paths[0], Text: f.text, Hint: f.hint})
+	}
+	return problems.Err()
+}
+
+func (c Config) findings() []finding {
+	var all []finding
+	add := func(f finding, ok bool) {
+		if !ok {
+			all = append(all, f)
+		}
+	}
+	e := c.Executor
+	add(c.Store.finding())
+	add(finding{paths: []string{"contact"}, code: strictyaml.CodeBadValue,
+		text: "contact does not look like a mail address", hint: "write one such as library@example.org"},
+		c.Contact == "" || isAddress(c.Contact))
+	add(outOfRange("executor.workers", fmt.Sprintf("workers must be from 1 to %d, not %d", maxWorkers, e.Workers)),
+		e.Workers >= 1 && e.Workers <= maxWorkers)
+	add(outOfRange("executor.perPartition", fmt.Sprintf("perPartition must be at least 1, not %d", e.PerPartition)),
+		e.PerPartition >= 1)
+	add(outOfRange("executor.lease", fmt.Sprintf("lease must be at least %s, not %s", minLease, e.Lease)),
+		e.Lease >= minLease)
+	add(e.heartbeat())
+	add(outOfRange("executor.taskAttempts",
+		fmt.Sprintf("taskAttempts must be from 1 to %d, not %d", maxAttempts, e.TaskAttempts)),
+		e.TaskAttempts >= 1 && e.TaskAttempts <= maxAttempts)
+	add(outOfRange("planner.safetyLag", fmt.Sprintf("safetyLag must be at least 0s, not %s", c.Planner.SafetyLag)),
+		c.Planner.SafetyLag >= 0)
+	add(oneOf("log.level", c.Log.Level, Levels[:]))
+	add(oneOf("log.format", c.Log.Format, Formats[:]))
+	return all
+}
+
+func outOfRange(path, text string) finding {
+	return finding{paths: []string{path}, code: CodeOutOfRange, text: text}
+}
+
+// finding never repeats the URL, which may hold a password.
+func (s Store) finding() (finding, bool) {
+	f := finding{
+		paths: []string{"store.url"}, code: strictyaml.CodeBadValue,
+		text: `url must begin with "sqlite:" or "mysql:"`,
+		hint: "write sqlite:patra.db or mysql://user:${env:DB_PASSWORD}@host:3306/patra",
+	}
+	scheme, rest, ok := strings.Cut(s.URL, ":")
+	if !ok || scheme != "sqlite" && scheme != "mysql" {
+		return f, false
+	}
+	f.text = fmt.Sprintf("url says nothing after %q", scheme+":")
+	return f, strings.Trim(rest, "/") != ""
+}
+
+func (e Executor) heartbeat() (finding, bool) {
+	f := outOfRange("executor.heartbeat", fmt.Sprintf("heartbeat must be more than 0s, not %s", e.Heartbeat))
+	if e.Heartbeat <= 0 {
+		return f, false
+	}
+	f.paths = append(f.paths, "executor.lease")
+	f.text = fmt.Sprintf("heartbeat must be shorter than lease (%s), not %s", e.Lease, e.Heartbeat)
+	f.hint = "a third of the lease is usual"
+	return f, e.Heartbeat < e.Lease
+}
+
+func oneOf(path, value string, legal []string) (finding, bool) {
+	f := finding{
+		paths: []string{path}, code: strictyaml.CodeBadValue,
+		text: fmt.Sprintf("%s is %q, and must be one of %s", path, value, strings.Join(legal, ", ")),
+	}
+	if near, ok := strictyaml.Nearest(value, legal); ok {
+		f.hint = fmt.Sprintf("did you mean %q?", near)
+	}
+	return f, slices.Contains(legal, value)
+}
+
+// isAddress takes a bare address only: with a name around it, providers would refuse it.
+func isAddress(text string) bool {
+	a, err := mail.ParseAddress(text)
+	return err == nil && a.Address == text
+}
+
+// check locates what the values mean wrongly: in the environment if they came from there, else in the file. A value
+// that has a problem already was replaced by its default, so nothing that follows from it is said.
+func check(cfg Config, doc *strictyaml.Document, from map[string]bool, known patra.Problems) patra.Problems {
+	bad := map[string]bool{}
+	for _, p := range known {
+		bad[p.Path] = true
+	}
+	var problems patra.Problems
+	for _, f := range cfg.findings() {
+		if slices.ContainsFunc(f.paths, func(path string) bool { return bad[path] }) {
+			continue
+		}
+		// The one to change may be a default; then the place is that of the value that clashes with it.
+		path := f.paths[0]
+		for _, p := range f.paths {
+			if from[p] || doc.Has(p) {
+				path = p
+				break
+			}
+		}
+		p := doc.Problem(path, f.code, f.text, f.hint)
+		if from[path] {
+			p = inEnvironment(p)
+		}
+		problems = append(problems, p)
+	}
+	return problems
+}
+
+// sorted puts the file's problems first, by line, and the environment's after them.
+func sorted(problems patra.Problems) patra.Problems {
+	place := func(p patra.Problem) int {
+		if p.File == environmentFile {
+			return 1
+		}
+		return 0
+	}
+	slices.SortStableFunc(problems, func(a, b patra.Problem) int {
+		return cmp.Or(place(a)-place(b), a.Line-b.Line, a.Col-b.Col)
+	})
+	return problems
+}

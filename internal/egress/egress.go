@@ -1,0 +1,118 @@
+// Package egress is the guarded way out: the only place where an HTTP client is made.
+//
+// A client speaks to one host. It follows no redirect, reads no proxy from the environment, refuses plain HTTP and
+// every address that is not public, checks the address that is really dialled, and never repeats a request by
+// itself. One host and port can be named as trusted, for a mirror or a simulator: there, and only there, plain HTTP
+// and a loopback address are allowed.
+package egress
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"net/netip"
+	"net/url"
+	"syscall"
+	"time"
+)
+
+// Options say whom a client may speak to, and for how long.
+type Options struct {
+	Host    string // host[:port] of the source
+	Trusted bool   // the user named this very host and port: plain HTTP and local addresses are allowed there
+	Connect time.Duration
+	Headers time.Duration // until the answer's headers are there
+	Total   time.Duration
+}
+
+// maxHeaderBytes bounds the headers of an answer.
+const maxHeaderBytes = 256 << 10
+
+// NewClient makes the client of one host.
+func NewClient(o Options) *http.Client {
+	dialer := &net.Dialer{Timeout: o.Connect, KeepAlive: 30 * time.Second}
+	if !o.Trusted {
+		dialer.ControlContext = publicOnly
+	}
+	return &http.Client{
+		Timeout:       o.Total,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: guard{host: o.Host, plain: o.Trusted, next: &http.Transport{
+			Proxy:                  nil, // a proxy in the environment would see every credential
+			DialContext:            dialer.DialContext,
+			ForceAttemptHTTP2:      true,
+			TLSHandshakeTimeout:    o.Connect,
+			ResponseHeaderTimeout:  o.Headers,
+			MaxResponseHeaderBytes: maxHeaderBytes,
+			MaxIdleConnsPerHost:    16,
+			IdleConnTimeout:        60 * time.Second,
+			DisableCompression:     true, // decoding is ours: it needs limits
+		}},
+	}
+}
+
+// guard refuses a request that leaves the permitted host.
+type guard struct {
+	host  string
+	plain bool
+	next  http.RoundTripper
+}
+
+// RoundTrip implements http.RoundTripper.
+func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
+	if req.URL.Host != g.host || req.URL.User != nil {
+		return nil, fmt.Errorf("egress: %s is not the host of this source", req.URL.Host)
+	}
+	if req.URL.Scheme != "https" && !(g.plain && req.URL.Scheme == "http") {
+		return nil, fmt.Errorf("egress: %s without encryption is not allowed", req.URL.Host)
+	}
+	return g.next.RoundTrip(req)
+}
+
+// publicOnly looks at the address that is really dialled, after every name look-up.
+func publicOnly(_ context.Context, _, address string, _ syscall.RawConn) error {
+	ap, err := netip.ParseAddrPort(address)
+	if err != nil {
+		return fmt.Errorf("egress: %w", err)
+	}
+	if !Public(ap.Addr()) {
+		return fmt.Errorf("egress: the address %s is not public", ap.Addr())
+	}
+	return nil
+}
+
+// notPublic are ranges that the standard library's predicates do not name.
+var notPublic = []netip.Prefix{
+	netip.MustParsePrefix("0.0.0.0/8"),
+	netip.MustParsePrefix("100.64.0.0/10"),  // carrier-grade NAT
+	netip.MustParsePrefix("192.0.0.0/24"),   // protocol assignments
+	netip.MustParsePrefix("198.18.0.0/15"),  // benchmarks
+	netip.MustParsePrefix("240.0.0.0/4"),    // reserved and broadcast
+	netip.MustParsePrefix("64:ff9b::/96"),   // NAT64: an IPv4 address in disguise
+	netip.MustParsePrefix("64:ff9b:1::/48"), // local NAT64
+	netip.MustParsePrefix("2002::/16"),      // 6to4: likewise
+}
+
+// Public reports whether an address lies in the open internet.
+func Public(a netip.Addr) bool {
+	a = a.Unmap()
+	if !a.IsGlobalUnicast() || a.IsPrivate() {
+		return false
+	}
+	for _, p := range notPublic {
+		if p.Contains(a) {
+			return false
+		}
+	}
+	return true
+}
+
+// Cause strips the URL from a client's error: it would carry a key in its query into logs and tables.
+func Cause(err error) error {
+	if u, ok := errors.AsType[*url.Error](err); ok {
+		return u.Err
+	}
+	return err
+}

@@ -1,0 +1,60 @@
+package executor
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"patra"
+	"patra/internal/source"
+)
+
+// closeTime is how long a run that is told to stop may take to give its task back.
+const closeTime = 10 * time.Second
+
+// retryTask is how long a task rests after a run of it failed.
+var retryTask = source.Backoff{Initial: source.Duration(2 * time.Second), Max: source.Duration(2 * time.Minute), Factor: 2, Jitter: 0.2}
+
+// close ends the run as its walk ended: proved, lost to another worker, interrupted, or failed.
+func (x *Executor) close(ctx context.Context, c *patra.Claim, r *run, walked error) error {
+	if errors.Is(walked, patra.ErrLeaseLost) {
+		x.lost(c)
+		return nil
+	}
+	interrupted := ctx.Err() != nil
+	// The store is still there when we are told to stop: a task that is given back can be taken at once.
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
+	defer cancel()
+	end, event := x.ending(c, r, walked, interrupted)
+	err := x.Store.Finish(ctx, c, patra.InstantOf(time.Now()), end)
+	if errors.Is(err, patra.ErrLeaseLost) {
+		x.lost(c)
+		return nil
+	}
+	if err == nil {
+		x.tell(event)
+	}
+	return err
+}
+
+func (x *Executor) lost(c *patra.Claim) {
+	x.Log.Warn("another worker has taken the task over; this run wrote nothing more", "task", c.TaskID, "run", c.RunID)
+	x.tell(Event{Kind: EventLost, Claim: c})
+}
+
+// ending decides what becomes of the task.
+func (x *Executor) ending(c *patra.Claim, r *run, walked error, interrupted bool) (patra.Closing, Event) {
+	if walked == nil {
+		return patra.Closing{Status: patra.Succeeded, Proof: r.proof}, Event{Kind: EventDone, Claim: c, State: r.proof.State}
+	}
+	if interrupted {
+		return patra.Closing{Status: patra.Queued, GiveBack: true}, Event{Kind: EventReleased, Claim: c}
+	}
+	fault := patra.AsFault(walked)
+	if fault.Level == patra.LevelRetry && c.Task.Attempts < c.Task.MaxAttempts {
+		x.Log.Warn("run failed, the task is tried again later", "task", c.TaskID, "code", fault.Code, "reason", fault.Text)
+		return patra.Closing{Status: patra.Queued, Fault: fault, RetryIn: backoff(retryTask, int(c.Task.Attempts)), WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}
+	}
+	x.Log.Error("task failed", "task", c.TaskID, "code", fault.Code, "path", fault.Path, "reason", fault.Text)
+	return patra.Closing{Status: patra.Failed, Fault: fault}, Event{Kind: EventFailed, Claim: c, Fault: fault}
+}

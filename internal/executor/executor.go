@@ -1,0 +1,219 @@
+// Package executor takes tasks and reads pages until the provider has no more.
+//
+// It claims a task under a lease, asks the gate before every request, writes a ledger row before anything is sent,
+// and commits each page in one transaction. It ends a task only with the proof that its scan was exhausted.
+//
+// It never plans, never moves a watermark (the store does, when a slice closes), never reads a source file (the
+// stored snapshot is all it knows), and never writes after it lost its lease.
+//
+// Its words: a run is one attempt at a task; a scan is one walk from the first page; a page is one request and its
+// answer; a restart is a new scan after a page was lost that cannot be asked for again.
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"patra"
+	"patra/internal/source"
+)
+
+// Queue hands out tasks and takes them back. Claim gives nil when there is nothing to do. Heartbeat and Finish fail
+// with patra.ErrLeaseLost when another worker has the task; then nothing was written.
+type Queue interface {
+	Claim(ctx context.Context, req patra.ClaimRequest) (*patra.Claim, error)
+	Heartbeat(ctx context.Context, l patra.Lease) error
+	Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.Closing) error
+	FailExhausted(ctx context.Context) (int, error)
+}
+
+// Ledger keeps pages. Every method fails with patra.ErrLeaseLost when another worker has the task.
+type Ledger interface {
+	OpenPage(ctx context.Context, c *patra.Claim, now patra.Instant, open patra.PageOpen) (patra.OpenPage, error)
+	CommitPage(ctx context.Context, c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult, next *patra.PageOpen) (patra.Counts, *patra.OpenPage, error)
+	FailPage(ctx context.Context, c *patra.Claim, now patra.Instant, page patra.OpenPage, fail patra.PageFailure, next *patra.PageOpen) (*patra.OpenPage, error)
+}
+
+// Store is what an executor needs of the tables.
+type Store interface {
+	Queue
+	Ledger
+	Snapshot(ctx context.Context, fingerprint string) (json.RawMessage, error)
+}
+
+// Gate decides when a request may be sent. Reserve charges at once and tells how long to wait; Remaining tells one
+// who has waited whether a cooldown began in the meantime.
+type Gate interface {
+	Reserve(ctx context.Context, key string, perSecond float64, burst int) (time.Duration, error)
+	Remaining(ctx context.Context, key string) (time.Duration, error)
+	Cooldown(ctx context.Context, key string, wait time.Duration) error
+}
+
+// Config is how an executor works.
+type Config struct {
+	Owner        string // random, new for every process
+	Workers      int
+	PerPartition int // 0 is no limit
+	CursorID     int64
+	Lease        time.Duration
+	Heartbeat    time.Duration
+	Vars         source.Vars
+	Poll         time.Duration // how often an idle worker looks for work
+	Grace        time.Duration // how long a page in flight may go on after the end was asked for
+}
+
+// Event is something worth telling a person while it happens.
+type Event struct {
+	Kind   string // PAGE, RETRY, RESTART, DONE, FAILED, LOST, RELEASED
+	Claim  *patra.Claim
+	Counts patra.Counts // PAGE
+	Fault  *patra.Fault // RETRY, RESTART, FAILED
+	State  patra.Completeness
+}
+
+// The kinds of event.
+const (
+	EventPage     = "PAGE"
+	EventRetry    = "RETRY"
+	EventRestart  = "RESTART"
+	EventDone     = "DONE"
+	EventFailed   = "FAILED"
+	EventLost     = "LOST"
+	EventReleased = "RELEASED"
+)
+
+// Executor runs tasks until its context ends, or until Done says that there is nothing left.
+type Executor struct {
+	Store   Store
+	Gate    Gate
+	Config  Config
+	Log     *slog.Logger
+	Observe func(Event)                             // may be nil
+	Done    func(ctx context.Context) (bool, error) // asked by an idle worker; nil is never
+	Client  func(*source.Spec, string) *http.Client // the way out to a source, or to the base URL of a plan
+
+	turn  atomic.Uint64
+	ready sync.Map // fingerprint + base URL -> *target
+}
+
+// target is a source as this process talks to it.
+type target struct {
+	program *source.Program
+	client  *http.Client
+}
+
+// Run works until ctx ends. Then it claims nothing more, lets the page in hand finish or give up, gives its tasks
+// back and returns nil.
+func (x *Executor) Run(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for range x.Config.Workers {
+		group.Go(func() error { return x.worker(ctx) })
+	}
+	return group.Wait()
+}
+
+// worker is the loop; step is one turn of it.
+func (x *Executor) worker(ctx context.Context) error {
+	for {
+		worked, err := x.step(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return nil
+		case err != nil:
+			return err
+		case worked:
+			continue
+		}
+		if done, err := x.idle(ctx); done || err != nil {
+			return err
+		}
+	}
+}
+
+// step claims one task and runs it to its end.
+func (x *Executor) step(ctx context.Context) (worked bool, err error) {
+	claim, err := x.Store.Claim(ctx, patra.ClaimRequest{Owner: x.Config.Owner, Lease: x.Config.Lease, CursorID: x.Config.CursorID,
+		PerPartition: x.Config.PerPartition, Turn: x.turn.Add(1)})
+	if err != nil || claim == nil {
+		return false, err
+	}
+	return true, x.execute(ctx, claim)
+}
+
+// idle waits a little before the next look, unless everything is done.
+func (x *Executor) idle(ctx context.Context) (done bool, err error) {
+	if _, err := x.Store.FailExhausted(ctx); err != nil && ctx.Err() == nil {
+		return false, err
+	}
+	if x.Done != nil {
+		if done, err := x.Done(ctx); done || (err != nil && ctx.Err() == nil) {
+			return done, err
+		}
+	}
+	select {
+	case <-ctx.Done():
+	case <-time.After(x.Config.Poll):
+	}
+	return ctx.Err() != nil, nil
+}
+
+// execute runs one claimed task and closes it, whatever happened.
+func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
+	t, err := x.target(ctx, c)
+	if err != nil {
+		return x.close(ctx, c, &run{}, &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeInternal, Text: err.Error(), Err: err})
+	}
+	// A page in flight may finish after we are told to stop: what was fetched is worth keeping.
+	runCtx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
+	defer stop(nil)
+	defer context.AfterFunc(ctx, func() { time.AfterFunc(x.Config.Grace, func() { stop(context.Canceled) }) })()
+	beating := make(chan struct{})
+	go func() {
+		defer close(beating)
+		x.heartbeat(runCtx, c.Lease, stop)
+	}()
+	r := &run{Executor: x, claim: c, target: t, drain: ctx.Done(), log: x.Log.With("task", c.TaskID, "run", c.RunID, "slice", c.Slice.ID)}
+	err = r.walk(runCtx)
+	if cause := context.Cause(runCtx); cause != nil && errors.Is(cause, patra.ErrLeaseLost) {
+		err = cause
+	}
+	stop(nil)
+	<-beating
+	return x.close(ctx, c, r, err)
+}
+
+// target finds or makes the program and the client for a claim.
+func (x *Executor) target(ctx context.Context, c *patra.Claim) (*target, error) {
+	key := c.Spec + " " + c.BaseURL
+	if t, ok := x.ready.Load(key); ok {
+		return t.(*target), nil
+	}
+	body, err := x.Store.Snapshot(ctx, c.Spec)
+	if err != nil {
+		return nil, err
+	}
+	spec, err := source.FromSnapshot(c.Spec, body)
+	if err != nil {
+		return nil, err
+	}
+	program, err := spec.Compile()
+	if err != nil {
+		return nil, err
+	}
+	t, _ := x.ready.LoadOrStore(key, &target{program: program, client: x.Client(spec, c.BaseURL)})
+	return t.(*target), nil
+}
+
+func (x *Executor) tell(e Event) {
+	if x.Observe != nil {
+		x.Observe(e)
+	}
+}

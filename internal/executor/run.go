@@ -1,0 +1,293 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"hash/maphash"
+	"log/slog"
+	"time"
+
+	"patra"
+	"patra/internal/source"
+)
+
+// run is one attempt at a task.
+type run struct {
+	*Executor
+	*target
+	claim *patra.Claim
+	log   *slog.Logger
+	drain <-chan struct{} // closed when no further page should be begun
+
+	batchNo  int64
+	scan     scan
+	rescans  int64
+	restarts int
+	proof    *patra.Proof
+}
+
+// scan is one walk from the first page.
+type scan struct {
+	no       int64
+	ordinal  int64
+	position string
+	seed     maphash.Seed
+	ids      map[uint64]struct{}
+	carried  int64 // distinct records of pages that an earlier run of this scan committed
+	lastBody string
+	total    *int64
+}
+
+func (s *scan) seen() int64 { return s.carried + int64(len(s.ids)) }
+
+func newScan(no int64, position string) scan {
+	return scan{no: no, ordinal: 1, position: position, seed: maphash.MakeSeed(), ids: map[uint64]struct{}{}}
+}
+
+// walk reads pages until the provider has no more and the ledger can prove it.
+func (r *run) walk(ctx context.Context) error {
+	if r.begin() {
+		return r.judge()
+	}
+	page, err := r.open(ctx)
+	if err != nil {
+		return err
+	}
+	for attempt := 1; ; {
+		next, err := r.page(ctx, page)
+		switch {
+		case err == nil && next == nil:
+			if r.judge() == nil {
+				return nil
+			}
+			attempt = 1
+			r.restart(&patra.Fault{Level: patra.LevelRetry, Code: patra.CodeOutcome, Text: "the provider's exact count differs from what was seen"})
+		case err == nil:
+			page, attempt = *next, 1
+			continue
+		default:
+			if err := r.recover(ctx, page, err, attempt); err != nil {
+				return err
+			}
+			attempt++
+		}
+		if page, err = r.open(ctx); err != nil {
+			return err
+		}
+	}
+}
+
+// begin decides where the scan starts. It reports true when an earlier run read the scan to its end and only the
+// closing was lost.
+func (r *run) begin() bool {
+	spec, task := r.program.Spec, r.claim.Task
+	r.scan = newScan(task.ScanNo, spec.First())
+	resume := r.claim.Resume
+	switch {
+	case task.NextOrdinal <= 1:
+	case resume != nil && !resume.HasNext:
+		r.scan.ordinal, r.scan.carried, r.scan.total = task.NextOrdinal, r.claim.Seen, resume.Total
+		return true
+	case spec.Stateful() || resume == nil:
+		// Whoever had the token before may have consumed pages with it that never arrived.
+		r.scan = newScan(task.ScanNo+1, spec.First())
+	default:
+		r.scan.ordinal, r.scan.position, r.scan.carried = task.NextOrdinal, resume.After, r.claim.Seen
+	}
+	return false
+}
+
+// judge compares the finished scan with the provider's count. A first disagreement asks for one more scan; a second
+// one is kept as a dispute.
+func (r *run) judge() error {
+	trust := r.program.Spec.Response.Total.Trust
+	state := patra.Judge(trust, r.scan.total, r.scan.seen())
+	if state == patra.StateDisputed && r.rescans == 0 {
+		r.rescans++
+		return errDisputed
+	}
+	r.proof = &patra.Proof{ScanNo: r.scan.no, Trust: trust, State: state, IDsSeen: r.scan.seen(), Rescans: r.rescans}
+	return nil
+}
+
+var errDisputed = errors.New("the provider's exact count differs from what was seen")
+
+// announce makes the row of the next request: its place in the scan and its ticket through the gate.
+func (r *run) announce(ctx context.Context, ordinal int64, position string) (patra.PageOpen, error) {
+	spec := r.program.Spec
+	wait, err := r.Gate.Reserve(ctx, spec.Source, spec.Rate.PerSecond, spec.Rate.Burst)
+	if err != nil {
+		return patra.PageOpen{}, err
+	}
+	call, err := spec.Build(r.claim.Slice.Fetch, position, r.claim.BaseURL, r.Config.Vars)
+	if err != nil {
+		return patra.PageOpen{}, &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal, Text: err.Error(), Err: err}
+	}
+	digest, err := json.Marshal(map[string]string{"method": call.Method, "url": call.URL})
+	if err != nil {
+		return patra.PageOpen{}, err
+	}
+	r.batchNo++
+	return patra.PageOpen{
+		BatchNo: r.batchNo, ScanNo: r.scan.no, Phase: patra.PhaseSearch, Ordinal: ordinal, PageSize: spec.Pagination.PageSize, Before: position,
+		RequestID: requestID(), GateKey: spec.Source, Cost: 1, Waited: wait.Microseconds(), AcquiredAt: patra.InstantOf(time.Now()), Request: digest,
+	}, nil
+}
+
+// open writes the row of the scan's next page.
+func (r *run) open(ctx context.Context) (patra.OpenPage, error) {
+	a, err := r.announce(ctx, r.scan.ordinal, r.scan.position)
+	if err != nil {
+		return patra.OpenPage{}, err
+	}
+	return r.Store.OpenPage(ctx, r.claim, patra.InstantOf(time.Now()), a)
+}
+
+// page sends one announced request, reads the answer and commits it. It gives the next page's row, or nil at the end
+// of the walk.
+func (r *run) page(ctx context.Context, page patra.OpenPage) (*patra.OpenPage, error) {
+	got, err := r.fetch(ctx, page)
+	if err != nil {
+		return nil, err
+	}
+	res, err := r.read(page, got)
+	if err != nil {
+		return nil, &failedPage{exchange: got.exchange, fault: patra.AsFault(err), response: got.digest()}
+	}
+	var next *patra.PageOpen
+	if res.HasNext && !r.draining() {
+		a, err := r.announce(ctx, page.Ordinal+1, res.After)
+		if err != nil {
+			return nil, err
+		}
+		next = &a
+	}
+	counts, opened, err := r.Store.CommitPage(ctx, r.claim, patra.InstantOf(time.Now()), r.program.Spec.RecordType, page, res, next)
+	if err != nil {
+		return nil, err
+	}
+	r.scan.ordinal, r.scan.position, r.scan.lastBody = page.Ordinal+1, res.After, res.BodySHA256
+	if res.Total != nil {
+		r.scan.total = res.Total
+	}
+	for _, o := range res.Records {
+		r.scan.ids[maphash.String(r.scan.seed, o.ID)] = struct{}{}
+	}
+	r.tell(Event{Kind: EventPage, Claim: r.claim, Counts: counts})
+	if res.HasNext && opened == nil {
+		return nil, errDrained
+	}
+	return opened, nil
+}
+
+// errDrained means that the run was asked to stop and did so between two pages.
+var errDrained = errors.New("stopped between two pages")
+
+func (r *run) draining() bool {
+	select {
+	case <-r.drain:
+		return true
+	default:
+		return false
+	}
+}
+
+// read turns an answer into records. An item that cannot become one is quarantined, and the rest goes on.
+func (r *run) read(page patra.OpenPage, got answer) (patra.PageResult, error) {
+	res := patra.PageResult{Exchange: got.exchange, Response: got.digest(), BodySHA256: patra.HashBytes(got.body)}
+	p, err := r.program.Read(got.body, page.Before)
+	if err != nil {
+		return res, err
+	}
+	if len(p.Items) > 0 && res.BodySHA256 == r.scan.lastBody {
+		return res, &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeLoop, Text: "the provider sent the same page again"}
+	}
+	res.After, res.HasNext, res.EndCode, res.Total = p.Next, p.HasNext, p.End, p.Total
+	for i, raw := range p.Items {
+		o, err := r.program.Item(raw, got.exchange.SentAt)
+		if err != nil {
+			f := patra.AsFault(err)
+			res.Quarantined = append(res.Quarantined, patra.Quarantined{ItemNo: i + 1, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: raw})
+			continue
+		}
+		res.Records = append(res.Records, o)
+		r.note(&res, o.UpdatedAt)
+	}
+	return res, nil
+}
+
+// note keeps the page's time range and counts what lies outside the window that the slice answers for.
+func (r *run) note(res *patra.PageResult, at *patra.Instant) {
+	if at == nil {
+		return
+	}
+	if !r.claim.Slice.Window.Contains(*at) {
+		res.Outside++
+	}
+	if res.TimeMin == nil || *at < *res.TimeMin {
+		res.TimeMin = at
+	}
+	if res.TimeMax == nil || *at > *res.TimeMax {
+		res.TimeMax = at
+	}
+}
+
+// restart begins the walk again from the first page, under a new scan number. Upserts make it harmless.
+func (r *run) restart(why *patra.Fault) {
+	r.scan = newScan(r.scan.no+1, r.program.Spec.First())
+	r.restarts++
+	r.log.Warn("scan restarts", "scan", r.scan.no, "code", why.Code, "reason", why.Text)
+	r.tell(Event{Kind: EventRestart, Claim: r.claim, Fault: why})
+}
+
+// recover records a failed page and decides how to go on: the same page again, a new scan, or not at all.
+func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attempt int) error {
+	failed, ok := errors.AsType[*failedPage](err)
+	if !ok {
+		return err // the store or the gate failed, not the provider
+	}
+	fault := failed.fault
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	_, err = r.Store.FailPage(ctx, r.claim, patra.InstantOf(time.Now()), page, patra.PageFailure{Exchange: failed.exchange, Fault: *fault, Response: failed.response}, nil)
+	if err != nil {
+		return err
+	}
+	retry := r.program.Spec.Retry
+	if fault.Level != patra.LevelRetry || attempt >= retry.MaxAttempts || r.restarts >= retry.MaxAttempts {
+		return fault
+	}
+	wait := max(backoff(retry.Backoff, attempt), failed.retryAfter)
+	if fault.Code == patra.CodeRateLimited {
+		if err := r.Gate.Cooldown(ctx, r.program.Spec.Source, wait); err != nil {
+			return err
+		}
+	}
+	if mustRestart(r.program.Spec, fault) {
+		r.restart(fault)
+	} else {
+		r.log.Info("page is asked for again", "ordinal", page.Ordinal, "code", fault.Code, "attempt", attempt)
+		r.tell(Event{Kind: EventRetry, Claim: r.claim, Fault: fault})
+	}
+	return sleep(ctx, wait)
+}
+
+// mustRestart reports whether the page cannot be asked for again. A refusal for being too fast consumed nothing; any
+// other failure of a stateful request may have.
+func mustRestart(spec *source.Spec, f *patra.Fault) bool {
+	if f.Code == patra.CodeTokenExpired {
+		return true
+	}
+	return spec.Stateful() && f.Code != patra.CodeRateLimited
+}
+
+func sleep(ctx context.Context, d time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(d):
+		return nil
+	}
+}

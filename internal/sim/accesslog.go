@@ -1,0 +1,67 @@
+package sim
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// Entry is one line of the access log: what the provider says it was asked and what it sent. Bytes and hash are those
+// of the whole body before compression, whether or not all of it was sent, so that they can be compared with what a
+// client kept.
+type Entry struct {
+	ReceivedUS  int64  `json:"received_us"`
+	Remote      string `json:"remote"`
+	Method      string `json:"method"`
+	Path        string `json:"path"`
+	Query       string `json:"query"`
+	Correlation string `json:"correlation_id"`
+	Status      int    `json:"status"` // 0 when no answer was sent
+	Items       int    `json:"items"`
+	Bytes       int    `json:"bytes"`
+	SentBytes   int    `json:"sent_bytes"` // of the body on the wire
+	SHA256      string `json:"sha256"`
+	Cut         bool   `json:"cut"` // the client got less than the whole answer
+	Fault       string `json:"fault,omitempty"`
+}
+
+// accessLog writes one line a request, each with a single Write. Safe for concurrent use.
+type accessLog struct {
+	mu sync.Mutex
+	w  io.Writer
+}
+
+// add is called before the answer leaves, so that a client who has its answer finds the line in the log.
+func (l *accessLog) add(r *http.Request, received time.Time, a answer) {
+	if l.w == nil {
+		return
+	}
+	line, err := json.Marshal(newEntry(r, received, a))
+	if err != nil {
+		return // strings and numbers only: cannot happen
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, _ = l.w.Write(append(line, '\n')) // a full disk must not change what the provider answers
+}
+
+func newEntry(r *http.Request, received time.Time, a answer) Entry {
+	sum := sha256.Sum256(a.body)
+	e := Entry{
+		ReceivedUS: received.UnixMicro(), Remote: r.RemoteAddr, Method: r.Method,
+		Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Correlation: r.Header.Get("X-Ingest-Correlation-Id"),
+		Status: a.status, Items: a.items, Bytes: len(a.body), SentBytes: len(a.wire),
+		SHA256: hex.EncodeToString(sum[:]), Cut: a.cut(), Fault: string(a.fault),
+	}
+	switch a.fault {
+	case faultReset:
+		e.Status, e.SentBytes = 0, 0
+	case faultCut:
+		e.SentBytes = len(a.wire) / 2
+	}
+	return e
+}

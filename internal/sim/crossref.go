@@ -1,0 +1,162 @@
+package sim
+
+import (
+	"encoding/json"
+	"math"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// crossref answers as api.crossref.org does. It decides what to say and moves the scrolls; rate limit, faults, log
+// and transport are the server's, the same for every provider.
+type crossref struct {
+	world   *World
+	scrolls *scrolls
+	rate    float64
+}
+
+// answer serves one request. With expire it forgets the cursor that the request would go on with.
+func (c *crossref) answer(r *http.Request, now time.Time, expire bool) answer {
+	a := c.route(r, now, expire)
+	c.addHeaders(a.header, r)
+	return a
+}
+
+func (c *crossref) route(r *http.Request, now time.Time, expire bool) answer {
+	doi, single := strings.CutPrefix(r.URL.Path, "/works/")
+	switch {
+	case r.Method != http.MethodGet:
+		a := newAnswer(http.StatusMethodNotAllowed, "text/plain", []byte("Method not allowed."))
+		a.header.Set("Allow", http.MethodGet)
+		return a
+	case r.URL.Path == "/works" || single && doi == "":
+		return c.works(r, now, expire)
+	case single:
+		return c.work(doi)
+	}
+	return notFound()
+}
+
+// work serves one work by its id.
+func (c *crossref) work(doi string) answer {
+	p, ok := c.world.find(doi)
+	if !ok {
+		return notFound()
+	}
+	j := jsonText{b: make([]byte, 0, 4096)}
+	j.raw(`{"status":"ok","message-type":"work","message-version":"1.0.0","message":`)
+	writeWork(&j, &p)
+	j.close('}')
+	a := newAnswer(http.StatusOK, "application/json", j.b)
+	a.items = 1
+	return a
+}
+
+// works serves a page of a list: a step of a scroll if there is a cursor, else whatever offset and rows ask for.
+func (c *crossref) works(r *http.Request, now time.Time, expire bool) answer {
+	p, bad := parseParams(r.URL.Query())
+	switch {
+	case len(bad) > 0:
+		return failed(http.StatusBadRequest, "validation-failure", bad...)
+	case !p.scroll:
+		k := newWalk(c.world, p.want, p.order)
+		l := list{terms: p.terms, offset: p.offset, rows: p.rows, total: k.total()}
+		k.skip(min(p.offset, l.total))
+		return l.answer(&k)
+	case p.cursor == "*":
+		return c.open(p, now)
+	}
+	return c.scroll(p, now, expire)
+}
+
+// open begins a scroll and serves its first page. A mere count (rows=0) opens nothing and gives the star back.
+func (c *crossref) open(p params, now time.Time) answer {
+	k := newWalk(c.world, p.want, p.order)
+	if p.rows == 0 {
+		l := list{terms: p.terms, total: k.total(), cursor: "*"}
+		return l.answer(&k)
+	}
+	return c.scrolls.start(p, k, now).page(p.rows)
+}
+
+func (c *crossref) scroll(p params, now time.Time, expire bool) answer {
+	if expire && c.scrolls.drop(p.cursor) {
+		a := cursorInvalid(p.cursor)
+		a.fault = faultExpire
+		return a
+	}
+	s := c.scrolls.find(p.cursor, now)
+	if s == nil {
+		return cursorInvalid(p.cursor)
+	}
+	return s.page(p.rows)
+}
+
+// page serves the next page and consumes it, unless only the count is wanted.
+func (s *scroll) page(rows int) answer {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := list{terms: s.terms, rows: s.rows, total: s.total, cursor: s.token}
+	if rows == 0 {
+		l.rows = 0
+	}
+	return l.answer(&s.walk)
+}
+
+// addHeaders tells the client who it is and what it may do. Limits are advice to a polite client; only the rate is
+// enforced, and an unlimited server says a number that no client reaches.
+func (c *crossref) addHeaders(h http.Header, r *http.Request) {
+	pool, concurrency := "public", "1"
+	if r.URL.Query().Has("mailto") || strings.Contains(r.UserAgent(), "mailto:") {
+		pool, concurrency = "polite", "3"
+	}
+	limit, interval := 100_000, 1
+	switch {
+	case c.rate >= 1:
+		limit = int(c.rate)
+	case c.rate > 0:
+		limit, interval = 1, int(math.Ceil(1/c.rate))
+	default:
+		concurrency = "1000"
+	}
+	h.Set("X-Rate-Limit-Limit", strconv.Itoa(limit))
+	h.Set("X-Rate-Limit-Interval", strconv.Itoa(interval)+"s")
+	h.Set("X-Concurrency-Limit", concurrency)
+	h.Set("X-Api-Pool", pool)
+}
+
+func newAnswer(status int, contentType string, body []byte) answer {
+	return answer{status: status, header: http.Header{"Content-Type": {contentType}}, body: body}
+}
+
+func notFound() answer {
+	return newAnswer(http.StatusNotFound, "text/plain", []byte("Resource not found."))
+}
+
+func cursorInvalid(cursor string) answer {
+	return failed(http.StatusNotFound, "resource-failure",
+		failure{"cursor-invalid", cursor, "Cursor is unknown or has expired. Start again with cursor=*"})
+}
+
+func failed(status int, kind string, list ...failure) answer {
+	body, err := json.Marshal(map[string]any{"status": "failed", "message-type": kind, "message": list})
+	if err != nil {
+		panic("sim: marshal failure: " + err.Error()) // strings only: cannot happen
+	}
+	return newAnswer(status, "application/json", body)
+}
+
+// The edge in front of the real provider sends these itself: HTML, none of the provider's headers, no Retry-After.
+func tooMany() answer {
+	a := edge(http.StatusTooManyRequests, "429 Too Many Requests")
+	a.header.Set("Connection", "close")
+	return a
+}
+
+func unavailable() answer { return edge(http.StatusServiceUnavailable, "503 Service Unavailable") }
+
+func edge(status int, title string) answer {
+	return newAnswer(status, "text/html", []byte("<html><head><title>"+title+"</title></head>\n<body><h1>"+title+"</h1></body></html>\n"))
+}

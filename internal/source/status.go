@@ -1,0 +1,54 @@
+package source
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"patra"
+)
+
+// Classify says what an HTTP status means for a request that asked for position; nil means that the body may be read.
+func (s *Spec) Classify(status int, position string) *patra.Fault {
+	f := &patra.Fault{Code: patra.CodeHTTP, Status: status, Text: http.StatusText(status)}
+	switch {
+	case status == http.StatusOK:
+		return nil
+	case status == http.StatusTooManyRequests:
+		f.Level, f.Code, f.Text = patra.LevelRetry, patra.CodeRateLimited, "the provider asks us to slow down"
+	case status == http.StatusUnauthorized || status == http.StatusForbidden:
+		f.Level, f.Text = patra.LevelFatal, "the provider refuses us; a person must look"
+	case status >= 500, status == http.StatusRequestTimeout:
+		f.Level = patra.LevelRetry
+	case position != s.First() && (status == http.StatusNotFound || status == http.StatusBadRequest || status == http.StatusGone):
+		f.Level, f.Code, f.Text = patra.LevelRetry, patra.CodeTokenExpired, "the provider no longer knows the paging token"
+	case status >= 300 && status < 400:
+		f.Level, f.Text = patra.LevelRequest, "the provider sends us elsewhere, and redirects are not followed"
+	case status >= 200 && status < 300:
+		f.Level, f.Code, f.Text = patra.LevelRetry, patra.CodeBadBody, fmt.Sprintf("status %d is not a whole answer", status)
+	default:
+		f.Level = patra.LevelRequest
+	}
+	return f
+}
+
+// maxRetryAfter is the longest wait that a provider can ask of us; anything longer is taken for nonsense.
+const maxRetryAfter = time.Hour
+
+// RetryAfter reads how long the provider wants to be left alone, as seconds or as a date. It is measured against
+// the answer's own Date where there is one, so that our clock does not matter.
+func RetryAfter(h http.Header, now time.Time) time.Duration {
+	value := h.Get("Retry-After")
+	if n, err := strconv.Atoi(value); err == nil {
+		return min(max(time.Duration(n)*time.Second, 0), maxRetryAfter)
+	}
+	at, err := http.ParseTime(value)
+	if err != nil {
+		return 0
+	}
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		now = date
+	}
+	return min(max(at.Sub(now), 0), maxRetryAfter)
+}

@@ -1,0 +1,263 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+
+	"patra"
+)
+
+// oldestEvery: each eighth claim takes the oldest due task whatever its priority, so that nothing starves.
+const oldestEvery = 8
+
+// candidates is how many tasks a claim looks at. It takes a random one of them, so that workers that look at the
+// same moment seldom want the same.
+const candidates = 64
+
+const claimable = `attempt_count < max_attempts AND (? = 0 OR cursor_id = ?)`
+
+var (
+	findExpired = stmt{"find_expired", `SELECT id, partition_key FROM ing_task
+		WHERE status_code = 'RUNNING' AND leased_until < {now} AND ` + claimable + ` ORDER BY leased_until LIMIT ?`}
+	findOldest = stmt{"find_oldest", `SELECT id, partition_key FROM ing_task
+		WHERE status_code = 'QUEUED' AND scheduled_at <= {now} AND ` + claimable + ` ORDER BY scheduled_at, id LIMIT ?`}
+	findQueued    = stmt{"find_queued", perPriority()}
+	nextPartition = stmt{"next_partition", `SELECT partition_key FROM ing_task WHERE status_code = 'QUEUED' AND partition_key > ? ORDER BY partition_key LIMIT 1`}
+	busy          = stmt{"busy_partitions", `SELECT partition_key, COUNT(*) FROM ing_task WHERE status_code = 'RUNNING' GROUP BY partition_key`}
+	takeTask      = stmt{"take_task", `UPDATE ing_task
+		SET status_code = 'RUNNING', lease_owner = ?, lease_token = ?, lease_count = lease_count + 1, attempt_count = attempt_count + 1,
+		    leased_until = {now} + ?, wait_code = NULL, started_at = COALESCE(started_at, {now})
+		WHERE id = ? AND attempt_count < max_attempts
+		  AND ((status_code = 'QUEUED' AND scheduled_at <= {now}) OR (status_code = 'RUNNING' AND leased_until < {now}))`}
+	selectClaim = stmt{"select_claim", `SELECT t.id, t.lease_count, t.plan_id, t.slice_id, t.cursor_id, t.provenance_code, t.endpoint_name, t.operation_code,
+		       t.attempt_count, t.max_attempts, t.scan_no, t.next_ordinal, t.spec_fingerprint,
+		       s.purpose_code, s.expr_snapshot, s.expr_hash, s.window_from, s.window_to, s.fetch_from, s.fetch_to, p.plan_key, p.base_url
+		  FROM ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id JOIN ing_plan p ON p.id = t.plan_id
+		 WHERE t.lease_token = ?`}
+	loseRuns    = stmt{"lose_runs", `UPDATE ing_task_run SET status_code = 'LOST', finished_at = {now} WHERE task_id = ? AND status_code = 'RUNNING'`}
+	skipBatches = stmt{"skip_batches", `UPDATE ing_task_run_batch SET status_code = 'SKIPPED' WHERE task_id = ? AND status_code = 'RUNNING'`}
+	openBatches = stmt{"open_batches", `SELECT id FROM ing_task_run_batch WHERE task_id = ? AND status_code = 'RUNNING'`}
+	abandon     = stmt{"abandon_requests", `UPDATE ing_request SET finished_at = {now}, outcome_code = 'UNKNOWN' WHERE batch_id = ? AND finished_at IS NULL`}
+	insertRun   = stmt{"insert_run", `INSERT INTO ing_task_run
+		(task_id, attempt_no, plan_id, slice_id, provenance_code, operation_code, expr_hash, spec_fingerprint, lease_owner, window_from, window_to,
+		 scan_no, exhausted, stats, status_code, started_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '{}', 'RUNNING', {now}, {now})`}
+	lastPage = stmt{"last_page", `SELECT after_token, has_next, provider_total FROM ing_task_run_batch
+		WHERE task_id = ? AND scan_no = ? AND phase_code = 'SEARCH' AND done_ordinal = ?`}
+	seenSoFar = stmt{"seen_so_far", `SELECT COALESCE(SUM(record_count - n_dup), 0) FROM ing_task_run_batch
+		WHERE task_id = ? AND scan_no = ? AND phase_code = 'SEARCH' AND done_ordinal IS NOT NULL`}
+)
+
+// perPriority probes each of the nine priorities of one partition by the index. A single ORDER BY priority would
+// read past every task that is due tomorrow with a better priority.
+func perPriority() string {
+	probes := make([]string, 9)
+	for i := range probes {
+		p := strconv.Itoa(i + 1)
+		probes[i] = `SELECT id, priority FROM (SELECT id, priority FROM ing_task WHERE status_code = 'QUEUED' AND partition_key = ? AND priority = ` + p +
+			` AND scheduled_at <= {now} AND ` + claimable + ` ORDER BY scheduled_at, id LIMIT ?) AS p` + p
+	}
+	return strings.Join(probes, " UNION ALL ")
+}
+
+// Claim takes one task: an expired lease first, else a queued one. It returns nil when there is nothing to do. The
+// run row is written in the same transaction, and what a lost predecessor left open is closed.
+func (s *Store) Claim(ctx context.Context, req patra.ClaimRequest) (*patra.Claim, error) {
+	ids, err := s.claimable(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	for _, i := range rand.Perm(len(ids)) {
+		claim, err := s.take(ctx, req, ids[i])
+		if err != nil || claim != nil {
+			return claim, err
+		}
+	}
+	return nil, nil
+}
+
+// claimable reads candidates without locking anything; the guarded update decides who gets one.
+func (s *Store) claimable(ctx context.Context, req patra.ClaimRequest) ([]int64, error) {
+	t := s.read(ctx)
+	full, err := t.fullPartitions(req.PerPartition)
+	if err != nil {
+		return nil, err
+	}
+	ids, err := t.candidates(findExpired, nil, req.CursorID, req.CursorID, candidates)
+	if err != nil || len(ids) > 0 {
+		return ids, err
+	}
+	if req.Turn%oldestEvery == oldestEvery-1 {
+		return t.candidates(findOldest, full, req.CursorID, req.CursorID, candidates)
+	}
+	return t.queued(req, full)
+}
+
+func (t *tx) fullPartitions(limit int) (map[string]bool, error) {
+	full := map[string]bool{}
+	if limit <= 0 {
+		return full, nil
+	}
+	err := t.rows(busy, func(r *sql.Rows) error {
+		var partition string
+		var n int
+		err := r.Scan(&partition, &n)
+		full[partition] = n >= limit
+		return err
+	})
+	return full, err
+}
+
+func (t *tx) candidates(st stmt, full map[string]bool, args ...any) (ids []int64, err error) {
+	err = t.rows(st, func(r *sql.Rows) error {
+		var id int64
+		var partition string
+		err := r.Scan(&id, &partition)
+		if !full[partition] {
+			ids = append(ids, id)
+		}
+		return err
+	}, args...)
+	return ids, err
+}
+
+// queued gives the candidates of one partition: of those that have work of the best priority, the one whose turn
+// it is.
+func (t *tx) queued(req patra.ClaimRequest, full map[string]bool) ([]int64, error) {
+	best := 10
+	var turns [][]int64
+	for partition := ""; ; {
+		found, err := t.one(nextPartition, []any{partition}, &partition)
+		if err != nil {
+			return nil, err
+		}
+		if !found {
+			break
+		}
+		if full[partition] {
+			continue
+		}
+		priority, ids, err := t.bestOf(partition, req.CursorID)
+		if err != nil {
+			return nil, err
+		}
+		if len(ids) == 0 || priority > best {
+			continue
+		}
+		if priority < best {
+			best, turns = priority, nil
+		}
+		turns = append(turns, ids)
+	}
+	if len(turns) == 0 {
+		return nil, nil
+	}
+	return turns[req.Turn%uint64(len(turns))], nil
+}
+
+func (t *tx) bestOf(partition string, cursorID int64) (best int, ids []int64, err error) {
+	var args []any
+	for range 9 {
+		args = append(args, partition, cursorID, cursorID, candidates)
+	}
+	best = 10
+	err = t.rows(findQueued, func(r *sql.Rows) error {
+		var id int64
+		var priority int
+		err := r.Scan(&id, &priority)
+		if priority < best {
+			best, ids = priority, nil
+		}
+		if priority == best {
+			ids = append(ids, id)
+		}
+		return err
+	}, args...)
+	return best, ids, err
+}
+
+// take tries to become the owner of one task.
+func (s *Store) take(ctx context.Context, req patra.ClaimRequest, id int64) (*patra.Claim, error) {
+	token := NewOwner()
+	var claim *patra.Claim
+	err := s.write(ctx, "claim", func(t *tx) error {
+		claim = nil
+		n, err := t.exec(takeTask, req.Owner, token, req.Lease.Microseconds(), id)
+		if err != nil || n == 0 {
+			return err
+		}
+		c, err := t.claimByToken(token)
+		if err != nil {
+			return err
+		}
+		c.Owner, c.For = req.Owner, req.Lease
+		if err := t.buryPredecessor(c.TaskID); err != nil {
+			return err
+		}
+		c.RunID, err = t.insert(insertRun, c.TaskID, c.Fence, c.Task.PlanID, c.Task.SliceID, c.Task.Source, c.Task.Operation, c.Slice.ExprHash, c.Spec,
+			c.Owner, c.Slice.Window.From, c.Slice.Window.To, c.Task.ScanNo)
+		if err != nil {
+			return err
+		}
+		claim = c
+		return t.resume(c)
+	})
+	return claim, err
+}
+
+func (t *tx) claimByToken(token string) (*patra.Claim, error) {
+	c := &patra.Claim{}
+	ok, err := t.one(selectClaim, []any{token}, &c.TaskID, &c.Fence, &c.Task.PlanID, &c.Task.SliceID, &c.Task.CursorID, &c.Task.Source, &c.Task.Endpoint, &c.Task.Operation,
+		&c.Task.Attempts, &c.Task.MaxAttempts, &c.Task.ScanNo, &c.Task.NextOrdinal, &c.Spec,
+		&c.Slice.Purpose, jsonInto{&c.Slice.Expr}, &c.Slice.ExprHash, &c.Slice.Window.From, &c.Slice.Window.To, &c.Slice.Fetch.From, &c.Slice.Fetch.To,
+		&c.PlanKey, textInto{&c.BaseURL})
+	if err == nil && !ok {
+		err = errors.New("a claimed task has no slice or no plan")
+	}
+	c.Task.ID, c.Slice.ID, c.Slice.PlanID, c.Slice.CursorID = c.TaskID, c.Task.SliceID, c.Task.PlanID, c.Task.CursorID
+	return c, err
+}
+
+// buryPredecessor closes what the previous owner of a task left open.
+func (t *tx) buryPredecessor(taskID int64) error {
+	if err := t.closeOpenPages(taskID); err != nil {
+		return err
+	}
+	_, err := t.exec(loseRuns, taskID)
+	return err
+}
+
+// closeOpenPages ends ledger rows whose request was announced and never finished.
+func (t *tx) closeOpenPages(taskID int64) error {
+	left, err := t.ids(openBatches, taskID)
+	if err != nil || len(left) == 0 {
+		return err
+	}
+	for _, id := range left {
+		if _, err := t.exec(abandon, id); err != nil {
+			return err
+		}
+	}
+	_, err = t.exec(skipBatches, taskID)
+	return err
+}
+
+// resume reads where the last committed page of the task's scan left off.
+func (t *tx) resume(c *patra.Claim) error {
+	if c.Task.NextOrdinal <= 1 {
+		return nil
+	}
+	var p patra.Position
+	var after []byte
+	found, err := t.one(lastPage, []any{c.TaskID, c.Task.ScanNo, c.Task.NextOrdinal - 1}, &after, &p.HasNext, &p.Total)
+	if err != nil || !found {
+		return err
+	}
+	p.After = string(after)
+	c.Resume = &p
+	_, err = t.one(seenSoFar, []any{c.TaskID, c.Task.ScanNo}, &c.Seen)
+	return err
+}

@@ -1,0 +1,105 @@
+package store
+
+import (
+	"database/sql/driver"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/go-sql-driver/mysql"
+	"github.com/pressly/goose/v3"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+)
+
+// dialect is all that differs between the engines. Everything else is one text.
+type dialect struct {
+	name  string
+	goose goose.Dialect
+	now   string // the database's clock in microseconds, evaluated inside the statement
+	lock  string // appended to a SELECT that reads what the transaction will write
+	iso   string // a microsecond column as text; %[1]s is the column
+	types map[string]string
+	// liftIndexes: the engine wants CREATE INDEX statements beside the table instead of inside it.
+	liftIndexes bool
+	createView  string
+	retryable   func(error) bool
+	duplicate   func(error) bool
+}
+
+var sqliteDialect = dialect{
+	name:  "sqlite",
+	goose: goose.DialectSQLite3,
+	now:   "CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
+	lock:  "", // the write lock is already held: every transaction begins IMMEDIATE
+	iso:   "strftime('%%Y-%%m-%%dT%%H:%%M:%%fZ', %[1]s / 1000000.0, 'unixepoch')",
+	types: map[string]string{
+		"id": "INTEGER PRIMARY KEY AUTOINCREMENT", "n": "INTEGER", "us": "INTEGER", "code": "TEXT",
+		"key": "TEXT", "hash": "TEXT", "text": "TEXT", "json": "TEXT", "blob": "BLOB",
+	},
+	liftIndexes: true,
+	createView:  "CREATE VIEW IF NOT EXISTS",
+	retryable: func(err error) bool {
+		e, ok := errors.AsType[*sqlite.Error](err)
+		return ok && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
+	},
+	duplicate: func(err error) bool {
+		e, ok := errors.AsType[*sqlite.Error](err)
+		return ok && (e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
+	},
+}
+
+var mysqlDialect = dialect{
+	name:  "mysql",
+	goose: goose.DialectMySQL,
+	now:   "CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)",
+	lock:  "FOR UPDATE",
+	// Not FROM_UNIXTIME: it ends in 2038.
+	iso: "DATE_FORMAT(TIMESTAMPADD(MICROSECOND, %[1]s, '1970-01-01'), '%%Y-%%m-%%dT%%H:%%i:%%s.%%fZ')",
+	types: map[string]string{
+		"id": "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY", "n": "BIGINT", "us": "BIGINT",
+		"code": "VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin", "key": "VARBINARY(%s)",
+		"hash": "CHAR(64) CHARACTER SET ascii COLLATE ascii_bin", "text": "LONGTEXT", "json": "LONGTEXT", "blob": "LONGBLOB",
+	},
+	createView: "CREATE OR REPLACE VIEW",
+	retryable: func(err error) bool {
+		e, ok := errors.AsType[*mysql.MySQLError](err)
+		if !ok {
+			return false
+		}
+		switch e.Number {
+		case 1213, 1205, // deadlock, lock wait timeout: the whole transaction is rolled back and tried again
+			1020,             // MariaDB: record has changed since last read
+			8002, 8022, 9007: // TiDB: write conflict, commit conflict
+			return true
+		}
+		return false
+	},
+	duplicate: func(err error) bool {
+		e, ok := errors.AsType[*mysql.MySQLError](err)
+		return ok && e.Number == 1062
+	},
+}
+
+// brokenConn reports an error after which nobody knows what the server did.
+func brokenConn(err error) bool {
+	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn)
+}
+
+// render fills the fragments of the dialect into one SQL text. now is either the dialect's own or, under a test
+// clock, a number.
+func (d dialect) render(text, now string) string {
+	return strings.NewReplacer("{now}", now, "{lock}", d.lock).Replace(text)
+}
+
+// column turns one type word into the engine's type.
+func (d dialect) column(word, size string, nullable bool) string {
+	t := d.types[word]
+	if strings.Contains(t, "%s") {
+		t = fmt.Sprintf(t, size)
+	}
+	if word != "id" && !nullable {
+		t += " NOT NULL"
+	}
+	return t
+}

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+
+	"patra"
+)
+
+const recordColumns = `r.id, r.provenance_code, r.record_type, r.provider_id, r.provider_updated_at, r.deleted, r.rev, r.first_seen_at, r.last_refreshed_at, r.fields, r.raw,
+	r.content_sha256, r.batch_id, r.expr_hash, r.spec_fingerprint`
+
+var (
+	exportRecords = stmt{"export_records", `SELECT ` + recordColumns + ` FROM ing_record r WHERE r.id > ? AND (? = '' OR r.provenance_code = ?) ORDER BY r.id LIMIT 500`}
+	countRecords  = stmt{"count_records", `SELECT COUNT(*) FROM ing_record WHERE (? = '' OR provenance_code = ?)`}
+	selectRecord  = stmt{"select_record", `SELECT ` + recordColumns + ` FROM ing_record r WHERE r.provenance_code = ? AND r.record_type = ? AND r.provider_id = ?`}
+	batchLineage  = stmt{"batch_lineage", `SELECT t.schedule_instance_id, b.plan_id, b.slice_id, b.task_id, b.run_id, b.id FROM ing_task_run_batch b JOIN ing_task t ON t.id = b.task_id WHERE b.id = ?`}
+	selectChanges = stmt{"select_changes", `SELECT rev, change_code, content_sha256, provider_updated_at, observed_at, batch_id FROM ing_record_rev WHERE record_id = ? ORDER BY rev`}
+)
+
+// Records hands every stored record of a source (all sources if empty) to use, in the order of their arrival. It
+// reads in short pages, so memory stays flat and a long export never pins the log of the database.
+func (s *Store) Records(ctx context.Context, source string, use func(patra.Record) error) error {
+	for last := int64(0); ; {
+		n := 0
+		var page []patra.Record
+		err := s.read(ctx).rows(exportRecords, func(r *sql.Rows) error {
+			rec, err := scanRecord(r)
+			page = append(page, rec)
+			return err
+		}, last, source, source)
+		if err != nil {
+			return err
+		}
+		for _, rec := range page {
+			if err := use(rec); err != nil {
+				return err
+			}
+			last, n = rec.ID, n+1
+		}
+		if n == 0 {
+			return nil
+		}
+	}
+}
+
+func scanRecord(r *sql.Rows) (rec patra.Record, err error) {
+	var raw []byte
+	err = r.Scan(&rec.ID, &rec.Source, &rec.Type, &rec.ProviderID, &rec.UpdatedAt, &rec.Deleted, &rec.Rev, &rec.FirstSeen, &rec.LastSeen, jsonInto{&rec.Fields}, &raw,
+		&rec.ContentSHA256, &rec.BatchID, &rec.ExprHash, &rec.SpecFingerprint)
+	rec.Raw = json.RawMessage(raw)
+	return rec, err
+}
+
+// CountRecords counts the stored records of a source, or of all.
+func (s *Store) CountRecords(ctx context.Context, source string) (n int64, err error) {
+	_, err = s.read(ctx).one(countRecords, []any{source, source}, &n)
+	return n, err
+}
+
+// Record finds one record by its business key; nil if it was never stored.
+func (s *Store) Record(ctx context.Context, source, recordType, id string) (*patra.Record, error) {
+	var found *patra.Record
+	err := s.read(ctx).rows(selectRecord, func(r *sql.Rows) error {
+		rec, err := scanRecord(r)
+		found = &rec
+		return err
+	}, source, recordType, id)
+	return found, err
+}
+
+// Lineage is the line of work that a batch belongs to; nil if there is no such batch.
+func (s *Store) Lineage(ctx context.Context, batchID int64) (*patra.Lineage, error) {
+	var l patra.Lineage
+	found, err := s.read(ctx).one(batchLineage, []any{batchID}, &l.Instance, &l.Plan, &l.Slice, &l.Task, &l.Run, &l.Batch)
+	if err != nil || !found {
+		return nil, err
+	}
+	return &l, nil
+}
+
+// Change is one version in the biography of a record.
+type Change struct {
+	Rev        int64          `json:"rev"`
+	Change     patra.Decision `json:"change"`
+	SHA256     string         `json:"content_sha256"`
+	UpdatedAt  *patra.Instant `json:"updated_at"`
+	ObservedAt patra.Instant  `json:"observed_at"`
+	BatchID    int64          `json:"batch_id"`
+}
+
+// Changes lists the versions of a record, oldest first.
+func (s *Store) Changes(ctx context.Context, recordID int64) (all []Change, err error) {
+	err = s.read(ctx).rows(selectChanges, func(r *sql.Rows) error {
+		var c Change
+		err := r.Scan(&c.Rev, &c.Change, &c.SHA256, &c.UpdatedAt, &c.ObservedAt, &c.BatchID)
+		all = append(all, c)
+		return err
+	}, recordID)
+	return all, err
+}

@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+
+	"patra"
+)
+
+var (
+	renewLease = stmt{"renew_lease", `UPDATE ing_task SET leased_until = {now} + ?
+		WHERE id = ? AND lease_count = ? AND lease_owner = ? AND status_code = 'RUNNING'`}
+	guardPage = stmt{"guard_page", `UPDATE ing_task SET leased_until = {now} + ?, scan_no = ?, next_ordinal = ?
+		WHERE id = ? AND lease_count = ? AND lease_owner = ? AND status_code = 'RUNNING'`}
+	worn = stmt{"worn_out", `SELECT id FROM ing_task WHERE status_code = 'RUNNING' AND leased_until < {now} AND attempt_count >= max_attempts LIMIT ?`}
+	bury = stmt{"bury_worn_out", `UPDATE ing_task SET status_code = 'FAILED', lease_owner = NULL, last_error = ?, finished_at = {now}
+		WHERE id = ? AND status_code = 'RUNNING' AND leased_until < {now} AND attempt_count >= max_attempts`}
+	failSliceOf = stmt{"fail_slice_of", `UPDATE ing_plan_slice SET status_code = 'FAILED', closed_at = {now}
+		WHERE id = (SELECT slice_id FROM ing_task WHERE id = ?) AND status_code = 'READY'`}
+)
+
+// Heartbeat renews a lease during a long request. It fails with patra.ErrLeaseLost when somebody else has the task.
+func (s *Store) Heartbeat(ctx context.Context, l patra.Lease) error {
+	return s.write(ctx, "heartbeat", func(t *tx) error {
+		return held(t.exec(renewLease, l.For.Microseconds(), l.TaskID, l.Fence, l.Owner))
+	})
+}
+
+// guard is the first statement of every write of a run: it takes the lock of the task row, renews the lease and
+// writes the checkpoint, or finds that the lease is gone.
+func (t *tx) guard(l patra.Lease, scanNo, nextOrdinal int64) error {
+	return held(t.exec(guardPage, l.For.Microseconds(), scanNo, nextOrdinal, l.TaskID, l.Fence, l.Owner))
+}
+
+// held turns "no row was found" into a lost lease.
+func held(n int64, err error) error {
+	if err == nil && n != 1 {
+		return patra.ErrLeaseLost
+	}
+	return err
+}
+
+// FailExhausted ends tasks whose owner died on the last permitted attempt: a task that kills its executor each
+// time must not do so for ever. It tells how many.
+func (s *Store) FailExhausted(ctx context.Context) (int, error) {
+	ids, err := s.read(ctx).ids(worn, candidates)
+	if err != nil {
+		return 0, err
+	}
+	fault := asJSON(patra.Fault{Level: patra.LevelRetry, Code: patra.CodeExhausted, Text: "every permitted attempt ended with the loss of its worker"})
+	failed := 0
+	for _, id := range ids {
+		err := s.write(ctx, "fail exhausted", func(t *tx) error {
+			n, err := t.exec(bury, fault, id)
+			if err != nil || n == 0 {
+				return err
+			}
+			failed++
+			if err := t.buryPredecessor(id); err != nil {
+				return err
+			}
+			_, err = t.exec(failSliceOf, id)
+			return err
+		})
+		if err != nil {
+			return failed, err
+		}
+	}
+	return failed, nil
+}

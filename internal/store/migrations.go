@@ -1,0 +1,163 @@
+package store
+
+import (
+	"bytes"
+	"context"
+	"embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/pressly/goose/v3"
+	"github.com/pressly/goose/v3/lock"
+)
+
+//go:embed migrations/*.sql
+var migrationFiles embed.FS
+
+// Migration is one step of the schema that was applied.
+type Migration struct {
+	Version int64  `json:"version"`
+	Name    string `json:"name"`
+}
+
+// ErrNeedsMigration means that the tables are older than this program, or not there.
+var ErrNeedsMigration = errors.New("the store needs a migration: run `patra migrate`")
+
+// ErrTooNew means that the tables were made by a newer program.
+var ErrTooNew = errors.New("the store was made by a newer patra: use that version or a newer one")
+
+// Migrate brings the tables to this program's version. Several processes may call it at once: one works, the
+// others wait and find nothing to do.
+func (s *Store) Migrate(ctx context.Context) ([]Migration, error) {
+	unlock, err := s.lockMigrations()
+	if err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
+	defer unlock()
+	provider, err := s.provider()
+	if err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
+	results, err := provider.Up(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
+	var done []Migration
+	for _, r := range results {
+		done = append(done, Migration{Version: r.Source.Version, Name: strings.TrimSuffix(r.Source.Path, ".sql")})
+	}
+	return done, nil
+}
+
+// Check refuses a store whose tables are not the ones this program knows.
+func (s *Store) Check(ctx context.Context) error {
+	provider, err := s.provider()
+	if err != nil {
+		return fmt.Errorf("check store: %w", err)
+	}
+	current, target, err := provider.GetVersions(ctx)
+	switch {
+	case err != nil:
+		return fmt.Errorf("check store: %w", err)
+	case current < target:
+		return fmt.Errorf("%w (it is at version %d of %d)", ErrNeedsMigration, current, target)
+	case current > target:
+		return fmt.Errorf("%w (it is at version %d, this program knows %d)", ErrTooNew, current, target)
+	}
+	return nil
+}
+
+func (s *Store) provider() (*goose.Provider, error) {
+	sub, err := fs.Sub(migrationFiles, "migrations")
+	if err != nil {
+		return nil, err
+	}
+	opts := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
+	if s.dialect.name == mysqlDialect.name {
+		locker, err := lock.NewMySQLTableLocker(lock.WithTableLockTimeout(200*time.Millisecond, 1500))
+		if err != nil {
+			return nil, err
+		}
+		opts = append(opts, goose.WithLocker(locker))
+	}
+	return goose.NewProvider(s.dialect.goose, s.db, typedFS{sub, s.dialect}, opts...)
+}
+
+// typedFS shows the migration files with the type words replaced by the engine's types.
+type typedFS struct {
+	fs.FS
+	dialect dialect
+}
+
+// Open implements fs.FS.
+func (t typedFS) Open(name string) (fs.File, error) {
+	f, err := t.FS.Open(name)
+	if err != nil || !strings.HasSuffix(name, ".sql") {
+		return f, err
+	}
+	defer f.Close()
+	text, err := fs.ReadFile(t.FS, name)
+	if err != nil {
+		return nil, err
+	}
+	info, err := f.Stat()
+	if err != nil {
+		return nil, err
+	}
+	return &typedFile{Reader: bytes.NewReader([]byte(t.dialect.schema(string(text)))), info: info}, nil
+}
+
+// ReadDir lets goose list the files.
+func (t typedFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(t.FS, name) }
+
+type typedFile struct {
+	*bytes.Reader
+	info fs.FileInfo
+}
+
+func (f *typedFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+func (f *typedFile) Close() error               { return nil }
+
+var (
+	columnLine = regexp.MustCompile(`(?m)^  (\w+) (id|n|us|code|key|hash|text|json|blob)(?:\((\d+)\))?(\?)?(,?)$`)
+	uniqueLine = regexp.MustCompile(`(?m)^  UNIQUE (\w+) \(`)
+	indexLine  = regexp.MustCompile(`(?m)^  INDEX (\w+) \(([^)]*)\),?\n`)
+	tableName  = regexp.MustCompile(`CREATE TABLE IF NOT EXISTS (\w+)`)
+	isoCall    = regexp.MustCompile(`ISO\((\w+)\)`)
+)
+
+// schema translates one migration file for the engine.
+func (d dialect) schema(text string) string {
+	text = columnLine.ReplaceAllStringFunc(text, func(line string) string {
+		m := columnLine.FindStringSubmatch(line)
+		return "  " + m[1] + " " + d.column(m[2], m[3], m[4] != "") + m[5]
+	})
+	text = uniqueLine.ReplaceAllString(text, "  CONSTRAINT $1 UNIQUE (")
+	text = isoCall.ReplaceAllStringFunc(text, func(call string) string {
+		return fmt.Sprintf(d.iso, isoCall.FindStringSubmatch(call)[1])
+	})
+	text = strings.ReplaceAll(text, "CREATE VIEW", d.createView)
+	if d.liftIndexes {
+		text = liftIndexes(text)
+	}
+	return text
+}
+
+// liftIndexes moves INDEX lines out of the table into statements of their own.
+func liftIndexes(text string) string {
+	table := tableName.FindStringSubmatch(text)
+	if table == nil {
+		return text
+	}
+	var lifted strings.Builder
+	for _, m := range indexLine.FindAllStringSubmatch(text, -1) {
+		fmt.Fprintf(&lifted, "CREATE INDEX IF NOT EXISTS %s ON %s (%s);\n", m[1], table[1], m[2])
+	}
+	text = indexLine.ReplaceAllString(text, "")
+	text = strings.Replace(text, ",\n);", "\n);", 1)
+	return text + lifted.String()
+}

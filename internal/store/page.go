@@ -1,0 +1,167 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"patra"
+)
+
+var (
+	insertBatch = stmt{"insert_batch", `INSERT INTO ing_task_run_batch
+		(run_id, task_id, slice_id, plan_id, provenance_code, operation_code, expr_hash, batch_no, scan_no, phase_code, ordinal, lease_count, page_no, page_size,
+		 before_token, before_token_hash, record_count, n_insert, n_update, n_same, n_stale, n_dup, n_quarantine, n_outside, idempotent_key, request_digest, stats,
+		 status_code, started_at, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0, 0, ?, ?, '{}', 'RUNNING', ?, ?)`}
+	insertRequest = stmt{"insert_request", `INSERT INTO ing_request
+		(request_id, run_id, batch_id, kind_code, gate_key, cost, waited, acquired_at, created_at) VALUES (?, ?, ?, 'PAGE', ?, ?, ?, ?, ?)`}
+	finishRequest = stmt{"finish_request", `UPDATE ing_request SET sent_at = ?, finished_at = ?, http_status = ?, bytes = ?, outcome_code = ?, level_code = ? WHERE id = ?`}
+	commitBatch   = stmt{"commit_batch", `UPDATE ing_task_run_batch
+		SET status_code = 'SUCCEEDED', done_ordinal = ordinal, after_token = ?, after_token_hash = ?, has_next = ?, end_code = ?, ts_min = ?, ts_max = ?, provider_total = ?,
+		    record_count = ?, n_insert = ?, n_update = ?, n_same = ?, n_stale = ?, n_dup = ?, n_quarantine = ?, n_outside = ?,
+		    response_digest = ?, body_sha256 = ?, committed_at = ?
+		WHERE id = ? AND status_code = 'RUNNING'`}
+	failBatch = stmt{"fail_batch", `UPDATE ing_task_run_batch SET status_code = 'FAILED', error = ?, response_digest = ?, committed_at = ? WHERE id = ? AND status_code = 'RUNNING'`}
+	checkRun  = stmt{"checkpoint_run", `UPDATE ing_task_run SET scan_no = ?, checkpoint = ? WHERE id = ?`}
+
+	batchLanded      = stmt{"batch_landed", `SELECT COUNT(*) FROM ing_task_run_batch WHERE id = ? AND lease_count = ? AND status_code = ?`}
+	insertQuarantine = stmt{"insert_quarantine", `INSERT INTO ing_quarantine
+		(batch_id, item_no, kind_code, provenance_code, record_type, provider_id, error_code, field_path, fragment, status_code, created_at)
+		VALUES (?, ?, 'RECORD', ?, ?, ?, ?, ?, ?, 'OPEN', ?)`}
+)
+
+// OpenPage writes the ledger row and the request row of a page, before its request is sent.
+func (s *Store) OpenPage(ctx context.Context, c *patra.Claim, now patra.Instant, open patra.PageOpen) (patra.OpenPage, error) {
+	var page patra.OpenPage
+	err := s.write(ctx, "open page", func(t *tx) (err error) {
+		if err := t.guard(c.Lease, open.ScanNo, open.Ordinal); err != nil {
+			return err
+		}
+		page, err = t.openPage(c, now, open)
+		return err
+	})
+	return page, err
+}
+
+func (t *tx) openPage(c *patra.Claim, now patra.Instant, open patra.PageOpen) (patra.OpenPage, error) {
+	page := patra.OpenPage{PageOpen: open}
+	key := patra.Hash([]any{c.PlanKey, c.TaskID, open.ScanNo, open.Phase, open.Ordinal})
+	var err error
+	page.BatchID, err = t.insert(insertBatch, c.RunID, c.TaskID, c.Slice.ID, c.Task.PlanID, c.Task.Source, c.Task.Operation, c.Slice.ExprHash,
+		open.BatchNo, open.ScanNo, open.Phase, open.Ordinal, c.Fence, open.Ordinal, open.PageSize,
+		[]byte(open.Before), patra.HashBytes([]byte(open.Before)), key, text(open.Request), now, now)
+	if err != nil {
+		return page, err
+	}
+	page.RequestRowID, err = t.insert(insertRequest, open.RequestID, c.RunID, page.BatchID, open.GateKey, open.Cost, open.Waited, open.AcquiredAt, now)
+	return page, err
+}
+
+// CommitPage makes a page's result durable in one transaction: records, quarantine, ledger, checkpoint, lease. If
+// next is given, its rows are written in the same transaction, so that one commit a page is enough and still
+// nothing is ever sent without a row.
+func (s *Store) CommitPage(ctx context.Context, c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult, next *patra.PageOpen) (patra.Counts, *patra.OpenPage, error) {
+	var counts patra.Counts
+	var opened *patra.OpenPage
+	err := s.write(ctx, "commit page", func(t *tx) (err error) {
+		opened = nil
+		if err := t.guard(c.Lease, page.ScanNo, page.Ordinal+1); err != nil {
+			return err
+		}
+		if counts, err = t.keep(c, now, recordType, page.BatchID, res); err != nil {
+			return err
+		}
+		if err := t.closeBatch(now, page, res, counts); err != nil {
+			return err
+		}
+		if err := t.finish(page, res.Exchange); err != nil {
+			return err
+		}
+		if _, err := t.exec(checkRun, page.ScanNo, asJSON(map[string]any{"scan_no": page.ScanNo, "ordinal": page.Ordinal}), c.RunID); err != nil {
+			return err
+		}
+		if next != nil {
+			o, err := t.openPage(c, now, *next)
+			opened = &o
+			return err
+		}
+		return nil
+	}, s.landed(c, page, patra.Succeeded))
+	return counts, opened, err
+}
+
+// FailPage records a request that gave no page, and opens the next attempt if there is to be one.
+func (s *Store) FailPage(ctx context.Context, c *patra.Claim, now patra.Instant, page patra.OpenPage, fail patra.PageFailure, next *patra.PageOpen) (*patra.OpenPage, error) {
+	var opened *patra.OpenPage
+	err := s.write(ctx, "fail page", func(t *tx) error {
+		opened = nil
+		scan, ordinal := page.ScanNo, page.Ordinal
+		if next != nil {
+			scan, ordinal = next.ScanNo, next.Ordinal
+		}
+		if err := t.guard(c.Lease, scan, ordinal); err != nil {
+			return err
+		}
+		n, err := t.exec(failBatch, asJSON(fail.Fault), text(fail.Response), now, page.BatchID)
+		if err == nil && n != 1 {
+			err = patra.ErrIllegalMove
+		}
+		if err != nil {
+			return err
+		}
+		if err := t.finish(page, fail.Exchange); err != nil {
+			return err
+		}
+		if next != nil {
+			o, err := t.openPage(c, now, *next)
+			opened = &o
+			return err
+		}
+		return nil
+	}, s.landed(c, page, patra.Failed))
+	return opened, err
+}
+
+// landed tells, after a COMMIT without an answer, whether the page is in the ledger under this lease.
+func (s *Store) landed(c *patra.Claim, page patra.OpenPage, as patra.Status) func(*tx) (bool, error) {
+	return func(t *tx) (bool, error) {
+		var n int
+		_, err := t.one(batchLanded, []any{page.BatchID, c.Fence, as}, &n)
+		return n == 1, err
+	}
+}
+
+// closeBatch marks the ledger row as done, once.
+func (t *tx) closeBatch(now patra.Instant, page patra.OpenPage, res patra.PageResult, n patra.Counts) error {
+	rows, err := t.exec(commitBatch, []byte(res.After), patra.HashBytes([]byte(res.After)), res.HasNext, optional(res.EndCode), res.TimeMin, res.TimeMax, res.Total,
+		n.Total(), n.Insert, n.Update, n.Same, n.Stale, n.Dup, n.Quarantine, n.Outside, text(res.Response), optional(res.BodySHA256), now, page.BatchID)
+	if err == nil && rows != 1 {
+		err = patra.ErrIllegalMove
+	}
+	return err
+}
+
+func (t *tx) finish(page patra.OpenPage, x patra.Exchange) error {
+	_, err := t.exec(finishRequest, optional(x.SentAt), x.FinishedAt, optional(x.Status), x.Bytes, x.Outcome, optional(x.Level), page.RequestRowID)
+	return err
+}
+
+// keep stores what a page brought: records and what could not become one. Together they account for every item.
+func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, batchID int64, res patra.PageResult) (patra.Counts, error) {
+	counts, err := t.putRecords(c, now, recordType, batchID, res.Records)
+	if err != nil {
+		return counts, err
+	}
+	for _, q := range res.Quarantined {
+		_, err := t.many(insertQuarantine, batchID, q.ItemNo, c.Task.Source, recordType, optional(q.ID), q.Code, optional(q.Path), q.Fragment, now)
+		if err != nil {
+			return counts, err
+		}
+	}
+	counts.Quarantine = int64(len(res.Quarantined))
+	counts.Outside = res.Outside
+	if counts.Total() != int64(len(res.Records)+len(res.Quarantined)) {
+		return counts, errors.New("the page's items are not all accounted for")
+	}
+	return counts, nil
+}

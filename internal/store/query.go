@@ -1,0 +1,165 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"strings"
+
+	"patra"
+)
+
+// Filter narrows a list. Zero values do not filter; Limit 0 is 100. Lists are newest first.
+type Filter struct {
+	Source string
+	Status patra.Status
+	Plan   int64
+	Slice  int64
+	Task   int64
+	Run    int64
+	Batch  int64
+	Cursor int64
+	Limit  int
+}
+
+// where builds the conditions from a fixed set of columns: a value is always a parameter.
+func (f Filter) where(columns map[string]string) (string, []any) {
+	conds, args := []string{"1 = 1"}, []any(nil)
+	add := func(name string, set bool, value any) {
+		if column, ok := columns[name]; ok && set {
+			conds, args = append(conds, column+" = ?"), append(args, value)
+		}
+	}
+	add("source", f.Source != "", f.Source)
+	add("status", f.Status != "", f.Status)
+	add("plan", f.Plan != 0, f.Plan)
+	add("slice", f.Slice != 0, f.Slice)
+	add("task", f.Task != 0, f.Task)
+	add("run", f.Run != 0, f.Run)
+	add("batch", f.Batch != 0, f.Batch)
+	add("cursor", f.Cursor != 0, f.Cursor)
+	limit := f.Limit
+	if limit <= 0 {
+		limit = 100
+	}
+	return strings.Join(conds, " AND "), append(args, limit)
+}
+
+// list runs one filtered query and collects what scan makes of the rows.
+func list[T any](ctx context.Context, s *Store, name, query string, f Filter, columns map[string]string, scan func(*sql.Rows) (T, error)) ([]T, error) {
+	where, args := f.where(columns)
+	all := []T{}
+	err := s.read(ctx).rows(stmt{name, strings.Replace(query, "{where}", where, 1)}, func(r *sql.Rows) error {
+		v, err := scan(r)
+		all = append(all, v)
+		return err
+	}, args...)
+	return all, err
+}
+
+// Plans lists plans.
+func (s *Store) Plans(ctx context.Context, f Filter) ([]patra.Plan, error) {
+	return list(ctx, s, "list_plans", `SELECT `+planColumns+` FROM ing_plan WHERE {where} ORDER BY id DESC LIMIT ?`, f,
+		map[string]string{"source": "provenance_code", "status": "status_code", "plan": "id", "cursor": "cursor_id"}, scanPlan)
+}
+
+// Slices lists slices.
+func (s *Store) Slices(ctx context.Context, f Filter) ([]patra.Slice, error) {
+	return list(ctx, s, "list_slices", `SELECT id, plan_id, cursor_id, slice_no, purpose_code, slice_signature_hash, expr_snapshot, expr_hash, window_from, window_to, fetch_from, fetch_to, status_code, closed_at
+		FROM ing_plan_slice WHERE {where} ORDER BY id DESC LIMIT ?`, f,
+		map[string]string{"source": "provenance_code", "status": "status_code", "plan": "plan_id", "slice": "id", "cursor": "cursor_id"},
+		func(r *sql.Rows) (sl patra.Slice, err error) {
+			err = r.Scan(&sl.ID, &sl.PlanID, &sl.CursorID, &sl.No, &sl.Purpose, &sl.Signature, jsonInto{&sl.Expr}, &sl.ExprHash, &sl.Window.From, &sl.Window.To,
+				&sl.Fetch.From, &sl.Fetch.To, &sl.Status, &sl.ClosedAt)
+			return sl, err
+		})
+}
+
+// Tasks lists tasks with the windows they answer for.
+func (s *Store) Tasks(ctx context.Context, f Filter) ([]patra.Task, error) {
+	return list(ctx, s, "list_tasks", `SELECT t.id, t.plan_id, t.slice_id, t.cursor_id, t.provenance_code, t.endpoint_name, t.operation_code, t.priority, t.scheduled_at, t.status_code, t.wait_code,
+		t.lease_owner, t.lease_count, t.leased_until, t.attempt_count, t.max_attempts, t.scan_no, t.next_ordinal, t.last_error, s.window_from, s.window_to
+		FROM ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id WHERE {where} ORDER BY t.id DESC LIMIT ?`, f,
+		map[string]string{"source": "t.provenance_code", "status": "t.status_code", "plan": "t.plan_id", "slice": "t.slice_id", "task": "t.id", "cursor": "t.cursor_id"},
+		func(r *sql.Rows) (k patra.Task, err error) {
+			err = r.Scan(&k.ID, &k.PlanID, &k.SliceID, &k.CursorID, &k.Source, &k.Endpoint, &k.Operation, &k.Priority, &k.ScheduledAt, &k.Status, textInto{&k.WaitCode},
+				textInto{&k.LeaseOwner}, &k.LeaseCount, &k.LeasedUntil, &k.Attempts, &k.MaxAttempts, &k.ScanNo, &k.NextOrdinal, jsonInto{&k.LastError}, &k.Window.From, &k.Window.To)
+			return k, err
+		})
+}
+
+// Runs lists runs.
+func (s *Store) Runs(ctx context.Context, f Filter) ([]patra.Run, error) {
+	return list(ctx, s, "list_runs", `SELECT id, task_id, attempt_no, plan_id, slice_id, provenance_code, operation_code, lease_owner, window_from, window_to, scan_no, exhausted, stats, error,
+		status_code, started_at, finished_at FROM ing_task_run WHERE {where} ORDER BY id DESC LIMIT ?`, f,
+		map[string]string{"source": "provenance_code", "status": "status_code", "plan": "plan_id", "slice": "slice_id", "task": "task_id", "run": "id"},
+		func(r *sql.Rows) (k patra.Run, err error) {
+			err = r.Scan(&k.ID, &k.TaskID, &k.AttemptNo, &k.PlanID, &k.SliceID, &k.Source, &k.Operation, &k.LeaseOwner, &k.Window.From, &k.Window.To, &k.ScanNo, &k.Exhausted,
+				jsonInto{&k.Stats}, jsonInto{&k.Error}, &k.Status, &k.StartedAt, &k.FinishedAt)
+			return k, err
+		})
+}
+
+// Batches lists ledger rows.
+func (s *Store) Batches(ctx context.Context, f Filter) ([]patra.Batch, error) {
+	return list(ctx, s, "list_batches", `SELECT id, run_id, task_id, slice_id, plan_id, provenance_code, operation_code, batch_no, scan_no, phase_code, ordinal, lease_count, has_next, end_code,
+		provider_total, record_count, n_insert, n_update, n_same, n_stale, n_dup, n_quarantine, n_outside, body_sha256, error, status_code, started_at, committed_at
+		FROM ing_task_run_batch WHERE {where} ORDER BY id DESC LIMIT ?`, f,
+		map[string]string{"source": "provenance_code", "status": "status_code", "plan": "plan_id", "slice": "slice_id", "task": "task_id", "run": "run_id", "batch": "id"},
+		func(r *sql.Rows) (b patra.Batch, err error) {
+			n := &b.Counts
+			err = r.Scan(&b.ID, &b.RunID, &b.TaskID, &b.SliceID, &b.PlanID, &b.Source, &b.Operation, &b.BatchNo, &b.ScanNo, &b.Phase, &b.Ordinal, &b.LeaseCount, &b.HasNext, textInto{&b.EndCode},
+				&b.ProviderTotal, &b.RecordCount, &n.Insert, &n.Update, &n.Same, &n.Stale, &n.Dup, &n.Quarantine, &n.Outside, textInto{&b.BodySHA256}, jsonInto{&b.Error}, &b.Status,
+				&b.StartedAt, &b.CommittedAt)
+			return b, err
+		})
+}
+
+// Cursors lists cursors.
+func (s *Store) Cursors(ctx context.Context, f Filter) ([]patra.Cursor, error) {
+	return list(ctx, s, "list_cursors", `SELECT `+cursorColumns+` FROM ing_cursor WHERE {where} ORDER BY id DESC LIMIT ?`, f,
+		map[string]string{"source": "provenance_code", "cursor": "id"}, scanCursor)
+}
+
+// Answers lists the coverage ledger of one cursor, in time order.
+func (s *Store) Answers(ctx context.Context, cursorID int64) ([]patra.Answer, error) {
+	return s.read(ctx).answers(cursorID, allTime)
+}
+
+// CursorEvent is one move of a watermark.
+type CursorEvent struct {
+	CursorID  int64         `json:"cursor_id"`
+	Seq       int64         `json:"seq"`
+	Cause     string        `json:"cause"`
+	From      patra.Instant `json:"from"`
+	To        patra.Instant `json:"to"`
+	SliceID   int64         `json:"slice_id"`
+	RunID     int64         `json:"run_id"`
+	CreatedAt patra.Instant `json:"created_at"`
+}
+
+// CursorEvents lists the moves of a cursor that a slice caused, or all of them.
+func (s *Store) CursorEvents(ctx context.Context, f Filter) ([]CursorEvent, error) {
+	return list(ctx, s, "list_cursor_events", `SELECT cursor_id, seq, cause_code, prev_instant, new_instant, slice_id, run_id, created_at FROM ing_cursor_event
+		WHERE {where} ORDER BY id DESC LIMIT ?`, f, map[string]string{"source": "provenance_code", "cursor": "cursor_id", "slice": "slice_id", "plan": "plan_id", "run": "run_id"},
+		func(r *sql.Rows) (e CursorEvent, err error) {
+			err = r.Scan(&e.CursorID, &e.Seq, &e.Cause, &e.From, &e.To, &e.SliceID, &e.RunID, &e.CreatedAt)
+			return e, err
+		})
+}
+
+var (
+	sliceStates = stmt{"slice_states", `SELECT status_code, COUNT(*) FROM ing_plan_slice WHERE cursor_id = ? GROUP BY status_code`}
+)
+
+// SliceStates counts the slices of a cursor by state. READY ones are live.
+func (s *Store) SliceStates(ctx context.Context, cursorID int64) (map[patra.Status]int, error) {
+	states := map[patra.Status]int{}
+	err := s.read(ctx).rows(sliceStates, func(r *sql.Rows) error {
+		var status patra.Status
+		var n int
+		err := r.Scan(&status, &n)
+		states[status] = n
+		return err
+	}, cursorID)
+	return states, err
+}

@@ -1,0 +1,238 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// stmt is a named SQL text, so that errors, metrics and slow-query logs speak of the same thing.
+type stmt struct{ name, text string }
+
+// tx is one transaction, or one read outside of any, with the context it lives in.
+type tx struct {
+	ctx  context.Context
+	s    *Store
+	db   *sql.DB
+	sql  *sql.Tx // nil for a plain read
+	loop map[string]*sql.Stmt
+}
+
+// maxTries bounds the whole-transaction retries after a deadlock or a busy database.
+const maxTries = 12
+
+// write runs do in one transaction and retries the whole of it when the engine asks for that. landed, if given,
+// is asked when a COMMIT got no answer: it reads whether the transaction is there.
+func (s *Store) write(ctx context.Context, name string, do func(*tx) error, landed ...func(*tx) (bool, error)) error {
+	for try := 1; ; try++ {
+		err := s.writeOnce(ctx, do)
+		if err == nil {
+			return nil
+		}
+		if brokenConn(err) && len(landed) > 0 {
+			there, readErr := landed[0](s.read(ctx))
+			if readErr == nil && there {
+				return nil
+			}
+		}
+		retry := s.dialect.retryable(err) || brokenConn(err)
+		if !retry || try == maxTries || ctx.Err() != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+		pause := time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 8)))
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("%s: %w", name, ctx.Err())
+		case <-time.After(pause):
+		}
+	}
+}
+
+func (s *Store) writeOnce(ctx context.Context, do func(*tx) error) error {
+	t, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer t.Rollback()
+	if err := do(&tx{ctx: ctx, s: s, db: s.db, sql: t, loop: map[string]*sql.Stmt{}}); err != nil {
+		return err
+	}
+	return t.Commit()
+}
+
+// read is a place for queries outside of a transaction.
+func (s *Store) read(ctx context.Context) *tx { return &tx{ctx: ctx, s: s, db: s.ro} }
+
+// now is the database's clock as SQL. Under a test clock it is that clock's number.
+func (s *Store) now() string {
+	if s.clock == nil {
+		return s.dialect.now
+	}
+	return strconv.FormatInt(s.clock().UnixMicro(), 10)
+}
+
+// many runs one statement for a loop of rows: it is compiled once for this transaction.
+func (t *tx) many(st stmt, args ...any) (sql.Result, error) {
+	p, ok := t.loop[st.name]
+	if !ok {
+		var err error
+		if p, err = t.sql.PrepareContext(t.ctx, t.s.dialect.render(st.text, t.s.now())); err != nil {
+			return nil, fmt.Errorf("%s: %w", st.name, err)
+		}
+		t.loop[st.name] = p // closed with the transaction
+	}
+	res, err := p.ExecContext(t.ctx, args...)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", st.name, err)
+	}
+	return res, nil
+}
+
+// exec runs a statement and tells how many rows it found.
+func (t *tx) exec(st stmt, args ...any) (int64, error) {
+	res, err := t.result(st, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.RowsAffected()
+}
+
+// insert runs an INSERT and gives the new row's id.
+func (t *tx) insert(st stmt, args ...any) (int64, error) {
+	res, err := t.result(st, args...)
+	if err != nil {
+		return 0, err
+	}
+	return res.LastInsertId()
+}
+
+func (t *tx) result(st stmt, args ...any) (res sql.Result, err error) {
+	text := t.s.dialect.render(st.text, t.s.now())
+	if t.sql != nil {
+		res, err = t.sql.ExecContext(t.ctx, text, args...)
+	} else {
+		res, err = t.db.ExecContext(t.ctx, text, args...)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", st.name, err)
+	}
+	return res, nil
+}
+
+// rows runs a query and hands each row to scan.
+func (t *tx) rows(st stmt, scan func(*sql.Rows) error, args ...any) error {
+	text := t.s.dialect.render(st.text, t.s.now())
+	var rows *sql.Rows
+	var err error
+	if t.sql != nil {
+		rows, err = t.sql.QueryContext(t.ctx, text, args...)
+	} else {
+		rows, err = t.db.QueryContext(t.ctx, text, args...)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", st.name, err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := scan(rows); err != nil {
+			return fmt.Errorf("%s: %w", st.name, err)
+		}
+	}
+	if err := rows.Err(); err != nil {
+		return fmt.Errorf("%s: %w", st.name, err)
+	}
+	return nil
+}
+
+// one reads a single row; ok tells whether there was one.
+func (t *tx) one(st stmt, args []any, dest ...any) (ok bool, err error) {
+	err = t.rows(st, func(r *sql.Rows) error {
+		if ok {
+			return errors.New("more than one row")
+		}
+		ok = true
+		return r.Scan(dest...)
+	}, args...)
+	return ok, err
+}
+
+// ids reads a column of row ids.
+func (t *tx) ids(st stmt, args ...any) (all []int64, err error) {
+	err = t.rows(st, func(r *sql.Rows) error {
+		var id int64
+		err := r.Scan(&id)
+		all = append(all, id)
+		return err
+	}, args...)
+	return all, err
+}
+
+// marks is a list of n placeholders.
+func marks(n int) string { return strings.TrimSuffix(strings.Repeat("?, ", n), ", ") }
+
+// text is JSON as the tables hold it: a string, or NULL when there is none. A []byte would become a BLOB.
+func text(raw json.RawMessage) any {
+	if len(raw) == 0 {
+		return nil
+	}
+	return string(raw)
+}
+
+// asJSON is a value of ours as the tables hold it.
+func asJSON(v any) string {
+	b, err := json.Marshal(v)
+	if err != nil {
+		panic(err) // our own types always marshal
+	}
+	return string(b)
+}
+
+// optional is NULL for the zero value.
+func optional[T comparable](v T) any {
+	if v == *new(T) {
+		return nil
+	}
+	return v
+}
+
+// jsonInto scans a JSON column, whatever type the driver gives, NULL included.
+type jsonInto struct{ dst *json.RawMessage }
+
+// Scan implements sql.Scanner.
+func (j jsonInto) Scan(src any) error {
+	switch v := src.(type) {
+	case nil:
+		*j.dst = nil
+	case string:
+		*j.dst = json.RawMessage(v)
+	case []byte:
+		*j.dst = append(json.RawMessage(nil), v...)
+	default:
+		return fmt.Errorf("JSON column holds %T", src)
+	}
+	return nil
+}
+
+// textInto scans a nullable text column into a string that is empty for NULL.
+type textInto struct{ dst *string }
+
+// Scan implements sql.Scanner.
+func (t textInto) Scan(src any) error {
+	switch v := src.(type) {
+	case nil:
+		*t.dst = ""
+	case string:
+		*t.dst = v
+	case []byte:
+		*t.dst = string(v)
+	default:
+		return fmt.Errorf("text column holds %T", src)
+	}
+	return nil
+}

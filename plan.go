@@ -1,0 +1,69 @@
+package patra
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+)
+
+// Instance is one trigger: somebody or something asked for work. It is kept when compilation fails.
+type Instance struct {
+	ID            int64           `json:"id"`
+	Scheduler     string          `json:"scheduler"`
+	JobID         string          `json:"job_id"`
+	LogID         string          `json:"log_id"`
+	Trigger       string          `json:"trigger"`
+	TriggeredAt   Instant         `json:"triggered_at"`
+	Params        json.RawMessage `json:"params"`
+	Source        string          `json:"source"`
+	Endpoint      string          `json:"endpoint"`
+	Operation     Operation       `json:"operation"`
+	ExprProtoHash string          `json:"expr_proto_hash,omitempty"`
+	Spec          string          `json:"spec_fingerprint,omitempty"`
+	Status        Status          `json:"status"`
+	Error         json.RawMessage `json:"error,omitempty"`
+}
+
+// Plan is one total window of one source, with the query and the source's configuration frozen.
+type Plan struct {
+	ID            int64           `json:"id"`
+	Key           string          `json:"key"`
+	Generation    int64           `json:"generation"`
+	InstanceID    int64           `json:"schedule_instance_id"`
+	Source        string          `json:"source"`
+	Endpoint      string          `json:"endpoint"`
+	Operation     Operation       `json:"operation"`
+	CursorID      int64           `json:"cursor_id"`
+	Window        Window          `json:"window"`
+	Inputs        json.RawMessage `json:"window_inputs"`
+	ExprProtoHash string          `json:"expr_proto_hash"`
+	ExprProto     json.RawMessage `json:"expr_proto"`
+	Spec          string          `json:"spec_fingerprint"`
+	Strategy      string          `json:"slice_strategy"`
+	SliceParams   json.RawMessage `json:"slice_params"`
+	BaseURL       string          `json:"base_url,omitempty"`
+	Priority      int             `json:"priority"`
+	SliceCount    int64           `json:"slice_count"`
+	Status        Status          `json:"status"`
+	Reason        string          `json:"reason,omitempty"`
+	CreatedAt     Instant         `json:"created_at"`
+}
+
+// PlanKey names a plan readably and uniquely, so that triggering the same again finds it.
+func PlanKey(p Plan) string {
+	parts := []string{p.Source, p.Endpoint, string(p.Operation), p.ExprProtoHash[:8], p.Spec[:8], p.Window.String()}
+	key := strings.Join(parts, "/")
+	if p.Generation > 0 {
+		key += fmt.Sprintf("#%d", p.Generation)
+	}
+	return key
+}
+
+// Snapshot is a compiled source configuration: everything an executor needs, immutable, stored once.
+type Snapshot struct {
+	Fingerprint string
+	Source      string
+	Endpoint    string
+	Operation   Operation
+	Body        json.RawMessage
+}

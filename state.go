@@ -1,0 +1,73 @@
+package patra
+
+import "fmt"
+
+// Status is a state of one of the nouns.
+type Status string
+
+// All states, shared by name between the nouns that have them.
+const (
+	Accepted  Status = "ACCEPTED"
+	Planned   Status = "PLANNED"
+	Rejected  Status = "REJECTED"
+	Draft     Status = "DRAFT"
+	Slicing   Status = "SLICING"
+	Ready     Status = "READY"
+	Partial   Status = "PARTIAL"
+	Split     Status = "SPLIT"
+	Queued    Status = "QUEUED"
+	Running   Status = "RUNNING"
+	Succeeded Status = "SUCCEEDED"
+	Failed    Status = "FAILED"
+	Cancelled Status = "CANCELLED"
+	Released  Status = "RELEASED"
+	Lost      Status = "LOST"
+	Skipped   Status = "SKIPPED"
+	Open      Status = "OPEN"
+)
+
+// Moves is a state machine: for every state, the states it may become. What is not listed is refused.
+type Moves map[Status][]Status
+
+// The machines. Each arrow is one store method in one transaction.
+var (
+	InstanceMoves = Moves{Accepted: {Planned, Rejected}}
+	PlanMoves     = Moves{
+		Draft:   {Slicing, Failed, Cancelled},
+		Slicing: {Ready, Partial, Failed, Cancelled},
+		Partial: {Slicing, Cancelled},
+		Ready:   {Cancelled},
+	}
+	SliceMoves = Moves{
+		Ready:     {Succeeded, Partial, Failed, Cancelled},
+		Partial:   {Split},
+		Failed:    {Ready},
+		Cancelled: {Ready},
+	}
+	TaskMoves = Moves{
+		Queued:    {Running, Failed, Cancelled},
+		Running:   {Running, Queued, Succeeded, Partial, Failed},
+		Failed:    {Queued},
+		Cancelled: {Queued},
+	}
+	RunMoves   = Moves{Running: {Succeeded, Partial, Failed, Cancelled, Released, Lost}}
+	BatchMoves = Moves{Running: {Succeeded, Failed, Skipped}}
+)
+
+// Allows reports whether the step is legal.
+func (m Moves) Allows(from, to Status) bool {
+	for _, s := range m[from] {
+		if s == to {
+			return true
+		}
+	}
+	return false
+}
+
+// Check is the legal step, or ErrIllegalMove with the step named.
+func (m Moves) Check(from, to Status) error {
+	if m.Allows(from, to) {
+		return nil
+	}
+	return fmt.Errorf("%s to %s: %w", from, to, ErrIllegalMove)
+}
