@@ -34,8 +34,9 @@ of every provider, and keeps the proof of what it covered.`),
   patra init                                          write patra.yaml, create the store
   patra harvest crossref --from 2026-11-01 --to 2026-11-03
   patra records export --format jsonl > works.jsonl`,
-		SilenceErrors: true,
-		SilenceUsage:  true,
+		SilenceErrors:              true,
+		SuggestionsMinimumDistance: 2,
+		SilenceUsage:               true,
 		// Without a command the help is what a person wants to see.
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 		Args: noArgs,

@@ -59,7 +59,7 @@ var mysqlDialect = dialect{
 	types: map[string]string{
 		"id": "BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY", "n": "BIGINT", "us": "BIGINT",
 		"code": "VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin", "key": "VARBINARY(%s)",
-		"hash": "CHAR(64) CHARACTER SET ascii COLLATE ascii_bin", "text": "LONGTEXT", "json": "LONGTEXT", "blob": "LONGBLOB",
+		"hash": "CHAR(64) CHARACTER SET ascii COLLATE ascii_bin", "text": "LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "json": "LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "blob": "LONGBLOB",
 	},
 	createView: "CREATE OR REPLACE VIEW",
 	retryable: func(err error) bool {

@@ -78,7 +78,7 @@ func (s *Store) provider() (*goose.Provider, error) {
 	}
 	opts := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
 	if s.dialect.name == mysqlDialect.name {
-		locker, err := lock.NewMySQLTableLocker(lock.WithTableLockTimeout(200*time.Millisecond, 1500))
+		locker, err := lock.NewMySQLTableLocker(lock.WithTableLockTimeout(100*time.Millisecond, 600))
 		if err != nil {
 			return nil, err
 		}

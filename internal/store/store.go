@@ -128,9 +128,11 @@ func (s *Store) openMySQL(rawURL string) error {
 	cfg.DBName = strings.TrimPrefix(u.Path, "/")
 	cfg.ClientFoundRows = true   // else an UPDATE that changes nothing looks like a lost lease
 	cfg.InterpolateParams = true // one round trip; loops prepare their statement instead
+	cfg.ParseTime = true         // the migration table has a timestamp
+	cfg.Logger = &mysql.NopLogger{}
 	cfg.Timeout = 10 * time.Second
 	cfg.Params = map[string]string{
-		"charset": "utf8mb4", "time_zone": "'+00:00'", "innodb_lock_wait_timeout": "5",
+		"time_zone": "'+00:00'", "innodb_lock_wait_timeout": "5",
 		"sql_mode": "'STRICT_ALL_TABLES,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
 	}
 	if cfg.DBName == "" || u.Host == "" {
