@@ -2,8 +2,6 @@ package executor
 
 import (
 	"context"
-	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"io"
@@ -61,6 +59,9 @@ func (r *run) fetch(ctx context.Context, page patra.OpenPage) (answer, error) {
 	if err := r.await(ctx, page); err != nil {
 		return answer{}, err
 	}
+	if r.draining() {
+		return answer{}, errDrained
+	}
 	spec := r.program.Spec
 	call, err := spec.Build(r.claim.Slice.Fetch, page.Before, r.claim.BaseURL, r.Config.Vars)
 	if err != nil {
@@ -84,12 +85,10 @@ func (r *run) fetch(ctx context.Context, page patra.OpenPage) (answer, error) {
 // await waits for the grant, and then for the end of any cooldown that began meanwhile.
 func (r *run) await(ctx context.Context, page patra.OpenPage) error {
 	granted := page.AcquiredAt.Add(time.Duration(page.Waited) * time.Microsecond)
-	wait := granted.Time().Sub(time.Now())
+	wait := time.Until(granted.Time())
 	for {
-		if wait > 0 {
-			if err := sleep(ctx, wait); err != nil {
-				return err
-			}
+		if err := r.sleep(ctx, wait); err != nil {
+			return err
 		}
 		left, err := r.Gate.Remaining(ctx, page.GateKey)
 		if err != nil || left == 0 {
@@ -143,11 +142,4 @@ func wireFault(err error, status int) *patra.Fault {
 		f.Code, f.Text = patra.CodeBadBody, "the body ended before its announced length"
 	}
 	return f
-}
-
-// requestID names one request, at the provider and in our tables.
-func requestID() string {
-	var b [16]byte
-	rand.Read(b[:]) //nolint:errcheck // crypto/rand never fails
-	return hex.EncodeToString(b[:])
 }

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"hash/maphash"
@@ -131,7 +132,7 @@ func (r *run) announce(ctx context.Context, ordinal int64, position string) (pat
 	r.batchNo++
 	return patra.PageOpen{
 		BatchNo: r.batchNo, ScanNo: r.scan.no, Phase: patra.PhaseSearch, Ordinal: ordinal, PageSize: spec.Pagination.PageSize, Before: position,
-		RequestID: requestID(), GateKey: spec.Source, Cost: 1, Waited: wait.Microseconds(), AcquiredAt: patra.InstantOf(time.Now()), Request: digest,
+		RequestID: rand.Text(), GateKey: spec.Source, Cost: 1, Waited: wait.Microseconds(), AcquiredAt: patra.InstantOf(time.Now()), Request: digest,
 	}, nil
 }
 
@@ -271,7 +272,7 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 		r.log.Info("page is asked for again", "ordinal", page.Ordinal, "code", fault.Code, "attempt", attempt)
 		r.tell(Event{Kind: EventRetry, Claim: r.claim, Fault: fault})
 	}
-	return sleep(ctx, wait)
+	return r.sleep(ctx, wait)
 }
 
 // mustRestart reports whether the page cannot be asked for again. A refusal for being too fast consumed nothing; any
@@ -283,10 +284,16 @@ func mustRestart(spec *source.Spec, f *patra.Fault) bool {
 	return spec.Stateful() && f.Code != patra.CodeRateLimited
 }
 
-func sleep(ctx context.Context, d time.Duration) error {
+// sleep waits, unless the run is told to stop.
+func (r *run) sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
 	select {
 	case <-ctx.Done():
 		return context.Cause(ctx)
+	case <-r.drain:
+		return errDrained
 	case <-time.After(d):
 		return nil
 	}

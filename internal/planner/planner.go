@@ -11,7 +11,6 @@ package planner
 import (
 	"context"
 	"crypto/rand"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -173,9 +172,7 @@ func (p *Planner) accept(ctx context.Context, now patra.Instant, req Request) (i
 	if err != nil {
 		return 0, err
 	}
-	var nonce [12]byte
-	rand.Read(nonce[:]) //nolint:errcheck // crypto/rand never fails
-	return p.Store.AcceptTrigger(ctx, now, patra.Instance{Scheduler: patra.SchedulerManual, JobID: "cli", LogID: hex.EncodeToString(nonce[:]), Trigger: patra.TriggerManual,
+	return p.Store.AcceptTrigger(ctx, now, patra.Instance{Scheduler: patra.SchedulerManual, JobID: "cli", LogID: rand.Text(), Trigger: patra.TriggerManual,
 		TriggeredAt: now, Params: params, Source: req.Source.Code, Endpoint: req.Endpoint, Operation: patra.Harvest})
 }
 

@@ -27,7 +27,7 @@ func TestFatesAreDrawnFromSeedAndNumber(t *testing.T) {
 	f := Faults{ServerError: 0.1, Throttle: 0.1, CutBody: 0.1, Reset: 0.1, ExpireToken: 0.1}
 	seen, same := map[fault]int{}, 0
 	for n := range uint64(10_000) {
-		if f.fate(1, n) != f.fate(1, n) || (Faults{}).fate(1, n) != faultNone {
+		if again := f.fate(1, n); again != f.fate(1, n) || (Faults{}).fate(1, n) != faultNone {
 			t.Fatal("fates are not a function of seed and number, or fire at no probability")
 		}
 		seen[f.fate(1, n)]++
@@ -217,7 +217,7 @@ func tryWalk(t *testing.T, s *Server) (got []string, whole bool) {
 // tryDo tells whether the answer arrived whole; the server breaks a connection by a panic of its own.
 func tryDo(h http.Handler, target string) (w *httptest.ResponseRecorder, arrived bool) {
 	defer func() {
-		if e := recover(); e != nil && e != http.ErrAbortHandler {
+		if e := recover(); e != nil && e != any(http.ErrAbortHandler) { //nolint:errorlint // a recovered value is never wrapped
 			panic(e)
 		}
 	}()

@@ -206,9 +206,10 @@ func indexOutside(text string, want byte) int {
 		c := text[i]
 		switch {
 		case quote != 0:
-			if c == '\\' {
+			switch c {
+			case '\\':
 				i++
-			} else if c == quote {
+			case quote:
 				quote = 0
 			}
 		case c == want && depth == 0:

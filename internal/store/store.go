@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"database/sql"
 	"database/sql/driver"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"net/url"
@@ -186,8 +185,4 @@ func (s *Store) checkEngine(ctx context.Context) error {
 }
 
 // NewOwner names one incarnation of a process. After a restore from backup a fence could repeat; this cannot.
-func NewOwner() string {
-	var b [16]byte
-	rand.Read(b[:]) //nolint:errcheck // crypto/rand never fails
-	return hex.EncodeToString(b[:])
-}
+func NewOwner() string { return rand.Text() }

@@ -1,0 +1,49 @@
+# Patra. `make help` lists the targets.
+SHELL := /bin/bash
+GO ?= go
+export CGO_ENABLED ?= 0
+LINTER := bin/golangci-lint
+LINTER_VERSION := v2.11.0
+VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
+FUZZTIME ?= 30s
+ARGS ?=
+
+.DEFAULT_GOAL := help
+.PHONY: help build demo test e2e race fuzz lint clean deps
+
+help: ## List the targets
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+
+build: deps ## Build the binary into bin/
+	$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/patra ./cmd/patra
+
+demo: build ## Harvest a simulated provider and show the result (ARGS=--once ends by itself)
+	@bin/patra demo $(ARGS)
+
+test: deps ## Run all tests, on SQLite and on a throw-away MariaDB that is installed if need be
+	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt is needed for:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
+	$(GO) vet ./...
+	scripts/with-mariadb $(GO) test -count=1 ./...
+
+e2e: deps ## Run only the kill -9 test, many times (COUNT=20)
+	scripts/with-mariadb $(GO) test -count=$(or $(COUNT),20) -run TestKilled -v ./cmd/patra
+
+race: deps ## Run all tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 scripts/with-mariadb $(GO) test -race -count=1 ./...
+
+fuzz: deps ## Fuzz every target for FUZZTIME (30s)
+	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \
+	  echo "$$pkg $$f"; $(GO) test -run '^$$' -fuzz "^$$f$$" -fuzztime $(FUZZTIME) $$pkg || exit 1; done; done
+
+lint: $(LINTER) ## Run the linters (builds golangci-lint once)
+	$(LINTER) run ./...
+
+$(LINTER):
+	@mkdir -p bin
+	scripts/retry env GOBIN=$(CURDIR)/bin GOFLAGS= $(GO) install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(LINTER_VERSION)
+
+deps: ## Download the modules, patiently
+	@$(GO) mod download 2>/dev/null || scripts/retry env GOMAXPROCS=1 $(GO) mod download
+
+clean: ## Remove what was built
+	rm -rf bin

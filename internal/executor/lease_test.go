@@ -1,0 +1,203 @@
+package executor_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"patra"
+	"patra/internal/executor"
+	"patra/internal/gate"
+	"patra/internal/planner"
+	"patra/internal/sim"
+	"patra/internal/source"
+	"patra/internal/store"
+)
+
+// pipeClient talks to a handler through in-memory connections, so that simulated time can pass.
+func pipeClient(t *testing.T, h http.Handler) *http.Client {
+	l := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
+	server := &http.Server{Handler: h}
+	go server.Serve(l)
+	transport := &http.Transport{DialContext: l.dial}
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		server.Close()
+	})
+	return &http.Client{Transport: transport}
+}
+
+type pipeListener struct {
+	conns  chan net.Conn
+	closed chan struct{}
+}
+
+func (l *pipeListener) dial(ctx context.Context, _, _ string) (net.Conn, error) {
+	ours, theirs := net.Pipe()
+	select {
+	case l.conns <- theirs:
+		return ours, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (l *pipeListener) Accept() (net.Conn, error) {
+	select {
+	case c := <-l.conns:
+		return c, nil
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+}
+
+func (l *pipeListener) Close() error {
+	select {
+	case <-l.closed:
+	default:
+		close(l.closed)
+	}
+	return nil
+}
+
+func (l *pipeListener) Addr() net.Addr { return &net.TCPAddr{} }
+
+// bubble is a store in memory, a provider and a plan, all in simulated time.
+type bubble struct {
+	*store.Store
+	plan   *planner.Result
+	client *http.Client
+}
+
+func newBubble(t *testing.T, wrap func(http.Handler) http.Handler) *bubble {
+	t.Helper()
+	s, err := store.Open(t.Context(), "sqlite::memory:", store.WithClock(time.Now))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if _, err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	start, end := patra.Date(1999, 12, 20), patra.Date(1999, 12, 22) // bubbles begin at the turn of the year 2000
+	provider := sim.New(sim.Config{Seed: 5, From: start.Time(), To: end.Time(), PerDay: 60, Exact: true})
+	file := fast(t, "earliest: 2002-07-25", "earliest: 1990-01-01")
+	p := &planner.Planner{Store: s, TaskAttempts: 3}
+	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Contact: "t@example.org", From: &start, To: &end, BaseURL: "http://provider"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &bubble{Store: s, plan: plan, client: pipeClient(t, wrap(provider.Handler()))}
+}
+
+func (b *bubble) executor(events chan<- string) *executor.Executor {
+	return &executor.Executor{
+		Store: b, Gate: gate.NewLocal(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Client: func(*source.Spec, string) *http.Client { return b.client },
+		Config: executor.Config{Owner: store.NewOwner(), Workers: 1, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: time.Second, Grace: time.Second},
+		Observe: func(e executor.Event) {
+			if events != nil {
+				events <- e.Kind
+			}
+		},
+		Done: func(ctx context.Context) (bool, error) {
+			states, err := b.SliceStates(ctx, b.plan.Plan.CursorID)
+			return states[patra.Ready] == 0, err
+		},
+	}
+}
+
+// A request that takes far longer than the lease: heartbeats keep it, and nobody takes over.
+func TestHeartbeatsCarryALongRequest(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		first := true
+		b := newBubble(t, func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if first {
+					first = false
+					<-time.After(10 * time.Minute)
+				}
+				next.ServeHTTP(w, r)
+			})
+		})
+		began := time.Now()
+		if err := b.executor(nil).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if time.Since(began) < 10*time.Minute {
+			t.Error("the slow request was not waited for")
+		}
+		runs, err := b.Runs(t.Context(), store.Filter{})
+		if err != nil || len(runs) != 2 {
+			t.Errorf("%d runs for 2 tasks, %v", len(runs), err)
+		}
+		if n, err := b.CountRecords(t.Context(), "crossref"); err != nil || n != 120 {
+			t.Errorf("%d records, %v", n, err)
+		}
+	})
+}
+
+// frozen is a store whose heartbeats do not arrive, as when a process is paused: its owner does not notice.
+type frozen struct{ *store.Store }
+
+func (frozen) Heartbeat(context.Context, patra.Lease) error { return nil }
+
+// A worker sleeps through its lease in the middle of a page, another takes the task over and finishes it; when the
+// sleeper wakes it can commit nothing, and says so.
+func TestSleeperCannotCommit(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		asleep := make(chan struct{})
+		wake := make(chan struct{})
+		first := true
+		b := newBubble(t, func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if first {
+					first = false
+					close(asleep)
+					<-wake
+				}
+				next.ServeHTTP(w, r)
+			})
+		})
+		events := make(chan string, 1000)
+		sleeper := b.executor(events)
+		sleeper.Store = frozen{b.Store}
+		ctx, stop := context.WithCancel(t.Context())
+		done := make(chan error, 1)
+		go func() { done <- sleeper.Run(ctx) }()
+		<-asleep
+		if err := b.executor(nil).Run(t.Context()); err != nil { // waits for the lease to run out, then does everything
+			t.Fatal(err)
+		}
+		cursor, err := b.Cursors(t.Context(), store.Filter{})
+		if err != nil || cursor[0].Value != patra.Date(1999, 12, 22) {
+			t.Fatalf("cursor %+v, %v", cursor, err)
+		}
+		before, err := b.Batches(t.Context(), store.Filter{Limit: 1000})
+		if err != nil {
+			t.Fatal(err)
+		}
+		close(wake)
+		for kind := range events {
+			if kind == executor.EventLost {
+				break
+			}
+			t.Fatalf("the sleeper did something: %s", kind)
+		}
+		stop()
+		if err := <-done; err != nil && !errors.Is(err, context.Canceled) {
+			t.Fatal(err)
+		}
+		after, err := b.Batches(t.Context(), store.Filter{Limit: 1000})
+		if err != nil || len(after) != len(before) {
+			t.Errorf("the ledger grew from %d to %d rows, %v", len(before), len(after), err)
+		}
+	})
+}

@@ -1,0 +1,103 @@
+package storetest
+
+import (
+	"database/sql"
+	"testing"
+
+	"patra"
+)
+
+// invariants are queries that must return no row, whatever happened to the processes.
+var invariants = map[string]string{
+	"cursor events form one chain from the origin to the value": `SELECT e.id FROM ing_cursor_event e JOIN ing_cursor c ON c.id = e.cursor_id
+		WHERE e.new_instant <= e.prev_instant
+		   OR (e.seq = 1 AND e.prev_instant <> c.origin_instant)
+		   OR (e.seq > 1 AND NOT EXISTS (SELECT 1 FROM ing_cursor_event p WHERE p.cursor_id = e.cursor_id AND p.seq = e.seq - 1 AND p.new_instant = e.prev_instant))
+		   OR (e.seq = c.version AND e.new_instant <> c.normalized_instant) OR e.seq > c.version`,
+	"a cursor's version counts its events": `SELECT c.id FROM ing_cursor c WHERE c.version <> (SELECT COUNT(*) FROM ing_cursor_event e WHERE e.cursor_id = c.id)`,
+	"a closed slice has a run that was exhausted": `SELECT s.id FROM ing_plan_slice s WHERE s.status_code = 'SUCCEEDED'
+		AND NOT EXISTS (SELECT 1 FROM ing_task_run r WHERE r.slice_id = s.id AND r.status_code = 'SUCCEEDED' AND r.exhausted = 1)`,
+	"a closed slice has one scan without a hole that ends": `SELECT r.id FROM ing_task_run r WHERE r.exhausted = 1 AND NOT EXISTS (
+		SELECT 1 FROM ing_task_run_batch b WHERE b.task_id = r.task_id AND b.scan_no = r.scan_no AND b.status_code = 'SUCCEEDED' AND b.has_next = 0
+		   AND b.ordinal = (SELECT COUNT(*) FROM ing_task_run_batch k WHERE k.task_id = r.task_id AND k.scan_no = r.scan_no AND k.status_code = 'SUCCEEDED'))`,
+	"every closed slice is covered, and nothing else is": `SELECT s.id FROM ing_plan_slice s LEFT JOIN ing_coverage v ON v.slice_id = s.id
+		WHERE (s.status_code = 'SUCCEEDED') <> (v.id IS NOT NULL)`,
+	"slice and task agree": `SELECT t.id FROM ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id
+		WHERE (s.status_code = 'SUCCEEDED') <> (t.status_code = 'SUCCEEDED') OR (s.status_code = 'FAILED') <> (t.status_code = 'FAILED')
+		   OR (s.status_code = 'READY') <> (t.status_code IN ('QUEUED', 'RUNNING'))`,
+	"every slice has exactly one task":       `SELECT s.id FROM ing_plan_slice s WHERE (SELECT COUNT(*) FROM ing_task t WHERE t.slice_id = s.id) <> 1`,
+	"a page's fence is not above its task's": `SELECT b.id FROM ing_task_run_batch b JOIN ing_task t ON t.id = b.task_id WHERE b.lease_count > t.lease_count`,
+	"fences of committed pages never fall": `SELECT b.id FROM ing_task_run_batch b JOIN ing_task_run_batch k ON k.task_id = b.task_id AND k.id < b.id
+		WHERE b.status_code = 'SUCCEEDED' AND k.status_code = 'SUCCEEDED' AND k.lease_count > b.lease_count`,
+	"a page accounts for every item":                `SELECT id FROM ing_task_run_batch WHERE status_code = 'SUCCEEDED' AND record_count <> n_insert + n_update + n_same + n_stale + n_dup + n_quarantine`,
+	"quarantined items are there":                   `SELECT b.id FROM ing_task_run_batch b WHERE b.n_quarantine <> (SELECT COUNT(*) FROM ing_quarantine q WHERE q.batch_id = b.id)`,
+	"records come from committed pages only":        `SELECT r.id FROM ing_record r WHERE NOT EXISTS (SELECT 1 FROM ing_task_run_batch b WHERE b.id = r.batch_id AND b.status_code = 'SUCCEEDED')`,
+	"a record has one row for each of its versions": `SELECT r.id FROM ing_record r WHERE r.rev <> (SELECT COUNT(*) FROM ing_record_rev v WHERE v.record_id = r.id)`,
+	"inserts and updates of the ledger are the versions of the records": `SELECT b.n FROM (SELECT COALESCE(SUM(n_insert + n_update), 0) n FROM ing_task_run_batch WHERE status_code = 'SUCCEEDED') b,
+		(SELECT COALESCE(SUM(rev), 0) n FROM ing_record) r WHERE b.n <> r.n`,
+	"attempts stay within what is permitted":       `SELECT id FROM ing_task WHERE attempt_count > max_attempts OR attempt_count < 0`,
+	"every request was granted before it was sent": `SELECT id FROM ing_request WHERE sent_at IS NOT NULL AND sent_at < acquired_at`,
+	"a finished run has no request in flight":      `SELECT q.id FROM ing_request q JOIN ing_task_run r ON r.id = q.run_id WHERE r.status_code <> 'RUNNING' AND q.finished_at IS NULL`,
+	"a finished run has no open page":              `SELECT b.id FROM ing_task_run_batch b JOIN ing_task_run r ON r.id = b.run_id WHERE r.status_code <> 'RUNNING' AND b.status_code = 'RUNNING'`,
+}
+
+// CheckInvariants looks at the tables from outside.
+func CheckInvariants(t testing.TB, db *sql.DB) {
+	t.Helper()
+	checkWatermarks(t, db)
+	for name, query := range invariants {
+		rows, err := db.Query(query)
+		if err != nil {
+			t.Errorf("%s: %v", name, err)
+			continue
+		}
+		var ids []int64
+		for rows.Next() && len(ids) < 5 {
+			var id int64
+			if err := rows.Scan(&id); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			ids = append(ids, id)
+		}
+		if len(ids) > 0 {
+			t.Errorf("broken: %s: rows %v", name, ids)
+		}
+		rows.Close()
+	}
+}
+
+// checkWatermarks computes every frontier again from the coverage alone: the watermark never passes it.
+func checkWatermarks(t testing.TB, db *sql.DB) {
+	t.Helper()
+	covered := map[int64][]patra.Window{}
+	scan(t, db, `SELECT cursor_id, window_from, window_to FROM ing_coverage UNION ALL SELECT cursor_id, window_from, window_to FROM ing_gap_waiver WHERE revoked_at IS NULL`, func(r *sql.Rows) error {
+		var id int64
+		var w patra.Window
+		err := r.Scan(&id, &w.From, &w.To)
+		covered[id] = append(covered[id], w)
+		return err
+	})
+	scan(t, db, `SELECT id, origin_instant, normalized_instant FROM ing_cursor`, func(r *sql.Rows) error {
+		var id int64
+		var origin, value patra.Instant
+		err := r.Scan(&id, &origin, &value)
+		if frontier := patra.NewCoverage(covered[id]...).Frontier(origin); value != frontier {
+			t.Errorf("broken: cursor %d stands at %s, but the coverage reaches to %s", id, value, frontier)
+		}
+		return err
+	})
+}
+
+func scan(t testing.TB, db *sql.DB, query string, use func(*sql.Rows) error) {
+	t.Helper()
+	rows, err := db.Query(query)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer rows.Close()
+	for rows.Next() {
+		if err := use(rows); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
