@@ -116,7 +116,7 @@ func (p Problem) String() string {
 	}
 	b.WriteString(")")
 	if p.Hint != "" {
-		b.WriteString(". " + p.Hint)
+		b.WriteString(". " + strings.ToUpper(p.Hint[:1]) + p.Hint[1:])
 	}
 	return b.String()
 }

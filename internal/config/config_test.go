@@ -103,9 +103,9 @@ func TestProblems(t *testing.T) {
 		want []string
 	}{
 		{"misspelt section", "store:\n  url: sqlite:x.db\n\nexecuter:\n  workers: 3\n", nil, []string{
-			`patra.yaml:4:1: unknown key "executer" (UNKNOWN_KEY at executer). did you mean "executor"?`}},
+			`patra.yaml:4:1: unknown key "executer" (UNKNOWN_KEY at executer). Did you mean "executor"?`}},
 		{"misspelt key", "executor: {per_partition: 3}\n", nil, []string{
-			`patra.yaml:1:12: unknown key "per_partition" (UNKNOWN_KEY at executor.per_partition). did you mean "perPartition"?`}},
+			`patra.yaml:1:12: unknown key "per_partition" (UNKNOWN_KEY at executor.per_partition). Did you mean "perPartition"?`}},
 		{"ranges", "executor:\n  workers: 0\n  perPartition: 0\n  lease: 1s\n  heartbeat: 0s\n  taskAttempts: 101\n", nil, []string{
 			`patra.yaml:2:12: workers must be from 1 to 1024, not 0 (OUT_OF_RANGE at executor.workers)`,
 			`patra.yaml:3:17: perPartition must be at least 1, not 0 (OUT_OF_RANGE at executor.perPartition)`,
@@ -115,60 +115,60 @@ func TestProblems(t *testing.T) {
 		{"too many workers", "executor: {workers: 1025}\n", nil, []string{
 			`patra.yaml:1:21: workers must be from 1 to 1024, not 1025 (OUT_OF_RANGE at executor.workers)`}},
 		{"heartbeat against lease", "executor:\n  lease: 30s\n  heartbeat: 30s\n", nil, []string{
-			`patra.yaml:3:14: heartbeat must be shorter than lease (30s), not 30s (OUT_OF_RANGE at executor.heartbeat). a third of the lease is usual`}},
+			`patra.yaml:3:14: heartbeat must be shorter than lease (30s), not 30s (OUT_OF_RANGE at executor.heartbeat). A third of the lease is usual`}},
 		{"lease against the default heartbeat", "executor:\n  lease: 10s\n", nil, []string{
-			`patra.yaml:2:10: heartbeat must be shorter than lease (10s), not 20s (OUT_OF_RANGE at executor.lease). a third of the lease is usual`}},
+			`patra.yaml:2:10: heartbeat must be shorter than lease (10s), not 20s (OUT_OF_RANGE at executor.lease). A third of the lease is usual`}},
 		{"no clash with a value that was refused", "executor:\n  lease: long\n  heartbeat: 90s\n", nil, []string{
 			`patra.yaml:2:10: "long" is not a length of time such as 90s, 10m, 12h or 90d (BAD_VALUE at executor.lease)`}},
 		{"store without a scheme is not shown", "store: {url: 'postgres://u:hunter2@h'}\n", nil, []string{
-			`patra.yaml:1:14: url must begin with "sqlite:" or "mysql:" (BAD_VALUE at store.url). write sqlite:patra.db or mysql://user:${env:DB_PASSWORD}@host:3306/patra`}},
+			`patra.yaml:1:14: url must begin with "sqlite:" or "mysql:" (BAD_VALUE at store.url). Write sqlite:patra.db or mysql://user:${env:DB_PASSWORD}@host:3306/patra`}},
 		{"store one level too high", "store: mysql://u:hunter2@h/db\n", nil, []string{
 			`patra.yaml:1:8: expected a mapping, found a single value (WRONG_TYPE at store)`}},
 		{"store without a name", "store: {url: 'mysql://'}\n", nil, []string{
-			`patra.yaml:1:14: url says nothing after "mysql:" (BAD_VALUE at store.url). write sqlite:patra.db or mysql://user:${env:DB_PASSWORD}@host:3306/patra`}},
+			`patra.yaml:1:14: url says nothing after "mysql:" (BAD_VALUE at store.url). Write sqlite:patra.db or mysql://user:${env:DB_PASSWORD}@host:3306/patra`}},
 		{"contact", "contact: Jane <jane@example.org>\n", nil, []string{
-			`patra.yaml:1:10: contact does not look like a mail address (BAD_VALUE at contact). write one such as library@example.org`}},
+			`patra.yaml:1:10: contact does not look like a mail address (BAD_VALUE at contact). Write one such as library@example.org`}},
 		{"log", "log:\n  level: warning\n  format: xml\n", nil, []string{
-			`patra.yaml:2:10: log.level is "warning", and must be one of debug, info, warn, error (BAD_VALUE at log.level). did you mean "warn"?`,
+			`patra.yaml:2:10: log.level is "warning", and must be one of debug, info, warn, error (BAD_VALUE at log.level). Did you mean "warn"?`,
 			`patra.yaml:3:11: log.format is "xml", and must be one of text, json (BAD_VALUE at log.format)`}},
 		{"log nearly right", "log: {level: wran}\n", nil, []string{
-			`patra.yaml:1:14: log.level is "wran", and must be one of debug, info, warn, error (BAD_VALUE at log.level). did you mean "warn"?`}},
+			`patra.yaml:1:14: log.level is "wran", and must be one of debug, info, warn, error (BAD_VALUE at log.level). Did you mean "warn"?`}},
 		{"durations", "executor:\n  lease: 60\n  heartbeat: -5s\nplanner:\n  safetyLag: PT10M\n", nil, []string{
 			`patra.yaml:2:10: "60" is not a length of time such as 90s, 10m, 12h or 90d (BAD_VALUE at executor.lease)`,
 			`patra.yaml:3:14: "-5s" is below zero, and a length of time cannot be (BAD_VALUE at executor.heartbeat)`,
 			`patra.yaml:5:14: "PT10M" is not a length of time such as 90s, 10m, 12h or 90d (BAD_VALUE at planner.safetyLag)`}},
 		{"missing variable", "contact: a@b.org\nstore:\n  url: mysql://u:${env:DB_PASSWORD}@h/db\n", nil, []string{
-			`patra.yaml:3:8: the environment variable "DB_PASSWORD" is not set (MISSING_ENV at store.url). set it, or write the value here`}},
+			`patra.yaml:3:8: the environment variable "DB_PASSWORD" is not set (MISSING_ENV at store.url). Set it, or write the value here`}},
 		{"badly written reference", "store:\n  url: mysql://u:${env:DB PASSWORD}@h/db\ncontact: ${env:X\n", []string{"X=1"}, []string{
-			`patra.yaml:2:8: a reference to the environment is badly written (BAD_VALUE at store.url). write ${env:NAME}`,
-			`patra.yaml:3:10: a reference to the environment is badly written (BAD_VALUE at contact). write ${env:NAME}`}},
+			`patra.yaml:2:8: a reference to the environment is badly written (BAD_VALUE at store.url). Write ${env:NAME}`,
+			`patra.yaml:3:10: a reference to the environment is badly written (BAD_VALUE at contact). Write ${env:NAME}`}},
 		{"secret in the wrong place is not shown", "executor:\n  workers: ${env:P}\n  lease: ${env:P}\n", []string{"P=hunter2"}, []string{
 			`patra.yaml:2:12: expected a whole number, found a value that is not shown (WRONG_TYPE at executor.workers)`,
 			`patra.yaml:3:10: "***" is not a length of time such as 90s, 10m, 12h or 90d (BAD_VALUE at executor.lease)`}},
 		{"keys are not expanded", "${env:K}: 1\n", []string{"K=contact"}, []string{
-			`patra.yaml:1:1: unknown key "${env:K}" (UNKNOWN_KEY at ${env:K}). the keys here are store, contact, sources, executor, planner, log`}},
+			`patra.yaml:1:1: unknown key "${env:K}" (UNKNOWN_KEY at ${env:K}). The keys here are store, contact, sources, executor, planner, log`}},
 		{"unknown variable", "", []string{"PATRA_EXECUTOR_WORKRES=3", "PATRA_ZZZ=1", "PATRA_CONFG=x"}, []string{
-			`environment: unknown variable "PATRA_CONFG" (UNKNOWN_ENV). did you mean "PATRA_CONFIG"?`,
-			`environment: unknown variable "PATRA_EXECUTOR_WORKRES" (UNKNOWN_ENV). did you mean "PATRA_EXECUTOR_WORKERS"?`,
-			`environment: unknown variable "PATRA_ZZZ" (UNKNOWN_ENV). unset it: variables that begin with PATRA_ set keys of the configuration`}},
+			`environment: unknown variable "PATRA_CONFG" (UNKNOWN_ENV). Did you mean "PATRA_CONFIG"?`,
+			`environment: unknown variable "PATRA_EXECUTOR_WORKRES" (UNKNOWN_ENV). Did you mean "PATRA_EXECUTOR_WORKERS"?`,
+			`environment: unknown variable "PATRA_ZZZ" (UNKNOWN_ENV). Unset it: variables that begin with PATRA_ set keys of the configuration`}},
 		{"key in camel case", "", []string{"PATRA_EXECUTOR_PER_PARTITION=3"}, []string{
-			`environment: unknown variable "PATRA_EXECUTOR_PER_PARTITION" (UNKNOWN_ENV). did you mean "PATRA_EXECUTOR_PERPARTITION"?`}},
+			`environment: unknown variable "PATRA_EXECUTOR_PER_PARTITION" (UNKNOWN_ENV). Did you mean "PATRA_EXECUTOR_PERPARTITION"?`}},
 		{"bad variables", "executor: {workers: 2}\n", []string{"PATRA_EXECUTOR_WORKERS=many", "PATRA_LOG_LEVEL=eror", "PATRA_EXECUTOR_LEASE=1x"}, []string{
 			`environment: PATRA_EXECUTOR_LEASE: "1x" is not a length of time such as 90s, 10m, 12h or 90d (BAD_VALUE at executor.lease)`,
 			`environment: PATRA_EXECUTOR_WORKERS: expected a whole number, found the text "many" (WRONG_TYPE at executor.workers)`,
-			`environment: PATRA_LOG_LEVEL: log.level is "eror", and must be one of debug, info, warn, error (BAD_VALUE at log.level). did you mean "error"?`}},
+			`environment: PATRA_LOG_LEVEL: log.level is "eror", and must be one of debug, info, warn, error (BAD_VALUE at log.level). Did you mean "error"?`}},
 		{"variable out of range over a good file", "executor: {workers: 2}\n", []string{"PATRA_EXECUTOR_WORKERS=0"}, []string{
 			`environment: PATRA_EXECUTOR_WORKERS: workers must be from 1 to 1024, not 0 (OUT_OF_RANGE at executor.workers)`}},
 		{"not YAML, and a bad variable", "store: [\n", []string{"PATRA_X=1"}, []string{
 			`patra.yaml:1:8: sequence end token ']' not found (SYNTAX)`,
-			`environment: unknown variable "PATRA_X" (UNKNOWN_ENV). unset it: variables that begin with PATRA_ set keys of the configuration`}},
+			`environment: unknown variable "PATRA_X" (UNKNOWN_ENV). Unset it: variables that begin with PATRA_ set keys of the configuration`}},
 		{"all at once", "executer: {}\nstore:\n  url: ${env:GONE}\nlog:\n  level: loud\n  level: info\nexecutor:\n  workers: many\n  perPartition: 0\n", []string{"PATRA_Y=1"}, []string{
-			`patra.yaml:1:1: unknown key "executer" (UNKNOWN_KEY at executer). did you mean "executor"?`,
-			`patra.yaml:3:8: the environment variable "GONE" is not set (MISSING_ENV at store.url). set it, or write the value here`,
-			`patra.yaml:6:3: the key "level" is given twice, first on line 5 (DUPLICATE_KEY at log.level). keep one of the two`,
+			`patra.yaml:1:1: unknown key "executer" (UNKNOWN_KEY at executer). Did you mean "executor"?`,
+			`patra.yaml:3:8: the environment variable "GONE" is not set (MISSING_ENV at store.url). Set it, or write the value here`,
+			`patra.yaml:6:3: the key "level" is given twice, first on line 5 (DUPLICATE_KEY at log.level). Keep one of the two`,
 			`patra.yaml:8:12: expected a whole number, found the text "many" (WRONG_TYPE at executor.workers)`,
 			`patra.yaml:9:17: perPartition must be at least 1, not 0 (OUT_OF_RANGE at executor.perPartition)`,
-			`environment: unknown variable "PATRA_Y" (UNKNOWN_ENV). unset it: variables that begin with PATRA_ set keys of the configuration`}},
+			`environment: unknown variable "PATRA_Y" (UNKNOWN_ENV). Unset it: variables that begin with PATRA_ set keys of the configuration`}},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {

@@ -14,8 +14,8 @@ import (
 // oldestEvery: each eighth claim takes the oldest due task whatever its priority, so that nothing starves.
 const oldestEvery = 8
 
-// candidates is how many tasks a claim looks at. It takes a random one of them, so that workers that look at the
-// same moment seldom want the same.
+// candidates is how many tasks a claim looks at. Of queued ones it takes a random one, so that workers that look at
+// the same moment seldom want the same.
 const candidates = 64
 
 const claimable = `attempt_count < max_attempts AND (? = 0 OR cursor_id = ?)`
@@ -28,6 +28,7 @@ var (
 	findQueued    = stmt{"find_queued", perPriority()}
 	nextPartition = stmt{"next_partition", `SELECT partition_key FROM ing_task WHERE status_code = 'QUEUED' AND partition_key > ? ORDER BY partition_key LIMIT 1`}
 	busy          = stmt{"busy_partitions", `SELECT partition_key, COUNT(*) FROM ing_task WHERE status_code = 'RUNNING' GROUP BY partition_key`}
+	peekTask      = stmt{"peek_task", `SELECT id FROM ing_task WHERE id = ? {peek}`}
 	takeTask      = stmt{"take_task", `UPDATE ing_task
 		SET status_code = 'RUNNING', lease_owner = ?, lease_token = ?, lease_count = lease_count + 1, attempt_count = attempt_count + 1,
 		    leased_until = {now} + ?, wait_code = NULL, started_at = COALESCE(started_at, {now})
@@ -66,12 +67,25 @@ func perPriority() string {
 // Claim takes one task: an expired lease first, else a queued one. It returns nil when there is nothing to do. The
 // run row is written in the same transaction, and what a lost predecessor left open is closed.
 func (s *Store) Claim(ctx context.Context, req patra.ClaimRequest) (*patra.Claim, error) {
-	ids, err := s.claimable(ctx, req)
+	t := s.read(ctx)
+	expired, err := t.candidates(findExpired, nil, req.CursorID, req.CursorID, candidates)
 	if err != nil {
 		return nil, err
 	}
-	for _, i := range rand.Perm(len(ids)) {
-		claim, err := s.take(ctx, req, ids[i])
+	if claim, err := s.takeOne(ctx, req, expired); err != nil || claim != nil {
+		return claim, err
+	}
+	due, err := t.due(req)
+	if err != nil {
+		return nil, err
+	}
+	return s.takeOne(ctx, req, due)
+}
+
+// takeOne tries the candidates one after the other until it owns one.
+func (s *Store) takeOne(ctx context.Context, req patra.ClaimRequest, ids []int64) (*patra.Claim, error) {
+	for _, id := range ids {
+		claim, err := s.take(ctx, req, id)
 		if err != nil || claim != nil {
 			return claim, err
 		}
@@ -79,16 +93,11 @@ func (s *Store) Claim(ctx context.Context, req patra.ClaimRequest) (*patra.Claim
 	return nil, nil
 }
 
-// claimable reads candidates without locking anything; the guarded update decides who gets one.
-func (s *Store) claimable(ctx context.Context, req patra.ClaimRequest) ([]int64, error) {
-	t := s.read(ctx)
+// due reads queued candidates without locking anything; the guarded update decides who gets one.
+func (t *tx) due(req patra.ClaimRequest) ([]int64, error) {
 	full, err := t.fullPartitions(req.PerPartition)
 	if err != nil {
 		return nil, err
-	}
-	ids, err := t.candidates(findExpired, nil, req.CursorID, req.CursorID, candidates)
-	if err != nil || len(ids) > 0 {
-		return ids, err
 	}
 	if req.Turn%oldestEvery == oldestEvery-1 {
 		return t.candidates(findOldest, full, req.CursorID, req.CursorID, candidates)
@@ -155,7 +164,9 @@ func (t *tx) queued(req patra.ClaimRequest, full map[string]bool) ([]int64, erro
 	if len(turns) == 0 {
 		return nil, nil
 	}
-	return turns[req.Turn%uint64(len(turns))], nil
+	ids := turns[req.Turn%uint64(len(turns))]
+	rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
+	return ids, nil
 }
 
 func (t *tx) bestOf(partition string, cursorID int64) (best int, ids []int64, err error) {
@@ -185,6 +196,14 @@ func (s *Store) take(ctx context.Context, req patra.ClaimRequest, id int64) (*pa
 	var claim *patra.Claim
 	err := s.write(ctx, "claim", func(t *tx) error {
 		claim = nil
+		// A paused process may hold the row for long: never wait for it, there is other work.
+		var row int64
+		if _, err := t.one(peekTask, []any{id}, &row); err != nil {
+			if s.dialect.locked(err) {
+				return nil
+			}
+			return err
+		}
 		n, err := t.exec(takeTask, req.Owner, token, req.Lease.Microseconds(), id)
 		if err != nil || n == 0 {
 			return err

@@ -18,12 +18,14 @@ type dialect struct {
 	goose goose.Dialect
 	now   string // the database's clock in microseconds, evaluated inside the statement
 	lock  string // appended to a SELECT that reads what the transaction will write
+	peek  string // the same, but failing at once when somebody else has the row
 	iso   string // a microsecond column as text; %[1]s is the column
 	types map[string]string
 	// liftIndexes: the engine wants CREATE INDEX statements beside the table instead of inside it.
 	liftIndexes bool
 	createView  string
 	retryable   func(error) bool
+	locked      func(error) bool // a peek found the row taken
 	duplicate   func(error) bool
 }
 
@@ -43,6 +45,7 @@ var sqliteDialect = dialect{
 		e, ok := errors.AsType[*sqlite.Error](err)
 		return ok && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
 	},
+	locked: func(error) bool { return false }, // whoever has the write lock has every row
 	duplicate: func(err error) bool {
 		e, ok := errors.AsType[*sqlite.Error](err)
 		return ok && (e.Code() == sqlite3.SQLITE_CONSTRAINT_UNIQUE || e.Code() == sqlite3.SQLITE_CONSTRAINT_PRIMARYKEY)
@@ -54,6 +57,7 @@ var mysqlDialect = dialect{
 	goose: goose.DialectMySQL,
 	now:   "CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)",
 	lock:  "FOR UPDATE",
+	peek:  "FOR UPDATE NOWAIT",
 	// Not FROM_UNIXTIME: it ends in 2038.
 	iso: "DATE_FORMAT(TIMESTAMPADD(MICROSECOND, %[1]s, '1970-01-01'), '%%Y-%%m-%%dT%%H:%%i:%%s.%%fZ')",
 	types: map[string]string{
@@ -75,6 +79,10 @@ var mysqlDialect = dialect{
 		}
 		return false
 	},
+	locked: func(err error) bool {
+		e, ok := errors.AsType[*mysql.MySQLError](err)
+		return ok && (e.Number == 3572 || e.Number == 1205) // MySQL and TiDB, MariaDB
+	},
 	duplicate: func(err error) bool {
 		e, ok := errors.AsType[*mysql.MySQLError](err)
 		return ok && e.Number == 1062
@@ -89,7 +97,7 @@ func brokenConn(err error) bool {
 // render fills the fragments of the dialect into one SQL text. now is either the dialect's own or, under a test
 // clock, a number.
 func (d dialect) render(text, now string) string {
-	return strings.NewReplacer("{now}", now, "{lock}", d.lock).Replace(text)
+	return strings.NewReplacer("{now}", now, "{lock}", d.lock, "{peek}", d.peek).Replace(text)
 }
 
 // column turns one type word into the engine's type.

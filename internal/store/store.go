@@ -132,7 +132,10 @@ func (s *Store) openMySQL(rawURL string) error {
 	cfg.Timeout = 10 * time.Second
 	cfg.Params = map[string]string{
 		"time_zone": "'+00:00'", "innodb_lock_wait_timeout": "5",
-		"sql_mode": "'STRICT_ALL_TABLES,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
+		// A process that is paused inside a transaction keeps its row locks. The server cuts it off after this many
+		// seconds of silence; connections that merely rest in the pool are closed by us well before.
+		"wait_timeout": "30",
+		"sql_mode":     "'STRICT_ALL_TABLES,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION'",
 	}
 	if cfg.DBName == "" || u.Host == "" {
 		return errors.New("store url: mysql:// needs a host and a database; write mysql://user:password@host:3306/database")
@@ -147,7 +150,7 @@ func (s *Store) openMySQL(rawURL string) error {
 	s.db = sql.OpenDB(sessionConnector{inner})
 	s.db.SetMaxOpenConns(32)
 	s.db.SetMaxIdleConns(32)
-	s.db.SetConnMaxIdleTime(5 * time.Minute)
+	s.db.SetConnMaxIdleTime(10 * time.Second)
 	s.ro = s.db
 	return nil
 }

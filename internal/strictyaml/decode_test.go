@@ -121,11 +121,11 @@ func TestProblems(t *testing.T) {
 		{"only a header", "---\n", nil},
 		{"header and end", "# hi\n---\nname: x\n...\n", nil},
 		{"typing slip", "nmae: x\n", []string{
-			`s.yaml:1:1: unknown key "nmae" (UNKNOWN_KEY at nmae). did you mean "name"?`}},
+			`s.yaml:1:1: unknown key "nmae" (UNKNOWN_KEY at nmae). Did you mean "name"?`}},
 		{"slip deep inside", "endpoints:\n  works:\n    pagination:\n      type: page\n      sise: 3\n", []string{
-			`s.yaml:5:7: unknown key "sise" (UNKNOWN_KEY at endpoints.works.pagination.sise). did you mean "size"?`}},
+			`s.yaml:5:7: unknown key "sise" (UNKNOWN_KEY at endpoints.works.pagination.sise). Did you mean "size"?`}},
 		{"nothing near, few keys", "schedules:\n- {cron: x,\n   colour: red}\n", []string{
-			`s.yaml:3:4: unknown key "colour" (UNKNOWN_KEY at schedules[0].colour). the keys here are cron, on`}},
+			`s.yaml:3:4: unknown key "colour" (UNKNOWN_KEY at schedules[0].colour). The keys here are cron, on`}},
 		{"nothing near, many keys", "zzzzzz: 1\n", []string{
 			`s.yaml:1:1: unknown key "zzzzzz" (UNKNOWN_KEY at zzzzzz)`}},
 		{"fields without a tag are no keys", "notag: 1\nsecret: 2\n-: 3\n", []string{
@@ -133,11 +133,11 @@ func TestProblems(t *testing.T) {
 			`s.yaml:2:1: unknown key "secret" (UNKNOWN_KEY at secret)`,
 			`s.yaml:3:1: unknown key "-" (UNKNOWN_KEY at -)`}},
 		{"quoted key with a dot", "endpoints:\n  \"a.b\": {uri: x}\n", []string{
-			`s.yaml:2:11: unknown key "uri" (UNKNOWN_KEY at endpoints["a.b"].uri). did you mean "url"?`}},
+			`s.yaml:2:11: unknown key "uri" (UNKNOWN_KEY at endpoints["a.b"].uri). Did you mean "url"?`}},
 		{"duplicate", "name: a\nspan: 1d\nname: b\n", []string{
-			`s.yaml:3:1: the key "name" is given twice, first on line 1 (DUPLICATE_KEY at name). keep one of the two`}},
+			`s.yaml:3:1: the key "name" is given twice, first on line 1 (DUPLICATE_KEY at name). Keep one of the two`}},
 		{"duplicate in a free mapping", "endpoints:\n  a: {url: x}\n  a: {url: y}\n", []string{
-			`s.yaml:3:3: the key "a" is given twice, first on line 2 (DUPLICATE_KEY at endpoints.a). keep one of the two`}},
+			`s.yaml:3:3: the key "a" is given twice, first on line 2 (DUPLICATE_KEY at endpoints.a). Keep one of the two`}},
 		{"single value for a mapping is not shown", "endpoints: mysql://u:secret@h\n", []string{
 			`s.yaml:1:12: expected a mapping, found a single value (WRONG_TYPE at endpoints)`}},
 		{"list for the whole", "- a\n- b\n", []string{
@@ -153,45 +153,45 @@ func TestProblems(t *testing.T) {
 		{"text for a number", "small:\n  four\n", []string{
 			`s.yaml:2:3: expected a whole number, found the text "four" (WRONG_TYPE at small)`}},
 		{"quoted number", "small: '4'\n", []string{
-			`s.yaml:1:8: expected a whole number, found the text "4" (WRONG_TYPE at small). remove the quotes`}},
+			`s.yaml:1:8: expected a whole number, found the text "4" (WRONG_TYPE at small). Remove the quotes`}},
 		{"fraction for a whole number", "small: 4.5\n", []string{
 			`s.yaml:1:8: expected a whole number, found 4.5 (WRONG_TYPE at small)`}},
 		{"leading zero", "count: 010\n", []string{
-			`s.yaml:1:8: expected a whole number, found the text "010" (WRONG_TYPE at count). leave out the leading zero`}},
+			`s.yaml:1:8: expected a whole number, found the text "010" (WRONG_TYPE at count). Leave out the leading zero`}},
 		{"too large and below zero", "small: 300\ncount: -1\n", []string{
 			`s.yaml:1:8: expected a whole number from -128 to 127, found 300 (WRONG_TYPE at small)`,
 			`s.yaml:2:8: expected a whole number from 0 to 65535, found -1 (WRONG_TYPE at count)`}},
 		{"text for a number with a fraction", "ratio: lots\n", []string{
 			`s.yaml:1:8: expected a number, found the text "lots" (WRONG_TYPE at ratio)`}},
 		{"yes is not true", "schedules: [{on: yes}]\n", []string{
-			`s.yaml:1:18: expected true or false, found the text "yes" (WRONG_TYPE at schedules[0].on). write true`}},
+			`s.yaml:1:18: expected true or false, found the text "yes" (WRONG_TYPE at schedules[0].on). Write true`}},
 		{"number for a bool", "ready: 1\n", []string{
 			`s.yaml:1:8: expected true or false, found 1 (WRONG_TYPE at ready)`}},
 		{"bare duration", "wait: 30\n", []string{
-			`s.yaml:1:7: expected a duration, found 30 (WRONG_TYPE at wait). write a number with its unit, as in 90s or 10m`}},
+			`s.yaml:1:7: expected a duration, found 30 (WRONG_TYPE at wait). Write a number with its unit, as in 90s or 10m`}},
 		{"refused by its type", "span: soon\n", []string{
 			`s.yaml:1:7: "soon" is not a number of days such as 3d (BAD_VALUE at span)`}},
 		{"refused by a type that reads YAML", "raw: please refuse\n", []string{
 			`s.yaml:1:6: this is refused (BAD_VALUE at raw)`}},
 		{"inside a type of two shapes", "either:\n  limit: x\n  limt: 3\n", []string{
 			`s.yaml:2:10: expected a whole number, found the text "x" (WRONG_TYPE at either.limit)`,
-			`s.yaml:3:3: unknown key "limt" (UNKNOWN_KEY at either.limt). did you mean "limit"?`}},
+			`s.yaml:3:3: unknown key "limt" (UNKNOWN_KEY at either.limt). Did you mean "limit"?`}},
 		{"empty item", "schedules:\n- cron: x\n-\n", []string{
-			`s.yaml:3:3: expected a value, found nothing (WRONG_TYPE at schedules[1]). remove the empty item`}},
+			`s.yaml:3:3: expected a value, found nothing (WRONG_TYPE at schedules[1]). Remove the empty item`}},
 		{"anchor, alias and merge key", "any: &a {b: 1}\nname: *a\n<<: *a\n", []string{
-			`s.yaml:1:6: the anchor "&a" is not used here (ALIAS at any). remove it, and write the value out where it is needed`,
-			`s.yaml:2:7: the alias "*a" is not used here (ALIAS at name). write the value out`,
-			`s.yaml:3:1: the merge key "<<" is not used here (ALIAS). write the keys out`}},
+			`s.yaml:1:6: the anchor "&a" is not used here (ALIAS at any). Remove it, and write the value out where it is needed`,
+			`s.yaml:2:7: the alias "*a" is not used here (ALIAS at name). Write the value out`,
+			`s.yaml:3:1: the merge key "<<" is not used here (ALIAS). Write the keys out`}},
 		{"tag", "name: !!str 5\nspan: !include other.yaml\n", []string{
-			`s.yaml:1:7: the tag "!!str" is not used here (TAG at name). remove it, and put text in quotes`,
-			`s.yaml:2:7: the tag "!include" is not used here (TAG at span). remove it, and put text in quotes`,
+			`s.yaml:1:7: the tag "!!str" is not used here (TAG at name). Remove it, and put text in quotes`,
+			`s.yaml:2:7: the tag "!include" is not used here (TAG at span). Remove it, and put text in quotes`,
 			`s.yaml:2:15: "other.yaml" is not a number of days such as 3d (BAD_VALUE at span)`}},
 		{"key with a question mark", "? name\n: x\n", []string{
-			"s.yaml:1:1: a key must be a single word or text (SYNTAX). write it as `key: value`"}},
+			"s.yaml:1:1: a key must be a single word or text (SYNTAX). Write it as `key: value`"}},
 		{"two documents", "name: a\n---\nname: b\n", []string{
-			`s.yaml:2:1: a second document starts here, and one file holds one document (MULTIPLE_DOCUMENTS). remove the "---"`}},
+			`s.yaml:2:1: a second document starts here, and one file holds one document (MULTIPLE_DOCUMENTS). Remove the "---"`}},
 		{"directive", "%YAML 1.2\n---\nname: a\n", []string{
-			`s.yaml:1:1: directives such as %YAML are not used here (SYNTAX). remove this line`}},
+			`s.yaml:1:1: directives such as %YAML are not used here (SYNTAX). Remove this line`}},
 		{"not closed", "name: a\nany: [1, 2\n", []string{
 			`s.yaml:2:6: sequence end token ']' not found (SYNTAX)`}},
 		{"tab", "name: a\nany:\n\tb: 1\n", []string{
@@ -215,8 +215,8 @@ func TestProblems(t *testing.T) {
 			`s.yaml:5:5: expected text, found a list (WRONG_TYPE at schedules[0].cron)`,
 			`s.yaml:6:9: expected true or false, found the text "maybe" (WRONG_TYPE at schedules[0].on)`,
 			`s.yaml:7:7: "x" is not a number of days such as 3d (BAD_VALUE at span)`,
-			`s.yaml:9:1: the key "small" is given twice, first on line 8 (DUPLICATE_KEY at small). keep one of the two`,
-			`s.yaml:10:7: the alias "*n" is not used here (ALIAS at name). write the value out`}},
+			`s.yaml:9:1: the key "small" is given twice, first on line 8 (DUPLICATE_KEY at small). Keep one of the two`,
+			`s.yaml:10:7: the alias "*n" is not used here (ALIAS at name). Write the value out`}},
 		{"lines after texts that span lines", "name: \"a\n  b\"\nraw: plain\n  text\n\nany: |\n  one\n\n  two\nowner: >-\n  x\n\n  y\nzzzz: 1\n", []string{
 			`s.yaml:14:1: unknown key "zzzz" (UNKNOWN_KEY at zzzz)`}},
 		{"the same with carriage returns", "\ufeffname: \"a\r\n  b\"\r\nany: |\r\n  one\r\n\r\nzzzz: 1\r\n", []string{

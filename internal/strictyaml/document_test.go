@@ -69,7 +69,7 @@ func TestAt(t *testing.T) {
 		}
 	}
 	got := doc.Problem("schedules[0].cron", "BAD_CRON", "this never fires", "use five fields").String()
-	want := "s.yaml:11:11: this never fires (BAD_CRON at schedules[0].cron). use five fields"
+	want := "s.yaml:11:11: this never fires (BAD_CRON at schedules[0].cron). Use five fields"
 	if got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}

@@ -1,0 +1,220 @@
+package patra_test
+
+import (
+	"fmt"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// place is a package on the import map: which packages of the module it may see, and why no others.
+type place struct {
+	sees []string
+	why  string
+}
+
+// importMap is the architecture. A package that is not on it is refused until somebody has written down where it belongs.
+var importMap = map[string]place{
+	"patra":                          {nil, "the nouns and rules are pure: everything depends on them, so they depend on nothing"},
+	"patra/internal/expr":            {[]string{"patra"}, "a query is a pure value; it knows no provider and no table"},
+	"patra/internal/source":          {[]string{"patra", "patra/internal/expr", "patra/internal/strictyaml"}, "a source only describes; it neither plans nor sends nor stores"},
+	"patra/internal/planner":         {[]string{"patra", "patra/internal/source", "patra/internal/expr"}, "planner and executor meet only in the tables, and the planner talks to no provider"},
+	"patra/internal/executor":        {[]string{"patra", "patra/internal/source", "patra/internal/expr", "patra/internal/egress"}, "planner and executor meet only in the tables; store and gate are handed in, so that others can stand in for them"},
+	"patra/internal/egress":          {[]string{"patra"}, "the way out is the same for everybody; it knows nothing of harvesting"},
+	"patra/internal/gate":            {[]string{"patra"}, "a gate only counts; it never sends and never stores by itself"},
+	"patra/internal/store":           {[]string{"patra"}, "the tables know the nouns and nobody who uses them"},
+	"patra/internal/store/storetest": {[]string{"patra", "patra/internal/store", "patra/internal/expr"}, "the suite that every database must pass sees the tables and the nouns, and nobody who uses them"},
+	"patra/internal/strictyaml":      {[]string{"patra"}, "reading YAML strictly is useful to sources and settings alike, so it knows neither"},
+	"patra/internal/config":          {[]string{"patra", "patra/internal/strictyaml"}, "settings are values; whoever uses them is not their business"},
+	"patra/internal/sim":             {[]string{"patra"}, "a simulator that shared code with the harvester would share its mistakes"},
+	"patra/sources":                  {nil, "shipped sources are data: a source that needs code is not a source"},
+	"patra/cmd/patra":                {[]string{"*"}, "the command wires everything together"},
+}
+
+// reserve is an import from outside the module that only some packages may have.
+type reserve struct {
+	imports []string // a path, or a prefix that ends in /
+	only    []string // packages that may; nobody else
+	never   []string // or the other way round: packages that may not
+	why     string
+}
+
+var reserves = []reserve{
+	{imports: []string{"database/sql", "database/sql/", "github.com/go-sql-driver/mysql", "modernc.org/sqlite", "modernc.org/sqlite/", "github.com/pressly/goose/"},
+		only: []string{"patra/internal/store", "patra/internal/store/storetest"},
+		why:  "one package holds all SQL, so that transactions, dialects and statement names are in one place"},
+	{imports: []string{"net/http", "net/http/"},
+		only: []string{"patra/internal/egress", "patra/internal/executor", "patra/internal/source", "patra/internal/sim", "patra/cmd/patra"},
+		why:  "every request goes through the guarded client; a second HTTP client would have none of its guards"},
+	{imports: []string{"net"}, never: []string{"patra", "patra/internal/expr", "patra/internal/source", "patra/internal/planner", "patra/internal/gate", "patra/internal/strictyaml", "patra/internal/config"},
+		why: "what is pure can be proved; a package that dials cannot"},
+	{imports: []string{"os", "os/", "log", "log/"}, never: []string{"patra", "patra/internal/expr"},
+		why: "a rule is a function of its arguments; files, environment and logs are not among them"},
+}
+
+// wholeImports are packages whose every import is listed, of whatever origin.
+var wholeImports = map[string][]string{"patra/sources": {"embed"}}
+
+// refusals lists what a package's imports break, each with the reason for the rule.
+func refusals(pkg string, imports []string) []string {
+	at, ok := importMap[pkg]
+	if !ok {
+		return []string{fmt.Sprintf("%s is not on the import map: say in importMap what it may see, and why", pkg)}
+	}
+	var found []string
+	refuse := func(imp, why string) { found = append(found, fmt.Sprintf("%s must not import %s: %s", pkg, imp, why)) }
+	for _, imp := range imports {
+		ours, foreign := imp == "patra" || strings.HasPrefix(imp, "patra/"), strings.Contains(strings.Split(imp, "/")[0], ".")
+		switch whole, listed := wholeImports[pkg]; {
+		case listed && !slices.Contains(whole, imp), ours && !slices.Contains(at.sees, imp) && !slices.Contains(at.sees, "*"):
+			refuse(imp, at.why)
+		case ours && strings.HasSuffix(imp, "test"):
+			refuse(imp, "what only tests need does not belong in the program")
+		case foreign && pkg == "patra":
+			refuse(imp, "the root package has the standard library only, so that no dependency can change what is right")
+		}
+		for _, r := range reserves {
+			if r.covers(imp) && !r.permits(pkg) {
+				refuse(imp, r.why)
+			}
+		}
+	}
+	return found
+}
+
+func (r reserve) covers(imp string) bool {
+	return slices.ContainsFunc(r.imports, func(p string) bool { return imp == p || strings.HasSuffix(p, "/") && strings.HasPrefix(imp, p) })
+}
+
+func (r reserve) permits(pkg string) bool {
+	return len(r.only) == 0 && !slices.Contains(r.never, pkg) || slices.Contains(r.only, pkg)
+}
+
+// moduleImports reads the imports of every package of the module, tests left out, for all systems and tags.
+func moduleImports(t *testing.T) map[string][]string {
+	t.Helper()
+	found := map[string][]string{}
+	err := fs.WalkDir(os.DirFS("."), ".", func(name string, d fs.DirEntry, err error) error {
+		base := path.Base(name)
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && name != "." && (base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		pkg := path.Join("patra", path.Dir(name))
+		for _, spec := range file.Imports {
+			imp, err := strconv.Unquote(spec.Path.Value)
+			if err != nil {
+				return err
+			}
+			if !slices.Contains(found[pkg], imp) {
+				found[pkg] = append(found[pkg], imp)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func TestPackagesSeeOnlyWhatTheImportMapAllows(t *testing.T) {
+	found := moduleImports(t)
+	for _, pkg := range slices.Sorted(maps.Keys(found)) {
+		for _, why := range refusals(pkg, found[pkg]) {
+			t.Error(why)
+		}
+	}
+	for pkg := range importMap {
+		if _, ok := found[pkg]; !ok {
+			t.Errorf("%s is on the import map and has no imports or does not exist", pkg)
+		}
+	}
+}
+
+// The map is worth something only if it refuses what it should.
+func TestTheImportMapRefusesWhatItShould(t *testing.T) {
+	tests := []struct {
+		pkg, imp string
+		why      string // part of the reason; empty: allowed
+	}{
+		{"patra", "slices", ""},
+		{"patra", "github.com/goccy/go-yaml", "standard library only"},
+		{"patra", "golang.org/x/sync/errgroup", "standard library only"},
+		{"patra", "patra/internal/expr", "they depend on nothing"},
+		{"patra", "net", "can be proved"},
+		{"patra", "net/http", "guarded client"},
+		{"patra", "os", "function of its arguments"},
+		{"patra", "database/sql", "all SQL"},
+		{"patra/internal/planner", "patra/internal/source", ""},
+		{"patra/internal/planner", "patra/internal/executor", "only in the tables"},
+		{"patra/internal/planner", "patra/internal/store", "only in the tables"},
+		{"patra/internal/planner", "patra/internal/gate", "only in the tables"},
+		{"patra/internal/planner", "patra/internal/egress", "talks to no provider"},
+		{"patra/internal/planner", "net/http", "guarded client"},
+		{"patra/internal/executor", "patra/internal/egress", ""},
+		{"patra/internal/executor", "golang.org/x/sync/errgroup", ""},
+		{"patra/internal/executor", "net/http", ""},
+		{"patra/internal/executor", "patra/internal/planner", "only in the tables"},
+		{"patra/internal/executor", "patra/internal/store", "handed in"},
+		{"patra/internal/executor", "patra/internal/gate", "handed in"},
+		{"patra/internal/executor", "database/sql", "all SQL"},
+		{"patra/internal/expr", "patra/internal/source", "knows no provider"},
+		{"patra/internal/expr", "net", "can be proved"},
+		{"patra/internal/expr", "database/sql/driver", "all SQL"},
+		{"patra/internal/source", "net/http", ""},
+		{"patra/internal/source", "net/url", ""},
+		{"patra/internal/source", "net", "can be proved"},
+		{"patra/internal/source", "patra/internal/planner", "only describes"},
+		{"patra/internal/source", "database/sql", "all SQL"},
+		{"patra/internal/store", "database/sql/driver", ""},
+		{"patra/internal/store", "patra/internal/source", "nobody who uses them"},
+		{"patra/internal/store", "net/http", "guarded client"},
+		{"patra/internal/gate", "patra/internal/store", "never stores"},
+		{"patra/internal/gate", "net/http/httptrace", "guarded client"},
+		{"patra/internal/egress", "patra/internal/source", "nothing of harvesting"},
+		{"patra/internal/sim", "net/http", ""},
+		{"patra/internal/sim", "patra", ""},
+		{"patra/internal/sim", "patra/internal/source", "share its mistakes"},
+		{"patra/internal/config", "patra/internal/strictyaml", ""},
+		{"patra/internal/config", "patra/internal/source", "settings are values"},
+		{"patra/internal/strictyaml", "patra/internal/source", "it knows neither"},
+		{"patra/internal/strictyaml", "patra/internal/config", "it knows neither"},
+		{"patra/internal/strictyaml", "modernc.org/sqlite", "all SQL"},
+		{"patra/sources", "embed", ""},
+		{"patra/sources", "fmt", "are data"},
+		{"patra/sources", "patra", "are data"},
+		{"patra/cmd/patra", "patra/internal/store", ""},
+		{"patra/cmd/patra", "net/http", ""},
+		{"patra/cmd/patra", "database/sql", "all SQL"},
+		{"patra/cmd/patra", "github.com/go-sql-driver/mysql", "all SQL"},
+		{"patra/cmd/patra", "patra/internal/store/storetest", "what only tests need"},
+		{"patra/internal/store", "patra/internal/store/storetest", "nobody who uses them"},
+		{"patra/internal/store/storetest", "database/sql", ""},
+		{"patra/internal/store/storetest", "patra/internal/planner", "nobody who uses them"},
+		{"patra/internal/util", "fmt", "not on the import map"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.pkg+" imports "+tt.imp, func(t *testing.T) {
+			got := refusals(tt.pkg, []string{tt.imp})
+			if (len(got) == 0) != (tt.why == "") || !strings.Contains(strings.Join(got, "\n"), tt.why) {
+				t.Errorf("got %q, want a reason with %q", got, tt.why)
+			}
+		})
+	}
+}

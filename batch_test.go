@@ -1,0 +1,31 @@
+package patra_test
+
+import (
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"patra"
+)
+
+func TestEveryItemOfAPageIsCountedOnce(t *testing.T) {
+	c := patra.Counts{Insert: 1, Update: 2, Same: 4, Stale: 8, Dup: 16, Quarantine: 32, Outside: 64}
+	if got := c.Total(); got != 63 {
+		t.Errorf("the total is %d; an item outside the window is counted beside the others, not again", got)
+	}
+}
+
+func TestCountsAddUpFieldByField(t *testing.T) {
+	draw := func(t *rapid.T, name string) patra.Counts {
+		n := rapid.SliceOfN(rapid.Int64Range(0, 1000), 7, 7).Draw(t, name)
+		return patra.Counts{Insert: n[0], Update: n[1], Same: n[2], Stale: n[3], Dup: n[4], Quarantine: n[5], Outside: n[6]}
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		a, b := draw(t, "a"), draw(t, "b")
+		want := patra.Counts{Insert: a.Insert + b.Insert, Update: a.Update + b.Update, Same: a.Same + b.Same, Stale: a.Stale + b.Stale, Dup: a.Dup + b.Dup,
+			Quarantine: a.Quarantine + b.Quarantine, Outside: a.Outside + b.Outside}
+		if got := a.Add(b); got != want || got.Total() != a.Total()+b.Total() {
+			t.Fatalf("%+v and %+v are %+v", a, b, got)
+		}
+	})
+}

@@ -1,0 +1,80 @@
+package main
+
+import (
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/testscript"
+
+	"patra/internal/sim"
+	"patra/sources"
+)
+
+// TestMain lets every test run the real program as `patra`.
+func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"patra": main}) }
+
+// quickSource is the shipped Crossref file without its politeness, so that tests need not wait.
+func quickSource(t testing.TB) string {
+	data, err := sources.Files.ReadFile("crossref.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.NewReplacer("perSecond: 3, burst: 3", "perSecond: 5000, burst: 100", "pageSize: 200", "pageSize: 50", "initial: 500ms, max: 30s", "initial: 5ms, max: 20ms").Replace(string(data))
+}
+
+// TestSessions plays the sessions in testdata: what a person types and sees. Each has a simulated provider at $SIM
+// with 120 works a day in May 2026, a folder `quick` with a fast source file, and the command `provider down|up`.
+func TestSessions(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir:                 "testdata",
+		RequireExplicitExec: true,
+		RequireUniqueNames:  true,
+		UpdateScripts:       os.Getenv("UPDATE") != "",
+		Setup: func(env *testscript.Env) error {
+			down := &atomic.Bool{}
+			provider := sim.New(sim.Config{Seed: 1, From: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), PerDay: 120, Exact: true}).Handler()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if down.Load() {
+					http.Error(w, "closed today", http.StatusForbidden)
+					return
+				}
+				provider.ServeHTTP(w, r)
+			}))
+			env.Defer(server.Close)
+			env.Setenv("SIM", server.URL)
+			env.Values["down"] = down
+			if err := os.Mkdir(env.WorkDir+"/quick", 0o755); err != nil {
+				return err
+			}
+			return os.WriteFile(env.WorkDir+"/quick/crossref.yaml", []byte(quickSource(t)), 0o600)
+		},
+		Cmds: map[string]func(*testscript.TestScript, bool, []string){
+			// exits CODE COMMAND... runs a command and asks for its exit code.
+			"exits": func(ts *testscript.TestScript, _ bool, args []string) {
+				want, err := strconv.Atoi(args[0])
+				ts.Check(err)
+				err = ts.Exec(args[1], args[2:]...)
+				got := 0
+				if e, ok := errors.AsType[*exec.ExitError](err); ok {
+					got = e.ExitCode()
+				} else {
+					ts.Check(err)
+				}
+				if got != want {
+					ts.Fatalf("exit code %d, want %d", got, want)
+				}
+			},
+			"provider": func(ts *testscript.TestScript, _ bool, args []string) {
+				ts.Value("down").(*atomic.Bool).Store(args[0] == "down")
+			},
+		},
+	})
+}
