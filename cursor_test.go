@@ -63,6 +63,14 @@ func TestADisputeTakesCompletenessBackAndASealedRescanRestoresIt(t *testing.T) {
 	}
 }
 
+func TestASealedLookBackBeforeTheOriginTakesNothingBack(t *testing.T) {
+	rows := []patra.Answer{{ID: 1, Window: patra.Window{From: 0, To: 3}, State: patra.StateSealed, ClosedAt: 1},
+		{ID: 2, Window: patra.Window{From: -5, To: -2}, State: patra.StateSealed, ClosedAt: 2}}
+	if through := patra.SealedFrontier(3, rows[1], rows); through != 3 {
+		t.Errorf("complete through %d, want 3", through)
+	}
+}
+
 func TestAHarvestsNamespaceIsItsQuery(t *testing.T) {
 	ns := patra.HarvestNamespace("crossref", "works", "indexed_at", "abc")
 	want := patra.Namespace{Source: "crossref", Endpoint: "works", Operation: patra.Harvest, Key: "indexed_at", Scope: patra.ScopeExpr, ScopeKey: "abc"}

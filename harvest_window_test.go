@@ -181,6 +181,8 @@ func TestHarvestWindowByExample(t *testing.T) {
 			"2026-03-08T23:50:00.001Z~2026-03-09T23:50:00.001Z", patra.OriginOneWindow, ""},
 		{"user: an inverted window is empty", func(in *patra.WindowInputs) { in.UserFrom, in.UserTo = at("2026-02-05"), at("2026-02-01") },
 			"2026-02-05~2026-02-01", patra.OriginUser, patra.ReasonInverted},
+		{"user: a window from a moment to itself is empty", func(in *patra.WindowInputs) { in.UserFrom, in.UserTo = at("2026-02-05"), at("2026-02-05") },
+			"2026-02-05~2026-02-05", patra.OriginUser, patra.ReasonInverted},
 		{"user: a future window is empty", func(in *patra.WindowInputs) { in.UserFrom, in.UserTo = at("2027-01-01"), at("2027-02-01") },
 			"2027-01-01~2026-03-09", patra.OriginUser, patra.ReasonUpToDate},
 	}

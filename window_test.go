@@ -46,10 +46,14 @@ func TestAWindowIsCutWithoutHoleOrOverlap(t *testing.T) {
 	})
 }
 
-// drawPlanWindow draws a window of at most a month, so that fine steps do not make a million pieces.
+// drawPlanWindow draws a window of about a month at most, so that fine steps do not make a million pieces.
 func drawPlanWindow(t *rapid.T) patra.Window {
 	from := anyInstant().Draw(t, "from")
-	return patra.Window{From: from, To: from + patra.Instant(rapid.Int64Range(-int64(patra.Hour), 31*int64(patra.Day)).Draw(t, "length"))}
+	to := from + patra.Instant(rapid.Int64Range(-int64(patra.Hour), 31*int64(patra.Day)).Draw(t, "length"))
+	if rapid.Bool().Draw(t, "ends on a round moment") {
+		to = anyUnit().Draw(t, "round to").Ceil(to)
+	}
+	return patra.Window{From: from, To: to}
 }
 
 func requireTiling(t *rapid.T, w patra.Window, pieces []patra.Window) {

@@ -64,7 +64,7 @@ func newFickle(t *testing.T) *fickle {
 			if n > 1 {
 				return
 			}
-			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok") //nolint:errcheck // the client notices
+			io.WriteString(c, "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok")
 		}
 	})
 	return f
