@@ -7,9 +7,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
 	"slices"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -107,8 +107,10 @@ func appendNumber(b []byte, n json.Number) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("canonical JSON: number %s: %w", n, err)
 	}
-	if _, err := strconv.ParseInt(n.String(), 10, 64); err == nil && math.Abs(f) > 1<<53 {
-		return nil, fmt.Errorf("canonical JSON: integer %s is beyond 2^53; write it as a string", n)
+	if !strings.ContainsAny(n.String(), ".eE") {
+		if whole, err := n.Int64(); err != nil || whole > 1<<53 || whole < -1<<53 {
+			return nil, fmt.Errorf("canonical JSON: integer %s is beyond 2^53; write it as a string", n)
+		}
 	}
 	if f == 0 {
 		return append(b, '0'), nil // also for -0

@@ -2,7 +2,7 @@
 //
 // Data flows one way, and planner and executor meet only in the tables:
 //
-//	trigger ──► planner ──► store{plan, slice, task} ──► executor ──► store.CommitBatch ──► records
+//	trigger ──► planner ──► store{plan, slice, task} ──► executor ──► store.CommitPage ──► records
 //	(CLI)        pure         the tables are the          claim, gate,  one transaction: ledger,
 //	             slicing      only hand-over              fetch, map    records, quarantine, checkpoint
 //

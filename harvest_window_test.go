@@ -172,6 +172,15 @@ func TestHarvestWindowByExample(t *testing.T) {
 			"2026-03-08~2026-03-09", "", ""},
 		{"cursor: up to date without a look-back", func(in *patra.WindowInputs) { in.Cursor, in.Lookback = at("2026-03-09"), patra.Period{} },
 			"2026-03-09~2026-03-09", "", patra.ReasonUpToDate},
+		{"cursor: no look-back reaches before the beginning", func(in *patra.WindowInputs) { in.Cursor, in.Began = at("2026-03-05"), at("2026-03-05") },
+			"2026-03-05~2026-03-09", "", ""},
+		{"force: from where the user says", func(in *patra.WindowInputs) {
+			in.Cursor, in.Began, in.UserFrom, in.Force = at("2026-03-05"), at("2026-03-01"), at("2026-02-01"), true
+		}, "2026-02-01~2026-03-09", "", ""},
+		{"user: a window within a day is empty", func(in *patra.WindowInputs) {
+			in.UserFrom, in.UserTo = at("2026-02-05T10:00:00Z"), at("2026-02-05T12:00:00Z")
+		},
+			"2026-02-05~2026-02-05", patra.OriginUser, patra.ReasonTooShort},
 		{"calendar: both ends of the user are floored", func(in *patra.WindowInputs) {
 			in.UserFrom, in.UserTo = at("2026-02-01T18:00:00Z"), at("2026-02-05T18:00:00Z")
 		}, "2026-02-01~2026-02-05", patra.OriginUser, ""},
@@ -184,7 +193,7 @@ func TestHarvestWindowByExample(t *testing.T) {
 		{"user: a window from a moment to itself is empty", func(in *patra.WindowInputs) { in.UserFrom, in.UserTo = at("2026-02-05"), at("2026-02-05") },
 			"2026-02-05~2026-02-05", patra.OriginUser, patra.ReasonInverted},
 		{"user: a future window is empty", func(in *patra.WindowInputs) { in.UserFrom, in.UserTo = at("2027-01-01"), at("2027-02-01") },
-			"2027-01-01~2026-03-09", patra.OriginUser, patra.ReasonUpToDate},
+			"2027-01-01~2026-03-09", patra.OriginUser, patra.ReasonNotYet},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -195,5 +204,24 @@ func TestHarvestWindowByExample(t *testing.T) {
 				t.Errorf("got %s, origin %q, reason %q; want %s, %q, %q", d.Window, d.OriginCode, d.Reason, tt.want, tt.origin, tt.reason)
 			}
 		})
+	}
+}
+
+func TestWhatWasAskedForIsMoreThanWhatIsReadGoingForward(t *testing.T) {
+	day := func(n int) *patra.Instant { i := patra.Date(2026, time.March, n); return &i }
+	in := patra.WindowInputs{Now: *day(20), Cursor: day(10), Began: day(5), Lookback: patra.Period{Days: 1}, Size: patra.Period{Days: 1}, Mode: patra.ModeCalendar, Align: patra.UnitDay}
+	for _, c := range []struct {
+		from, to *patra.Instant
+		want     string
+	}{
+		{nil, nil, "2026-03-09~2026-03-20"},
+		{day(1), nil, "2026-03-01~2026-03-20"},
+		{day(1), day(4), "2026-03-01~2026-03-04"},
+		{day(6), day(30), "2026-03-06~2026-03-20"}, // the future was not there to be read
+	} {
+		in.UserFrom, in.UserTo = c.from, c.to
+		if got := patra.HarvestWindow(in).Asked(); got.String() != c.want {
+			t.Errorf("asked for %s, want %s", got, c.want)
+		}
 	}
 }

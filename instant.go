@@ -33,8 +33,14 @@ func Date(year int, month time.Month, day int) Instant {
 // Time converts to the standard library's type, in UTC.
 func (i Instant) Time() time.Time { return time.UnixMicro(int64(i)).UTC() }
 
-// Add moves the instant by d.
-func (i Instant) Add(d time.Duration) Instant { return i + Instant(d.Microseconds()) }
+// Add moves the instant by d, floored to a microsecond.
+func (i Instant) Add(d time.Duration) Instant {
+	us := Instant(d / time.Microsecond)
+	if d%time.Microsecond < 0 {
+		us--
+	}
+	return i + us
+}
 
 // String writes the instant with milliseconds, or microseconds where they matter.
 func (i Instant) String() string {

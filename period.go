@@ -24,6 +24,28 @@ func (p Period) After(i Instant) Instant { return p.shift(i, 1) }
 // Before is the instant one period earlier.
 func (p Period) Before(i Instant) Instant { return p.shift(i, -1) }
 
+// firstMonday is where the grid of steps without months begins, so that a step of seven days is a week.
+const firstMonday = 4 * Day
+
+// Floor is the last point of the period's own grid at or before i: whole months are counted from the year 0, everything
+// else from the first Monday of 1970.
+func (p Period) Floor(i Instant) Instant {
+	if p.Months > 0 {
+		t := i.Time()
+		month := t.Year()*12 + int(t.Month()) - 1
+		return Date(0, time.Month(month-month%p.Months+1), 1)
+	}
+	length := Instant(p.Days)*Day + Instant(p.Clock.Microseconds())
+	if length <= 0 {
+		return i
+	}
+	rest := (i - firstMonday) % length
+	if rest < 0 {
+		rest += length
+	}
+	return i - rest
+}
+
 func (p Period) shift(i Instant, sign int) Instant {
 	return InstantOf(i.Time().AddDate(0, sign*p.Months, sign*p.Days)).Add(time.Duration(sign) * p.Clock)
 }
@@ -96,11 +118,18 @@ func ParsePeriod(text string) (Period, error) {
 			p.Clock += time.Duration(n) * map[byte]time.Duration{'H': time.Hour, 'M': time.Minute, 'S': time.Second}[unit]
 		})
 	}
-	if err != nil {
+	if err != nil || p.Months > maxMonths || p.Days > maxDays || p.Clock > maxClock {
 		return Period{}, bad
 	}
 	return p, nil
 }
+
+// No period of a harvest is longer; what is within reads back as it was printed.
+const (
+	maxMonths = 12*999_999 + 11
+	maxDays   = 999_999
+	maxClock  = 999_999 * time.Hour
+)
 
 // readUnits reads `12X34Y` where the letters must be a subsequence of order.
 func readUnits(s, order string, use func(unit byte, n int64)) error {

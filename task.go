@@ -63,7 +63,7 @@ type Claim struct {
 	BaseURL string // set when the plan was made for a mirror or a simulator
 	Spec    string // fingerprint of the stored snapshot
 	Resume  *Position
-	Seen    int64 // distinct records of the committed pages of this scan
+	Seen    int64 // distinct items of the committed pages of this scan
 }
 
 // Position is where the last committed page of a scan left off.

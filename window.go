@@ -91,12 +91,12 @@ func (w Window) Widen(overlap Period, grain Unit) Window {
 }
 
 // Cut divides w into steps. The pieces tile w exactly; the first and last may be shorter so that inner
-// boundaries lie on the step's own grid, which makes the same day the same slice whoever plans it.
-func (w Window) Cut(step Period, grain Unit) []Window {
+// boundaries lie on the step's own grid, which makes the same stretch the same slice whoever plans it.
+func (w Window) Cut(step Period) []Window {
 	var pieces []Window
 	for from := w.From; from < w.To; {
-		to := step.After(grain.Floor(from))
-		if to <= from {
+		to := step.After(step.Floor(from))
+		if to <= from { // a step of no length
 			to = w.To
 		}
 		to = min(to, w.To)
@@ -121,6 +121,7 @@ type WindowInputs struct {
 	Now       Instant       `json:"now"`
 	SafetyLag time.Duration `json:"-"`
 	Cursor    *Instant      `json:"cursor,omitempty"`
+	Began     *Instant      `json:"began,omitempty"` // the cursor's origin: no look-back reaches before it
 	Lookback  Period        `json:"lookback"`
 	UserFrom  *Instant      `json:"user_from,omitempty"`
 	UserTo    *Instant      `json:"user_to,omitempty"`
@@ -129,6 +130,7 @@ type WindowInputs struct {
 	Size      Period        `json:"size"`
 	Mode      WindowMode    `json:"mode"`
 	Align     Unit          `json:"align"`
+	Force     bool          `json:"force,omitempty"` // read from where the user says, whatever is covered
 }
 
 // WindowDecision is the window and how it came about.
@@ -152,6 +154,8 @@ const (
 const (
 	ReasonUpToDate = "UP_TO_DATE"
 	ReasonInverted = "USER_WINDOW_EMPTY"
+	ReasonTooShort = "BELOW_ALIGNMENT" // both ends fall into the same hour, day or month
+	ReasonNotYet   = "NOT_YET"         // it begins after now minus the safety lag
 )
 
 // HarvestWindow decides what a HARVEST asks for: from the watermark less the look-back, or on the first run
@@ -166,24 +170,61 @@ func HarvestWindow(in WindowInputs) WindowDecision {
 	if in.Earliest != nil {
 		from = max(from, *in.Earliest)
 	}
-	grain := UnitMillisecond
-	if in.Mode == ModeCalendar {
-		grain = in.Align
-	}
-	d.Window = Window{From: grain.Floor(from), To: grain.Floor(to)}
+	d.Window = Window{From: d.grain().Floor(from), To: d.grain().Floor(to)}
 	if d.Window.IsEmpty() {
-		d.Reason = ReasonUpToDate
-		if in.UserFrom != nil && in.UserTo != nil && *in.UserFrom >= *in.UserTo {
-			d.Reason = ReasonInverted
-		}
+		d.Reason = d.whyEmpty()
 	}
 	return d
 }
 
+func (d *WindowDecision) whyEmpty() string {
+	if d.UserFrom != nil && d.UserTo != nil {
+		switch {
+		case *d.UserFrom >= *d.UserTo:
+			return ReasonInverted
+		case d.grain().Floor(*d.UserFrom) == d.grain().Floor(*d.UserTo):
+			return ReasonTooShort
+		}
+	}
+	if d.UserFrom != nil && d.grain().Floor(*d.UserFrom) >= d.grain().Floor(d.NowSafe) {
+		return ReasonNotYet
+	}
+	return ReasonUpToDate
+}
+
+// Asked is the part of the user's own window that could have been read by now. A harvest goes on from its watermark, so
+// it may be more than the window: what lies before the origin is history, and is not read by going forward.
+func (d WindowDecision) Asked() Window {
+	w := d.Window
+	if d.UserFrom != nil {
+		w.From = min(w.From, d.grain().Floor(*d.UserFrom))
+	}
+	if d.UserTo != nil {
+		w.To = max(w.To, d.grain().Floor(min(*d.UserTo, d.NowSafe)))
+	}
+	if d.Earliest != nil {
+		w.From = max(w.From, d.grain().Floor(*d.Earliest))
+	}
+	return w
+}
+
+// grain is what the ends of the window snap to.
+func (d WindowDecision) grain() Unit {
+	if d.Mode == ModeCalendar {
+		return d.Align
+	}
+	return UnitMillisecond
+}
+
 func (d *WindowDecision) from() Instant {
 	switch {
+	case d.Force && d.Cursor != nil && d.UserFrom != nil:
+		return *d.UserFrom
 	case d.Cursor != nil:
 		from := d.Lookback.Before(*d.Cursor)
+		if d.Began != nil {
+			from = max(from, *d.Began)
+		}
 		if d.UserFrom != nil {
 			from = max(from, *d.UserFrom)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -22,7 +23,7 @@ type app struct {
 	environ        []string
 	stdout, stderr io.Writer
 
-	configPath, storeURL, logLevel string
+	configPath, storeURL, logLevel, contact string
 
 	config *config.Config
 	store  *store.Store
@@ -33,13 +34,7 @@ func (a *app) load() (config.Config, error) {
 	if a.config != nil {
 		return *a.config, nil
 	}
-	path, explicit := a.configPath, a.configPath != ""
-	if path == "" {
-		path, explicit = a.getenv("PATRA_CONFIG"), a.getenv("PATRA_CONFIG") != ""
-	}
-	if path == "" {
-		path = "patra.yaml"
-	}
+	path, explicit := a.configFile()
 	c, err := config.Load(path, explicit, a.environ)
 	if err != nil {
 		return c, err
@@ -50,11 +45,24 @@ func (a *app) load() (config.Config, error) {
 	if a.logLevel != "" {
 		c.Log.Level = a.logLevel
 	}
+	if a.contact != "" {
+		c.Contact = a.contact
+	}
 	if err := c.Validate(); err != nil {
 		return c, err
 	}
 	a.config = &c
 	return c, nil
+}
+
+// configFile is where the configuration is, and whether somebody named it.
+func (a *app) configFile() (path string, explicit bool) {
+	for _, path := range []string{a.configPath, a.getenv("PATRA_CONFIG")} {
+		if path != "" {
+			return path, true
+		}
+	}
+	return "patra.yaml", false
 }
 
 func (a *app) getenv(name string) string {
@@ -84,15 +92,29 @@ func (a *app) openOrCreate(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if store.Exists(c.Store.URL) {
-		return a.connect(ctx, c)
-	}
 	s, err := a.dial(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.Migrate(ctx)
+	err = s.Check(ctx)
+	if errors.Is(err, store.ErrNoTables) && s.Embedded() {
+		_, err = s.Migrate(ctx)
+	}
 	return s, environment(err)
+}
+
+// openForLooking is for a command that must not leave anything behind: where there is no store, it gets an empty one
+// in memory.
+func (a *app) openForLooking(ctx context.Context) (*store.Store, error) {
+	c, err := a.load()
+	if err != nil {
+		return nil, err
+	}
+	if !store.Exists(c.Store.URL) {
+		c.Store.URL = "sqlite::memory:"
+		a.config = &c
+	}
+	return a.openOrCreate(ctx)
 }
 
 func (a *app) connect(ctx context.Context, c config.Config) (*store.Store, error) {

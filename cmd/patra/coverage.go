@@ -29,7 +29,7 @@ func (a *app) coverageCmd() *cobra.Command {
 	}
 	var out format
 	show := &cobra.Command{
-		Use: "show [SOURCE]", Short: "Show covered, disputed, running and missing days", Args: cobra.MaximumNArgs(1),
+		Use: "show [SOURCE]", Short: "Show covered, disputed, running and missing days", Args: atMostOne,
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.open(c.Context())
 			if err != nil {

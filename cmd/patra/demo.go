@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -64,13 +65,13 @@ func (a *app) demo(ctx context.Context, dir string, once bool) (err error) {
 	}
 	fmt.Fprintf(a.stdout, "All of them are stored, none twice. Look around:\n\n")
 	for _, cmd := range []string{"coverage show", "batches --limit 10", "cursor list", "lineage task/1", "records export"} {
-		fmt.Fprintf(a.stdout, "  patra %s --store sqlite:%s\n", cmd, filepath.Join(dir, "patra.db"))
+		fmt.Fprintf(a.stdout, "  %s %s --store sqlite:%s\n", program(), cmd, filepath.Join(dir, "patra.db"))
 	}
 	if err := sum.verdict(); err != nil || once {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "\nThe simulator stays up until Ctrl-C. Harvest it again:\n\n  patra harvest crossref --base-url %s --contact demo@example.org --store sqlite:%s --force --from %s --to %s\n",
-		base, filepath.Join(dir, "patra.db"), demoFrom, demoTo)
+	fmt.Fprintf(a.stdout, "\nThe simulator stays up until Ctrl-C. Harvest it again:\n\n  %s harvest crossref --base-url %s --contact demo@example.org --store sqlite:%s --force --from %s --to %s\n",
+		program(), base, filepath.Join(dir, "patra.db"), demoFrom, demoTo)
 	<-ctx.Done()
 	return nil
 }
@@ -91,6 +92,14 @@ func (a *app) demoHarvest(ctx context.Context, base string) (*summary, error) {
 	fmt.Fprintln(a.stdout)
 	sum.print(a.stdout)
 	return sum, nil
+}
+
+// program is how the reader can call this program: a demo is often run before anything is installed.
+func program() string {
+	if strings.Contains(os.Args[0], string(filepath.Separator)) {
+		return os.Args[0]
+	}
+	return "patra"
 }
 
 // truth counts what the simulated provider really has.

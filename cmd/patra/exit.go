@@ -64,7 +64,7 @@ func report(stderr io.Writer, err error) int {
 	if c, ok := errors.AsType[coded](err); ok {
 		return c.code
 	}
-	if errors.Is(err, store.ErrNeedsMigration) || errors.Is(err, store.ErrTooNew) {
+	if store.Unavailable(err) {
 		return exitEnvironment
 	}
 	if errors.Is(err, context.Canceled) {

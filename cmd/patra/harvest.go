@@ -50,7 +50,7 @@ func (a *app) harvestCmd() *cobra.Command {
 			return sum.verdict()
 		},
 	}
-	f.add(c)
+	a.addAskFlags(c, &f)
 	c.Flags().IntVar(&workers, "workers", 0, "pages read at the same time, in place of executor.workers")
 	formatFlag(c, &out)
 	return c
@@ -125,6 +125,8 @@ func (s *summary) verdict() error {
 	switch {
 	case s.Interrupted:
 		return incomplete("stopped before the end; the same command goes on where this one stopped")
+	case len(s.History) > 0:
+		return incomplete("%s lies before %s, where this harvest began, and was not read: a harvest goes forward. To read it all the same, add --force", days(s.History, 5), s.Cursor.Origin)
 	case len(s.Gaps) > 0:
 		return incomplete("not everything could be read: %s missing. See patra tasks --status FAILED", days(s.Gaps, 5))
 	case len(s.Disputed) > 0:

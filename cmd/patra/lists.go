@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -15,7 +16,7 @@ import (
 const emptyNext = "Next: patra harvest SOURCE --from DAY --to DAY"
 
 // listCmd makes a command that lists rows of one noun.
-func listCmd[T any](a *app, use, short string, read func(context.Context, *store.Store, store.Filter) ([]T, error), cols columns[T]) *cobra.Command {
+func listCmd[T any](a *app, use, short string, by []string, states patra.Moves, read func(context.Context, *store.Store, store.Filter) ([]T, error), cols columns[T]) *cobra.Command {
 	var f store.Filter
 	var out format
 	var status string
@@ -26,7 +27,9 @@ func listCmd[T any](a *app, use, short string, read func(context.Context, *store
 			if err != nil {
 				return err
 			}
-			f.Status = patra.Status(strings.ToUpper(status))
+			if f.Status, err = knownStatus(status, states); err != nil {
+				return err
+			}
 			rows, err := read(c.Context(), s, f)
 			if err != nil {
 				return err
@@ -36,17 +39,39 @@ func listCmd[T any](a *app, use, short string, read func(context.Context, *store
 	}
 	fl := c.Flags()
 	fl.StringVar(&f.Source, "source", "", "only this source")
-	fl.StringVar(&status, "status", "", "only this state")
-	fl.Int64Var(&f.Plan, "plan", 0, "only of this plan")
-	fl.Int64Var(&f.Task, "task", 0, "only of this task")
-	fl.Int64Var(&f.Run, "run", 0, "only of this run")
+	if states != nil {
+		fl.StringVar(&status, "status", "", "only this state: "+strings.Join(statusNames(states), ", "))
+	}
+	for _, noun := range by {
+		fl.Int64Var(map[string]*int64{"plan": &f.Plan, "task": &f.Task, "run": &f.Run}[noun], noun, 0, "only of this "+noun)
+	}
 	fl.IntVar(&f.Limit, "limit", 100, "at most this many, newest first")
 	formatFlag(c, &out)
 	return c
 }
 
+// statusNames are all states of a machine.
+func statusNames(m patra.Moves) []string {
+	var names []string
+	for from, to := range m {
+		for _, s := range append([]patra.Status{from}, to...) {
+			names = append(names, string(s))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
+
+func knownStatus(word string, m patra.Moves) (patra.Status, error) {
+	word = strings.ToUpper(word)
+	if word == "" || slices.Contains(statusNames(m), word) {
+		return patra.Status(word), nil
+	}
+	return "", usage("--status %q is not a state here; write one of %s", word, strings.Join(statusNames(m), ", "))
+}
+
 func (a *app) plansCmd() *cobra.Command {
-	return listCmd(a, "plans", "List plans", func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Plan, error) {
+	return listCmd(a, "plans", "List plans", nil, patra.PlanMoves, func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Plan, error) {
 		return s.Plans(ctx, f)
 	},
 		columns[patra.Plan]{
@@ -59,7 +84,7 @@ func (a *app) plansCmd() *cobra.Command {
 }
 
 func (a *app) slicesCmd() *cobra.Command {
-	return listCmd(a, "slices", "List slices", func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Slice, error) {
+	return listCmd(a, "slices", "List slices", []string{"plan"}, patra.SliceMoves, func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Slice, error) {
 		return s.Slices(ctx, f)
 	},
 		columns[patra.Slice]{
@@ -70,7 +95,7 @@ func (a *app) slicesCmd() *cobra.Command {
 }
 
 func (a *app) tasksCmd() *cobra.Command {
-	return listCmd(a, "tasks", "List tasks", func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Task, error) {
+	return listCmd(a, "tasks", "List tasks", []string{"plan", "task"}, patra.TaskMoves, func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Task, error) {
 		return s.Tasks(ctx, f)
 	},
 		columns[patra.Task]{
@@ -83,7 +108,7 @@ func (a *app) tasksCmd() *cobra.Command {
 }
 
 func (a *app) runsCmd() *cobra.Command {
-	return listCmd(a, "runs", "List runs", func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Run, error) { return s.Runs(ctx, f) },
+	return listCmd(a, "runs", "List runs", []string{"plan", "task", "run"}, patra.RunMoves, func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Run, error) { return s.Runs(ctx, f) },
 		columns[patra.Run]{
 			names: []string{"id", "task", "attempt", "window", "status", "exhausted", "started", "took", "error"},
 			row: func(r patra.Run) []any {
@@ -94,7 +119,7 @@ func (a *app) runsCmd() *cobra.Command {
 }
 
 func (a *app) batchesCmd() *cobra.Command {
-	return listCmd(a, "batches", "List the ledger: one row a page", func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Batch, error) {
+	return listCmd(a, "batches", "List the ledger: one row a page", []string{"plan", "task", "run"}, patra.BatchMoves, func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Batch, error) {
 		return s.Batches(ctx, f)
 	},
 		columns[patra.Batch]{
@@ -111,7 +136,7 @@ func (a *app) cursorCmd() *cobra.Command {
 		Use: "cursor", Short: "Look at watermarks", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(listCmd(a, "list", "List watermarks", func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Cursor, error) {
+	c.AddCommand(listCmd(a, "list", "List watermarks", nil, nil, func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Cursor, error) {
 		return s.Cursors(ctx, f)
 	},
 		columns[patra.Cursor]{

@@ -16,17 +16,17 @@ import (
 
 // askFlags are what a person can say about a harvest.
 type askFlags struct {
-	endpoint, from, to, baseURL, contact string
-	force                                bool
+	endpoint, from, to, baseURL string
+	force                       bool
 }
 
-func (f *askFlags) add(c *cobra.Command) {
+func (a *app) addAskFlags(c *cobra.Command, f *askFlags) {
 	fl := c.Flags()
 	fl.StringVar(&f.endpoint, "endpoint", "", "endpoint of the source, if it has several")
 	fl.StringVar(&f.from, "from", "", "start of the window, inclusive: 2026-01-31 or 2026-01-31T09:30:00Z")
 	fl.StringVar(&f.to, "to", "", "end of the window, exclusive")
 	fl.StringVar(&f.baseURL, "base-url", "", "mirror, proxy or simulator to ask in place of the source's own address")
-	fl.StringVar(&f.contact, "contact", "", "address sent where the provider asks for one, in place of contact")
+	fl.StringVar(&a.contact, "contact", "", "address sent where the provider asks for one, in place of contact")
 	fl.BoolVar(&f.force, "force", false, "plan and read again what is already covered")
 }
 
@@ -41,14 +41,14 @@ func (a *app) request(code string, f askFlags) (planner.Request, error) {
 		return planner.Request{}, err
 	}
 	req := planner.Request{Source: file, Endpoint: f.endpoint, Contact: c.Contact, BaseURL: strings.TrimSuffix(f.baseURL, "/"), Force: f.force}
-	if f.contact != "" {
-		req.Contact = f.contact
-	}
 	if req.From, err = instantFlag("--from", f.from); err != nil {
 		return req, err
 	}
 	if req.To, err = instantFlag("--to", f.to); err != nil {
 		return req, err
+	}
+	if req.From != nil && req.To != nil && *req.From >= *req.To {
+		return req, usage("--from %s does not lie before --to %s", f.from, f.to)
 	}
 	if u, err := url.Parse(req.BaseURL); req.BaseURL != "" && (err != nil || u.Host == "" || u.User != nil || (u.Scheme != "http" && u.Scheme != "https")) {
 		return req, usage("--base-url %q is not an address; write http://127.0.0.1:8090 or https://host/path", f.baseURL)
@@ -87,7 +87,11 @@ func (a *app) planCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := a.openOrCreate(c.Context())
+			open := a.openOrCreate
+			if dry {
+				open = a.openForLooking
+			}
+			s, err := open(c.Context())
 			if err != nil {
 				return err
 			}
@@ -116,7 +120,7 @@ func (a *app) planCmd() *cobra.Command {
 			return nil
 		},
 	}
-	f.add(c)
+	a.addAskFlags(c, &f)
 	c.Flags().BoolVar(&dry, "dry-run", false, "store nothing")
 	formatFlag(c, &out)
 	return c
@@ -160,7 +164,8 @@ func (a *app) printPlan(r planner.Result, dry bool) {
 
 var originText = map[string]string{patra.OriginUser: "you said so", patra.OriginConfig: "the source says so", patra.OriginOneWindow: "one window back, because nobody said"}
 
-var reasonText = map[string]string{patra.ReasonUpToDate: "everything up to the safety lag is planned or done", patra.ReasonInverted: "--from does not lie before --to"}
+var reasonText = map[string]string{patra.ReasonUpToDate: "everything up to the safety lag is planned or done", patra.ReasonInverted: "--from does not lie before --to",
+	patra.ReasonTooShort: "both ends fall into the same day, month or hour to which this source is aligned", patra.ReasonNotYet: "it begins after now minus the safety lag"}
 
 // days is a set of windows for people: `2026-01-01~2026-01-04, ...`.
 func days(c patra.Coverage, most int) string {

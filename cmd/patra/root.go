@@ -68,6 +68,14 @@ func noArgs(c *cobra.Command, args []string) error {
 	return usage("%s takes no arguments, but was given %q", c.CommandPath(), args[0])
 }
 
+// atMostOne allows one argument or none.
+func atMostOne(c *cobra.Command, args []string) error {
+	if len(args) > 1 {
+		return usage("%s takes one argument at most, but was given %d", c.CommandPath(), len(args))
+	}
+	return nil
+}
+
 // exactly asks for the named arguments.
 func exactly(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {

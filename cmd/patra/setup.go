@@ -21,10 +21,7 @@ func (a *app) initCmd() *cobra.Command {
 	return &cobra.Command{
 		Use: "init", Short: "Write patra.yaml with comments and create the store", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			path := a.configPath
-			if path == "" {
-				path = "patra.yaml"
-			}
+			path, _ := a.configFile()
 			f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 			switch {
 			case errors.Is(err, fs.ErrExist):

@@ -33,6 +33,7 @@ type summary struct {
 	Stored      int64          `json:"stored_records"`
 	Cursor      *patra.Cursor  `json:"cursor,omitempty"`
 	Gaps        patra.Coverage `json:"gaps"`
+	History     patra.Coverage `json:"history"` // asked for, but before the origin of the cursor
 	Disputed    patra.Coverage `json:"disputed"`
 	Interrupted bool           `json:"interrupted"`
 
@@ -43,28 +44,31 @@ type summary struct {
 // measure reads back from the store how complete the plan's window is.
 func (s *summary) measure(ctx context.Context, st *store.Store) error {
 	s.Seconds = time.Since(s.started).Seconds()
-	s.Gaps, s.Disputed = patra.Coverage{}, patra.Coverage{}
+	s.Gaps, s.History, s.Disputed = patra.Coverage{}, patra.Coverage{}, patra.Coverage{}
 	var err error
 	if s.Stored, err = st.CountRecords(ctx, s.source); err != nil || s.Plan.CursorID == 0 {
 		return err
 	}
-	cursors, err := st.Cursors(ctx, store.Filter{Cursor: s.Plan.CursorID})
+	cursor, covered, _, err := st.Need(ctx, s.Plan.CursorID)
 	if err != nil {
 		return err
 	}
-	s.Cursor = &cursors[0]
+	s.Cursor = &cursor
 	answers, err := st.Answers(ctx, s.Plan.CursorID)
 	if err != nil {
 		return err
 	}
-	s.Gaps = append(s.Gaps, patra.NewCoverage(s.Plan.Window).Minus(patra.Merged(answers))...)
-	s.Disputed = append(s.Disputed, patra.Paint(answers)[patra.StateDisputed].Clip(s.Plan.Window)...)
+	asked := s.Decision.Asked()
+	missing := patra.NewCoverage(asked).Minus(covered)
+	s.History = append(s.History, missing.Clip(patra.Window{From: asked.From, To: cursor.Origin})...)
+	s.Gaps = append(s.Gaps, missing.Clip(patra.Window{From: cursor.Origin, To: asked.To})...)
+	s.Disputed = append(s.Disputed, patra.Paint(answers)[patra.StateDisputed].Clip(asked)...)
 	return nil
 }
 
 // print tells a person.
 func (s *summary) print(w io.Writer) {
-	if s.Decision.Window.IsEmpty() && s.Pages == 0 {
+	if s.Decision.Window.IsEmpty() && s.Pages == 0 && s.Failed == 0 {
 		fmt.Fprintf(w, "Nothing to harvest from %s: %s.\n", s.source, reasonText[s.Decision.Reason])
 		s.printCursor(w)
 		return
@@ -109,5 +113,9 @@ func (s *summary) healed() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return " (healed: " + strings.Join(parts, ", ") + ")"
+	word := "healed"
+	if s.Failed > 0 {
+		word = "met"
+	}
+	return " (" + word + ": " + strings.Join(parts, ", ") + ")"
 }

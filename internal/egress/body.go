@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"strings"
 )
 
 // ErrTooLarge means that a body is over the limit, or swells suspiciously when decompressed.
@@ -18,9 +19,9 @@ const maxRatio = 200
 func ReadBody(resp *http.Response, limit int64) ([]byte, error) {
 	wire := &counter{r: resp.Body}
 	var r io.Reader = wire
-	switch enc := resp.Header.Get("Content-Encoding"); enc {
+	switch enc := strings.ToLower(resp.Header.Get("Content-Encoding")); enc {
 	case "", "identity":
-	case "gzip":
+	case "gzip", "x-gzip":
 		z, err := gzip.NewReader(wire)
 		if err != nil {
 			return nil, fmt.Errorf("open gzip: %w", err)

@@ -83,22 +83,28 @@ func publicOnly(_ context.Context, _, address string, _ syscall.RawConn) error {
 	return nil
 }
 
+// internet6 is all of IPv6 that is handed out to the open internet; everything else there is special.
+var internet6 = netip.MustParsePrefix("2000::/3")
+
 // notPublic are ranges that the standard library's predicates do not name.
 var notPublic = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),
-	netip.MustParsePrefix("100.64.0.0/10"),  // carrier-grade NAT
-	netip.MustParsePrefix("192.0.0.0/24"),   // protocol assignments
-	netip.MustParsePrefix("198.18.0.0/15"),  // benchmarks
-	netip.MustParsePrefix("240.0.0.0/4"),    // reserved and broadcast
-	netip.MustParsePrefix("64:ff9b::/96"),   // NAT64: an IPv4 address in disguise
-	netip.MustParsePrefix("64:ff9b:1::/48"), // local NAT64
-	netip.MustParsePrefix("2002::/16"),      // 6to4: likewise
+	netip.MustParsePrefix("100.64.0.0/10"), // carrier-grade NAT
+	netip.MustParsePrefix("192.0.0.0/24"),  // protocol assignments
+	netip.MustParsePrefix("198.18.0.0/15"), // benchmarks
+	netip.MustParsePrefix("240.0.0.0/4"),   // reserved and broadcast
+	netip.MustParsePrefix("192.0.2.0/24"),  // documentation, and the two below
+	netip.MustParsePrefix("198.51.100.0/24"),
+	netip.MustParsePrefix("203.0.113.0/24"),
+	netip.MustParsePrefix("2001::/32"),     // Teredo: an IPv4 address in disguise
+	netip.MustParsePrefix("2002::/16"),     // 6to4: likewise
+	netip.MustParsePrefix("2001:db8::/32"), // documentation
 }
 
 // Public reports whether an address lies in the open internet.
 func Public(a netip.Addr) bool {
-	a = a.Unmap()
-	if !a.IsGlobalUnicast() || a.IsPrivate() {
+	a = a.Unmap().WithZone("") // a prefix never contains an address with a zone
+	if !a.IsGlobalUnicast() || a.IsPrivate() || (a.Is6() && !internet6.Contains(a)) {
 		return false
 	}
 	for _, p := range notPublic {

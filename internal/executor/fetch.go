@@ -82,7 +82,8 @@ func (r *run) fetch(ctx context.Context, page patra.OpenPage) (answer, error) {
 	return r.send(req, page)
 }
 
-// await waits for the grant, and then for the end of any cooldown that began meanwhile.
+// await waits for the grant. If a cooldown began meanwhile, the grant is void and a new one is asked for: all who waited
+// would otherwise come at its very end.
 func (r *run) await(ctx context.Context, page patra.OpenPage) error {
 	granted := page.AcquiredAt.Add(time.Duration(page.Waited) * time.Microsecond)
 	wait := time.Until(granted.Time())
@@ -94,7 +95,10 @@ func (r *run) await(ctx context.Context, page patra.OpenPage) error {
 		if err != nil || left == 0 {
 			return err
 		}
-		wait = left
+		rate := r.program.Spec.Rate
+		if wait, err = r.Gate.Reserve(ctx, page.GateKey, rate.PerSecond, rate.Burst); err != nil {
+			return err
+		}
 	}
 }
 

@@ -3,7 +3,6 @@ package executor_test
 import (
 	"context"
 	"errors"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -100,7 +99,7 @@ func newBubble(t *testing.T, wrap func(http.Handler) http.Handler) *bubble {
 
 func (b *bubble) executor(events chan<- string) *executor.Executor {
 	return &executor.Executor{
-		Store: b, Gate: gate.NewLocal(), Log: slog.New(slog.NewTextHandler(io.Discard, nil)), Client: func(*source.Spec, string) *http.Client { return b.client },
+		Store: b, Gate: gate.NewLocal(), Log: slog.New(slog.DiscardHandler), Client: func(*source.Spec, string) *http.Client { return b.client },
 		Config: executor.Config{Owner: store.NewOwner(), Workers: 1, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: time.Second, Grace: time.Second},
 		Observe: func(e executor.Event) {
 			if events != nil {

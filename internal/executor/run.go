@@ -35,12 +35,22 @@ type scan struct {
 	position string
 	seed     maphash.Seed
 	ids      map[uint64]struct{}
-	carried  int64 // distinct records of pages that an earlier run of this scan committed
+	carried  int64 // distinct items of pages that an earlier run of this scan committed
+	nameless int64 // quarantined items without an id: seen, though nobody can say which they are
 	lastBody string
 	total    *int64
 }
 
-func (s *scan) seen() int64 { return s.carried + int64(len(s.ids)) }
+func (s *scan) seen() int64 { return s.carried + s.nameless + int64(len(s.ids)) }
+
+// saw counts an item once for each id.
+func (s *scan) saw(id string) {
+	if id == "" {
+		s.nameless++
+		return
+	}
+	s.ids[maphash.String(s.seed, id)] = struct{}{}
+}
 
 func newScan(no int64, position string) scan {
 	return scan{no: no, ordinal: 1, position: position, seed: maphash.MakeSeed(), ids: map[uint64]struct{}{}}
@@ -49,7 +59,10 @@ func newScan(no int64, position string) scan {
 // walk reads pages until the provider has no more and the ledger can prove it.
 func (r *run) walk(ctx context.Context) error {
 	if r.begin() {
-		return r.judge()
+		if r.judge() == nil {
+			return nil
+		}
+		r.restart(disputed)
 	}
 	page, err := r.open(ctx)
 	if err != nil {
@@ -63,7 +76,7 @@ func (r *run) walk(ctx context.Context) error {
 				return nil
 			}
 			attempt = 1
-			r.restart(&patra.Fault{Level: patra.LevelRetry, Code: patra.CodeOutcome, Text: "the provider's exact count differs from what was seen"})
+			r.restart(disputed)
 		case err == nil:
 			page, attempt = *next, 1
 			continue
@@ -106,13 +119,14 @@ func (r *run) judge() error {
 	state := patra.Judge(trust, r.scan.total, r.scan.seen())
 	if state == patra.StateDisputed && r.rescans == 0 {
 		r.rescans++
-		return errDisputed
+		return disputed
 	}
 	r.proof = &patra.Proof{ScanNo: r.scan.no, Trust: trust, State: state, IDsSeen: r.scan.seen(), Rescans: r.rescans}
 	return nil
 }
 
-var errDisputed = errors.New("the provider's exact count differs from what was seen")
+// disputed is why a finished scan is read once more.
+var disputed = &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeDisputed, Text: "the provider's exact count differs from what was seen"}
 
 // announce makes the row of the next request: its place in the scan and its ticket through the gate.
 func (r *run) announce(ctx context.Context, ordinal int64, position string) (patra.PageOpen, error) {
@@ -173,7 +187,10 @@ func (r *run) page(ctx context.Context, page patra.OpenPage) (*patra.OpenPage, e
 		r.scan.total = res.Total
 	}
 	for _, o := range res.Records {
-		r.scan.ids[maphash.String(r.scan.seed, o.ID)] = struct{}{}
+		r.scan.saw(o.ID)
+	}
+	for _, q := range res.Quarantined {
+		r.scan.saw(q.ID)
 	}
 	r.tell(Event{Kind: EventPage, Claim: r.claim, Counts: counts})
 	if res.HasNext && opened == nil {

@@ -7,6 +7,7 @@ package gate
 
 import (
 	"context"
+	"math"
 	"sync"
 	"time"
 
@@ -35,8 +36,8 @@ func (g *Local) Reserve(_ context.Context, key string, perSecond float64, burst 
 	b := g.bucket(key)
 	now := patra.InstantOf(time.Now())
 	var at patra.Instant
-	at, b.arrival = Grant(b.arrival, now, perSecond, burst)
-	at = max(at, b.cooldown)
+	// Behind a cooldown the grants are spread like any others: its end must not be a crowd's beginning.
+	at, b.arrival = Grant(b.arrival, max(now, b.cooldown), perSecond, burst)
 	return time.Duration(at-now) * time.Microsecond, nil
 }
 
@@ -66,10 +67,13 @@ func (g *Local) bucket(key string) *bucket {
 	return b
 }
 
+// maxInterval keeps the arithmetic far from overflow, whatever somebody writes as a rate.
+const maxInterval = 365 * patra.Day
+
 // Grant is the rate rule (the generic cell rate algorithm, which is a token bucket with one number of state). In
 // any stretch of time T there are at most burst + perSecond*T grants.
 func Grant(arrival, now patra.Instant, perSecond float64, burst int) (at, next patra.Instant) {
-	interval := patra.Instant(float64(patra.Second)/perSecond + 0.5)
+	interval := patra.Instant(min(math.Ceil(float64(patra.Second)/perSecond), float64(maxInterval)))
 	next = max(arrival, now) + interval
 	at = max(now, next-patra.Instant(burst)*interval)
 	return at, next

@@ -162,7 +162,8 @@ func (p *Planner) fill(ctx context.Context, now patra.Instant, d *Draft, force b
 		if errors.Is(err, patra.ErrIllegalMove) { // another planner finished this very plan
 			slices, err = nil, nil
 		}
-		res.Slices = slices
+		res.Slices, res.Plan.Status = slices, patra.Ready
+		res.Plan.SliceCount += int64(len(slices))
 		return res, err
 	}
 }
@@ -192,9 +193,9 @@ func (d *Draft) namespace() patra.Namespace {
 func (d *Draft) inputs(now patra.Instant, req Request, lag time.Duration) patra.WindowInputs {
 	w := d.Spec.Window
 	in := patra.WindowInputs{Now: now, SafetyLag: lag, Lookback: w.Lookback, UserFrom: req.From, UserTo: req.To, Origin: w.Origin, Earliest: w.Earliest,
-		Size: w.Size, Mode: w.Mode, Align: w.Align}
+		Size: w.Size, Mode: w.Mode, Align: w.Align, Force: req.Force}
 	if d.Cursor != nil {
-		in.Cursor = &d.Cursor.Value
+		in.Cursor, in.Began = &d.Cursor.Value, &d.Cursor.Origin
 	}
 	return in
 }
@@ -267,12 +268,8 @@ func Cut(spec *source.Spec, proto expr.Node, w patra.Window, watermark patra.Ins
 }
 
 func cutAll(spec *source.Spec, proto expr.Node, parts patra.Coverage, why patra.Purpose, into []patra.Slice) ([]patra.Slice, error) {
-	grain := patra.UnitMillisecond
-	if spec.Window.Mode == patra.ModeCalendar {
-		grain = spec.Window.Align
-	}
 	for _, part := range parts {
-		for _, w := range part.Cut(spec.Window.Size, grain) {
+		for _, w := range part.Cut(spec.Window.Size) {
 			bound := expr.Bind(proto, spec.Window.Field, w)
 			sl := patra.Slice{Purpose: why, Window: w, Fetch: w.Widen(spec.Window.Overlap, spec.Window.Precision), Expr: bound.JSON(), ExprHash: bound.Hash(),
 				Spec: patra.NewTimeSlice(w, spec.Window.Precision, patra.Hints{PageSize: spec.Pagination.PageSize, Order: spec.Window.Order})}

@@ -217,7 +217,7 @@ func tryWalk(t *testing.T, s *Server) (got []string, whole bool) {
 // tryDo tells whether the answer arrived whole; the server breaks a connection by a panic of its own.
 func tryDo(h http.Handler, target string) (w *httptest.ResponseRecorder, arrived bool) {
 	defer func() {
-		if e := recover(); e != nil && e != any(http.ErrAbortHandler) { //nolint:errorlint // a recovered value is never wrapped
+		if e := recover(); e != nil && e != any(http.ErrAbortHandler) {
 			panic(e)
 		}
 	}()

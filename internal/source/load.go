@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io/fs"
 	"net/url"
-	"path"
 	"regexp"
 	"slices"
 	"strings"
@@ -50,7 +49,11 @@ func Find(code string, places ...fs.FS) (*File, error) {
 		if err != nil {
 			return nil, fmt.Errorf("read source: %w", err)
 		}
-		return Load(path.Base(code+".yaml"), data)
+		f, err := Load(code+".yaml", data)
+		if err == nil && f.Code != code {
+			err = patra.Problems{{Code: "BAD_VALUE", File: code + ".yaml", Path: "code", Text: fmt.Sprintf("the file is named after %q, but describes %q", code, f.Code), Hint: "name the file after its code"}}
+		}
+		return f, err
 	}
 	slices.Sort(known)
 	p := patra.Problem{Code: patra.CodeUnknownSource, Text: fmt.Sprintf("there is no source %q", code), Hint: "known sources: " + strings.Join(slices.Compact(known), ", ")}

@@ -13,6 +13,7 @@ const cursorColumns = `id, provenance_code, endpoint_name, operation_code, curso
 var (
 	selectCursor = stmt{"select_cursor", `SELECT ` + cursorColumns + ` FROM ing_cursor
 		WHERE provenance_code = ? AND endpoint_name = ? AND operation_code = ? AND cursor_key = ? AND namespace_scope_code = ? AND namespace_key = ?`}
+	cursorByID   = stmt{"cursor_by_id", `SELECT ` + cursorColumns + ` FROM ing_cursor WHERE id = ?`}
 	lockCursor   = stmt{"lock_cursor", `SELECT ` + cursorColumns + ` FROM ing_cursor WHERE id = ? {lock}`}
 	insertCursor = stmt{"insert_cursor", `INSERT INTO ing_cursor
 		(provenance_code, endpoint_name, operation_code, cursor_key, namespace_scope_code, namespace_key, cursor_type_code, direction_code,
@@ -93,19 +94,17 @@ type need struct {
 	live    patra.Coverage
 }
 
-// Need is what a planner must know about a cursor: what is covered and what is under way, read in one transaction.
-// The cursor's PlanVersion must not have moved when the slices made from it are inserted.
+// Need is what a planner must know about a cursor: what is covered and what is under way. The cursor's PlanVersion must
+// not have moved when the slices made from it are inserted.
 func (s *Store) Need(ctx context.Context, cursorID int64) (patra.Cursor, patra.Coverage, patra.Coverage, error) {
-	var n need
-	err := s.write(ctx, "read need", func(t *tx) (err error) {
-		n, err = t.need(cursorID)
-		return err
-	})
+	n, err := s.read(ctx).need(cursorID)
 	return n.cursor, n.covered, n.live, err
 }
 
+// need needs no transaction, because of its order: the version first, so that whatever is planned later is noticed;
+// then what is live, then what is covered, so that a slice that closes in between is seen twice and never not at all.
 func (t *tx) need(cursorID int64) (n need, err error) {
-	c, err := t.oneCursor(lockCursor, cursorID)
+	c, err := t.oneCursor(cursorByID, cursorID)
 	if err != nil {
 		return n, err
 	}
@@ -113,15 +112,15 @@ func (t *tx) need(cursorID int64) (n need, err error) {
 		return n, patra.ErrNotFound
 	}
 	n.cursor = *c
+	live, err := t.windows(selectLive, cursorID)
+	if err != nil {
+		return n, err
+	}
 	answers, err := t.answers(cursorID, allTime)
 	if err != nil {
 		return n, err
 	}
 	waived, err := t.windows(selectWaivers, cursorID, allTime)
-	if err != nil {
-		return n, err
-	}
-	live, err := t.windows(selectLive, cursorID)
 	if err != nil {
 		return n, err
 	}
@@ -177,7 +176,8 @@ func (t *tx) cover(now patra.Instant, a patra.Answer, by patra.Claim, exprHash s
 	if err := t.advance(now, *c, patra.Merged(answers).Union(patra.NewCoverage(waived...)), a, by, exprHash, observedMax); err != nil {
 		return err
 	}
-	if sealed := patra.SealedFrontier(c.SealedThrough, a, answers); sealed != c.SealedThrough {
+	// What was read before the origin, because somebody insisted, is no part of the promise.
+	if sealed := max(patra.SealedFrontier(c.SealedThrough, a, answers), c.Origin); sealed != c.SealedThrough {
 		_, err = t.exec(sealCursor, sealed, now, c.ID)
 	}
 	return err
@@ -188,6 +188,7 @@ func (t *tx) advance(now patra.Instant, c patra.Cursor, covered patra.Coverage, 
 	if reach <= c.Value {
 		return nil
 	}
+	observedMax = later(c.ObservedMax, observedMax)
 	_, err := t.insert(insertCursorEvent, c.ID, c.Version+1, c.Source, c.Endpoint, c.Operation, c.Key, c.Scope, c.ScopeKey,
 		patra.CauseAdvance, c.Value.String(), reach.String(), c.Value, reach, optional(observedMax), a.Window.From, a.Window.To,
 		by.Task.PlanID, a.SliceID, by.TaskID, by.RunID, exprHash, patra.EventKey(c.Namespace, c.Value, reach, a.Window, by.RunID), now)
@@ -200,4 +201,14 @@ func (t *tx) advance(now patra.Instant, c patra.Cursor, covered patra.Coverage, 
 		err = patra.ErrIllegalMove
 	}
 	return err
+}
+
+// later is the greater of two moments as text; an empty or unreadable one is before all others.
+func later(a, b string) string {
+	x, errA := patra.ParseInstant(a)
+	y, errB := patra.ParseInstant(b)
+	if errB != nil || (errA == nil && x > y) {
+		return a
+	}
+	return b
 }

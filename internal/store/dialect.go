@@ -4,6 +4,7 @@ import (
 	"database/sql/driver"
 	"errors"
 	"fmt"
+	"net"
 	"strings"
 
 	"github.com/go-sql-driver/mysql"
@@ -92,6 +93,20 @@ var mysqlDialect = dialect{
 // brokenConn reports an error after which nobody knows what the server did.
 func brokenConn(err error) bool {
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn)
+}
+
+// Unavailable reports whether an error is about the store itself: locked, full, unreachable, of another version.
+func Unavailable(err error) bool {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch e.Code() & 0xff {
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_IOERR, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_FULL,
+			sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_PERM:
+			return true
+		}
+		return false
+	}
+	_, network := errors.AsType[*net.OpError](err)
+	return network || brokenConn(err) || mysqlDialect.retryable(err) || errors.Is(err, ErrNeedsMigration) || errors.Is(err, ErrTooNew)
 }
 
 // render fills the fragments of the dialect into one SQL text. now is either the dialect's own or, under a test

@@ -25,7 +25,10 @@ type Migration struct {
 }
 
 // ErrNeedsMigration means that the tables are older than this program, or not there.
-var ErrNeedsMigration = errors.New("the store needs a migration: run `patra migrate`")
+var ErrNeedsMigration = errors.New("it needs a migration; run `patra migrate`")
+
+// ErrNoTables means that there is nothing in the store at all: it needs its first migration.
+var ErrNoTables = fmt.Errorf("the store has no tables yet: %w", ErrNeedsMigration)
 
 // ErrTooNew means that the tables were made by a newer program.
 var ErrTooNew = errors.New("the store was made by a newer patra: use that version or a newer one")
@@ -63,8 +66,10 @@ func (s *Store) Check(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return fmt.Errorf("check store: %w", err)
+	case current == 0:
+		return ErrNoTables
 	case current < target:
-		return fmt.Errorf("%w (it is at version %d of %d)", ErrNeedsMigration, current, target)
+		return fmt.Errorf("the store is at version %d of %d: %w", current, target, ErrNeedsMigration)
 	case current > target:
 		return fmt.Errorf("%w (it is at version %d, this program knows %d)", ErrTooNew, current, target)
 	}

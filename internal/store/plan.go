@@ -21,6 +21,7 @@ var (
 	selectPlanKey  = stmt{"select_plan_key", `SELECT ` + planColumns + ` FROM ing_plan WHERE plan_key = ?`}
 	movePlan       = stmt{"move_plan", `UPDATE ing_plan SET status_code = ?, reason_code = ?, slice_count = slice_count + ?, version = version + 1 WHERE id = ? AND status_code = ?`}
 	bumpCursorPlan = stmt{"bump_cursor_plan", `UPDATE ing_cursor SET plan_version = plan_version + 1 WHERE id = ? AND plan_version = ?`}
+	stirCursorPlan = stmt{"stir_cursor_plan", `UPDATE ing_cursor SET plan_version = plan_version + 1 WHERE id = ?`}
 	insertSlice    = stmt{"insert_slice", `INSERT INTO ing_plan_slice
 		(plan_id, cursor_id, provenance_code, slice_no, purpose_code, part_no, part_count, slice_spec, slice_signature_hash, expr_snapshot, expr_hash,
 		 window_from, window_to, fetch_from, fetch_to, status_code, created_at) VALUES (?, ?, ?, ?, ?, 1, 1, ?, ?, ?, ?, ?, ?, ?, ?, 'READY', ?)`}
@@ -143,7 +144,10 @@ func (s *Store) AddSlices(ctx context.Context, now patra.Instant, planID, planVe
 				return err
 			}
 		}
-		_, err = t.exec(movePlan, patra.Ready, optional(plan.Reason), len(slices), plan.ID, plan.Status)
+		n, err := t.exec(movePlan, patra.Ready, optional(plan.Reason), len(slices), plan.ID, plan.Status)
+		if err == nil && n != 1 {
+			err = patra.ErrIllegalMove
+		}
 		return err
 	})
 }
@@ -182,6 +186,10 @@ func (s *Store) Retry(ctx context.Context, planID int64) (int, error) {
 		}
 		ended, err := t.endedSlices(planID)
 		if err != nil || len(ended) == 0 {
+			return err
+		}
+		// What is revived is live again: a planner that read before must read again.
+		if _, err := t.exec(stirCursorPlan, plan.CursorID); err != nil {
 			return err
 		}
 		need, err := t.need(plan.CursorID)

@@ -51,11 +51,22 @@ func Open(ctx context.Context, rawURL string, opts ...Option) (*Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := s.db.PingContext(ctx); err != nil {
+	if err := s.ping(ctx); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("open store: %w", err)
 	}
 	return s, s.checkEngine(ctx)
+}
+
+// ping makes the first connection. On SQLite that may switch a new file to its write-ahead log, which two processes
+// cannot do at once.
+func (s *Store) ping(ctx context.Context) error {
+	unlock, err := s.lockMigrations()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	return s.db.PingContext(ctx)
 }
 
 // Exists reports whether a SQLite store's file is already there; a database server always counts as there.
@@ -67,6 +78,9 @@ func Exists(rawURL string) bool {
 	_, err := os.Stat(rest)
 	return err == nil
 }
+
+// Embedded reports whether the store is a file of ours, and not a database server that others administer.
+func (s *Store) Embedded() bool { return s.dialect.name == sqliteDialect.name }
 
 // Close closes all connections.
 func (s *Store) Close() error {
@@ -93,6 +107,10 @@ func (s *Store) openSQLite(path string) (err error) {
 	}
 	if s.path, err = filepath.Abs(path); err != nil {
 		return fmt.Errorf("store url: %w", err)
+	}
+	// Records are nobody else's business. An exclusive create never closes a descriptor of a file that is in use.
+	if f, err := os.OpenFile(s.path, os.O_CREATE|os.O_EXCL|os.O_RDWR, 0o600); err == nil {
+		f.Close()
 	}
 	file := "file:" + (&url.URL{Path: s.path}).EscapedPath()
 	// immediate: a deferred transaction that becomes a writer fails at once, whatever the busy timeout.
