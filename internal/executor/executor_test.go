@@ -170,7 +170,8 @@ func TestHarvestSurvivesFaults(t *testing.T) {
 		{"tokens that expire", sim.Faults{ExpireToken: 0.1}, patra.CodeTokenExpired, func(s sim.Stats) int64 { return s.Expired }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			h := newHarness(t, sim.Config{Seed: 3, Faults: c.faults}, nil, fast(t, "maxAttempts: 5", "maxAttempts: 50"))
+			// Without a count to compare with, a page that was lost unnoticed would stay lost.
+			h := newHarness(t, sim.Config{Seed: 3, Faults: c.faults}, nil, fast(t, "maxAttempts: 5", "maxAttempts: 50", "trust: EXACT", "trust: NONE"))
 			if err := h.executor(4).Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -116,18 +117,19 @@ func (b *bubble) executor(events chan<- string) *executor.Executor {
 // A request that takes far longer than the lease: heartbeats keep it, and nobody takes over.
 func TestHeartbeatsCarryALongRequest(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		first := true
+		var first atomic.Bool
 		b := newBubble(t, func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if first {
-					first = false
+				if first.CompareAndSwap(false, true) {
 					<-time.After(10 * time.Minute)
 				}
 				next.ServeHTTP(w, r)
 			})
 		})
 		began := time.Now()
-		if err := b.executor(nil).Run(t.Context()); err != nil {
+		x := b.executor(nil)
+		x.Config.Workers = 2 // the idle one would take over
+		if err := x.Run(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 		if time.Since(began) < 10*time.Minute {
@@ -154,11 +156,10 @@ func TestSleeperCannotCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asleep := make(chan struct{})
 		wake := make(chan struct{})
-		first := true
+		var first atomic.Bool
 		b := newBubble(t, func(next http.Handler) http.Handler {
 			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if first {
-					first = false
+				if first.CompareAndSwap(false, true) {
 					close(asleep)
 					<-wake
 				}
