@@ -17,6 +17,9 @@ const (
 	EndSameToken = "SAME_TOKEN"
 	EndEmptyPage = "EMPTY_PAGE"
 	EndNullNext  = "NULL_NEXT"
+	EndShortPage = "SHORT_PAGE"
+	EndItemsDone = "ITEMS_DONE"
+	EndEmptyCode = "EMPTY_CODE" // an answer that is an error elsewhere and means "nothing" here
 )
 
 // Counts is what became of the records of a page. Their sum is the number of items, with nothing left over.

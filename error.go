@@ -30,6 +30,8 @@ const (
 	CodeTooLarge      = "TOO_LARGE"      // a body over the limit
 	CodeBadBody       = "BAD_BODY"       // a body that is not what the source describes
 	CodeSchema        = "SCHEMA"         // the items path is gone from a successful answer
+	CodeProvider      = "PROVIDER"       // the provider says so in its answer
+	CodeDeepPaging    = "DEEP_PAGING"    // the provider answers no further, and there is more
 	CodeLoop          = "LOOP"           // the walk repeats itself
 	CodeMissingID     = "MISSING_ID"     // a record without a usable id
 	CodeBadTime       = "BAD_TIME"       // a record whose update time cannot be read

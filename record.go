@@ -11,8 +11,10 @@ type Observation struct {
 	UpdatedAt  *Instant // the provider's own time of change, if it tells one
 	ObservedAt Instant  // when the request that brought it was sent
 	Hash       string   // of the content without what changes by itself
+	Deleted    bool     // the provider says that the record is gone
 	Fields     json.RawMessage
 	Raw        []byte
+	RawCode    string // JSON or XML
 }
 
 // Version is what decides between two versions of a record.

@@ -60,8 +60,9 @@ type Claim struct {
 	Task    Task
 	Slice   Slice
 	PlanKey string
-	BaseURL string // set when the plan was made for a mirror or a simulator
-	Spec    string // fingerprint of the stored snapshot
+	Query   json.RawMessage // the plan's question, without any window
+	BaseURL string          // set when the plan was made for a mirror or a simulator
+	Spec    string          // fingerprint of the stored snapshot
 	Resume  *Position
 	Seen    int64 // distinct items of the committed pages of this scan
 }

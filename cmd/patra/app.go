@@ -134,20 +134,39 @@ func (a *app) dial(ctx context.Context, c config.Config) (*store.Store, error) {
 	return s, nil
 }
 
-// find loads a source file by code, from the user's folder first.
-func (a *app) find(code string) (*source.File, error) {
+// place is somewhere that source files are.
+type place struct {
+	name  string
+	files fs.FS
+}
+
+// places are where source files are looked for: the user's folder first.
+func (a *app) places() ([]place, error) {
 	c, err := a.load()
 	if err != nil {
 		return nil, err
 	}
-	places := []fs.FS{sources.Files}
-	if c.Sources.Dir != "" {
-		if _, err := os.Stat(c.Sources.Dir); err != nil {
-			return nil, usage("sources.dir: %s", err)
-		}
-		places = []fs.FS{os.DirFS(c.Sources.Dir), sources.Files}
+	shipped := place{"shipped", sources.Files}
+	if c.Sources.Dir == "" {
+		return []place{shipped}, nil
 	}
-	return source.Find(code, places...)
+	if _, err := os.Stat(c.Sources.Dir); err != nil {
+		return nil, usage("sources.dir: %s", err)
+	}
+	return []place{{c.Sources.Dir, os.DirFS(c.Sources.Dir)}, shipped}, nil
+}
+
+// find loads a source file by code.
+func (a *app) find(code string) (*source.File, error) {
+	places, err := a.places()
+	if err != nil {
+		return nil, err
+	}
+	var files []fs.FS
+	for _, p := range places {
+		files = append(files, p.files)
+	}
+	return source.Find(code, files...)
 }
 
 // logger writes to stderr, so that output can be piped.

@@ -16,17 +16,20 @@ import (
 
 // askFlags are what a person can say about a harvest.
 type askFlags struct {
-	endpoint, from, to, baseURL string
-	force                       bool
+	endpoint, from, to, baseURL, query string
+	params                             []string
+	force                              bool
 }
 
 func (a *app) addAskFlags(c *cobra.Command, f *askFlags) {
 	fl := c.Flags()
 	fl.StringVar(&f.endpoint, "endpoint", "", "endpoint of the source, if it has several")
+	fl.StringVarP(&f.query, "query", "q", "", "which records, such as 'title:\"heart failure\" AND NOT type:book' (see patra query explain)")
 	fl.StringVar(&f.from, "from", "", "start of the window, inclusive: 2026-01-31 or 2026-01-31T09:30:00Z")
 	fl.StringVar(&f.to, "to", "", "end of the window, exclusive")
 	fl.StringVar(&f.baseURL, "base-url", "", "mirror, proxy or simulator to ask in place of the source's own address")
 	fl.StringVar(&a.contact, "contact", "", "address sent where the provider asks for one, in place of contact")
+	fl.StringArrayVar(&f.params, "param", nil, "NAME=VALUE of a parameter of the source; may be given several times")
 	fl.BoolVar(&f.force, "force", false, "plan and read again what is already covered")
 }
 
@@ -40,7 +43,10 @@ func (a *app) request(code string, f askFlags) (planner.Request, error) {
 	if err != nil {
 		return planner.Request{}, err
 	}
-	req := planner.Request{Source: file, Endpoint: f.endpoint, Contact: c.Contact, BaseURL: strings.TrimSuffix(f.baseURL, "/"), Force: f.force}
+	req := planner.Request{Source: file, Endpoint: f.endpoint, Contact: c.Contact, BaseURL: strings.TrimSuffix(f.baseURL, "/"), Query: f.query, Force: f.force}
+	if req.Params, err = pairs("--param", f.params); err != nil {
+		return req, err
+	}
 	if req.From, err = instantFlag("--from", f.from); err != nil {
 		return req, err
 	}
@@ -54,6 +60,19 @@ func (a *app) request(code string, f askFlags) (planner.Request, error) {
 		return req, usage("--base-url %q is not an address; write http://127.0.0.1:8090 or https://host/path", f.baseURL)
 	}
 	return req, nil
+}
+
+// pairs reads NAME=VALUE.
+func pairs(flag string, said []string) (map[string]string, error) {
+	out := map[string]string{}
+	for _, s := range said {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok || name == "" {
+			return nil, usage("%s %q is not NAME=VALUE", flag, s)
+		}
+		out[name] = value
+	}
+	return out, nil
 }
 
 func instantFlag(name, value string) (*patra.Instant, error) {

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -23,6 +24,8 @@ type answer struct {
 	header   http.Header
 	body     []byte
 	exchange patra.Exchange
+
+	retryAfter time.Duration
 }
 
 // digest is what is kept of an answer beside its body.
@@ -63,11 +66,11 @@ func (r *run) fetch(ctx context.Context, page patra.OpenPage) (answer, error) {
 		return answer{}, errDrained
 	}
 	spec := r.program.Spec
-	call, err := spec.Build(r.claim.Slice.Fetch, page.Before, r.claim.BaseURL, r.Config.Vars)
+	call, err := spec.Build(r.query, r.claim.Slice.Fetch, page.Before, r.claim.BaseURL, r.Config.Vars)
 	if err != nil {
 		return answer{}, err
 	}
-	req, err := http.NewRequestWithContext(ctx, call.Method, call.URL, nil)
+	req, err := http.NewRequestWithContext(ctx, call.Method, call.URL, bytes.NewReader(call.Body))
 	if err != nil {
 		return answer{}, err
 	}
@@ -76,10 +79,13 @@ func (r *run) fetch(ctx context.Context, page patra.OpenPage) (answer, error) {
 	}
 	req.Header.Set("Accept-Encoding", "gzip")
 	req.Header.Set(correlation, page.RequestID)
+	if len(call.Body) == 0 {
+		req.Body, req.GetBody, req.ContentLength = nil, nil, 0
+	}
 	if spec.Stateful() {
 		egress.Once(req)
 	}
-	return r.send(req, page)
+	return r.send(req)
 }
 
 // await waits for the grant. If a cooldown began meanwhile, the grant is void and a new one is asked for: all who waited
@@ -102,7 +108,7 @@ func (r *run) await(ctx context.Context, page patra.OpenPage) error {
 	}
 }
 
-func (r *run) send(req *http.Request, page patra.OpenPage) (a answer, err error) {
+func (r *run) send(req *http.Request) (a answer, err error) {
 	a.exchange.SentAt = patra.InstantOf(time.Now())
 	resp, err := r.client.Do(req)
 	if err == nil {
@@ -113,20 +119,18 @@ func (r *run) send(req *http.Request, page patra.OpenPage) (a answer, err error)
 	a.exchange.FinishedAt = patra.InstantOf(time.Now())
 	a.exchange.Status, a.exchange.Bytes, a.exchange.Outcome = a.status, int64(len(a.body)), patra.OutcomeOK
 	if err != nil {
-		return a, a.failed(wireFault(egress.Cause(err), a.status), 0)
+		return a, a.failed(wireFault(egress.Cause(err), a.status))
 	}
-	if fault := r.program.Spec.Classify(a.status, page.Before); fault != nil {
-		return a, a.failed(fault, source.RetryAfter(a.header, time.Now()))
-	}
+	a.retryAfter = source.RetryAfter(a.status, a.header, time.Now())
 	return a, nil
 }
 
-func (a *answer) failed(f *patra.Fault, retryAfter time.Duration) error {
+func (a *answer) failed(f *patra.Fault) error {
 	a.exchange.Outcome, a.exchange.Level = outcomes[f.Code], f.Level
 	if a.exchange.Outcome == "" {
 		a.exchange.Outcome = patra.OutcomeHTTPError
 	}
-	return &failedPage{fault: f, exchange: a.exchange, response: a.digest(), retryAfter: retryAfter}
+	return &failedPage{fault: f, exchange: a.exchange, response: a.digest(), retryAfter: a.retryAfter}
 }
 
 var outcomes = map[string]string{

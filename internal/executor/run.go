@@ -3,13 +3,13 @@ package executor
 import (
 	"context"
 	"crypto/rand"
-	"encoding/json"
 	"errors"
 	"hash/maphash"
 	"log/slog"
 	"time"
 
 	"patra"
+	"patra/internal/expr"
 	"patra/internal/source"
 )
 
@@ -19,6 +19,7 @@ type run struct {
 	*target
 	claim *patra.Claim
 	log   *slog.Logger
+	query expr.Node
 	drain <-chan struct{} // closed when no further page should be begun
 
 	batchNo  int64
@@ -57,7 +58,10 @@ func newScan(no int64, position string) scan {
 }
 
 // walk reads pages until the provider has no more and the ledger can prove it.
-func (r *run) walk(ctx context.Context) error {
+func (r *run) walk(ctx context.Context) (err error) {
+	if r.query, err = expr.ParseJSON(r.claim.Query); err != nil {
+		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeInternal, Text: err.Error(), Err: err}
+	}
 	if r.begin() {
 		if r.judge() == nil {
 			return nil
@@ -135,18 +139,14 @@ func (r *run) announce(ctx context.Context, ordinal int64, position string) (pat
 	if err != nil {
 		return patra.PageOpen{}, err
 	}
-	call, err := spec.Build(r.claim.Slice.Fetch, position, r.claim.BaseURL, r.Config.Vars)
+	call, err := spec.Build(r.query, r.claim.Slice.Fetch, position, r.claim.BaseURL, r.Config.Vars)
 	if err != nil {
 		return patra.PageOpen{}, &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal, Text: err.Error(), Err: err}
-	}
-	digest, err := json.Marshal(map[string]string{"method": call.Method, "url": call.URL})
-	if err != nil {
-		return patra.PageOpen{}, err
 	}
 	r.batchNo++
 	return patra.PageOpen{
 		BatchNo: r.batchNo, ScanNo: r.scan.no, Phase: patra.PhaseSearch, Ordinal: ordinal, PageSize: spec.Pagination.PageSize, Before: position,
-		RequestID: rand.Text(), GateKey: spec.Source, Cost: 1, Waited: wait.Microseconds(), AcquiredAt: patra.InstantOf(time.Now()), Request: digest,
+		RequestID: rand.Text(), GateKey: spec.Source, Cost: 1, Waited: wait.Microseconds(), AcquiredAt: patra.InstantOf(time.Now()), Request: call.Digest(),
 	}, nil
 }
 
@@ -168,7 +168,7 @@ func (r *run) page(ctx context.Context, page patra.OpenPage) (*patra.OpenPage, e
 	}
 	res, err := r.read(page, got)
 	if err != nil {
-		return nil, &failedPage{exchange: got.exchange, fault: patra.AsFault(err), response: got.digest()}
+		return nil, got.failed(patra.AsFault(err))
 	}
 	var next *patra.PageOpen
 	if res.HasNext && !r.draining() {
@@ -214,7 +214,7 @@ func (r *run) draining() bool {
 // read turns an answer into records. An item that cannot become one is quarantined, and the rest goes on.
 func (r *run) read(page patra.OpenPage, got answer) (patra.PageResult, error) {
 	res := patra.PageResult{Exchange: got.exchange, Response: got.digest(), BodySHA256: patra.HashBytes(got.body)}
-	p, err := r.program.Read(got.body, page.Before)
+	p, err := r.program.Read(got.status, got.body, page.Before)
 	if err != nil {
 		return res, err
 	}

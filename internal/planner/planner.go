@@ -62,6 +62,8 @@ type Request struct {
 	Source   *source.File
 	Endpoint string
 	Contact  string
+	Params   map[string]string // of the source
+	Query    string            // in the text form; empty asks for everything
 	From, To *patra.Instant
 	BaseURL  string // a mirror or a simulator in place of the source's own address
 	Force    bool   // plan again although the same plan exists, and read again what is covered
@@ -87,15 +89,22 @@ type Result struct {
 
 // Draft decides a HARVEST without storing anything.
 func (p *Planner) Draft(ctx context.Context, now patra.Instant, req Request) (*Draft, error) {
-	spec, err := source.Compile(req.Source, req.Endpoint, patra.Harvest, req.Contact)
+	spec, err := source.Compile(req.Source, source.Options{Endpoint: req.Endpoint, Operation: patra.Harvest, Contact: req.Contact, Parameters: req.Params})
 	if err != nil {
+		return nil, err
+	}
+	if err := spec.Harvestable(); err != nil {
 		return nil, err
 	}
 	snap, err := spec.Snapshot()
 	if err != nil {
 		return nil, err
 	}
-	d := &Draft{Spec: spec, Snapshot: snap, Expr: expr.All()}
+	query, err := question(spec, req.Query)
+	if err != nil {
+		return nil, err
+	}
+	d := &Draft{Spec: spec, Snapshot: snap, Expr: query}
 	if d.Cursor, err = p.Store.Cursor(ctx, d.namespace()); err != nil {
 		return nil, err
 	}
@@ -108,6 +117,23 @@ func (p *Planner) Draft(ctx context.Context, now patra.Instant, req Request) (*D
 	}
 	d.Slices, err = p.slices(ctx, d, req.Force)
 	return d, err
+}
+
+// question reads a query and makes sure that the source can be asked it, before anything is stored.
+func question(spec *source.Spec, text string) (expr.Node, error) {
+	if text == "" {
+		return expr.All(), nil
+	}
+	n, err := expr.Parse(text, spec.Query.Fields)
+	if err != nil {
+		return n, err
+	}
+	n = expr.Normalise(n)
+	asked, err := spec.Query.Render(n)
+	if err == nil && asked.Empty {
+		err = patra.Problems{{Code: "MATCHES_NOTHING", Path: "query", Text: "no record can match this query"}}
+	}
+	return n, err
 }
 
 // Plan decides a HARVEST and stores it: the trigger first, so that a request that cannot be compiled is kept with

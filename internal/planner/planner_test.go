@@ -27,7 +27,7 @@ func crossref(t *testing.T) *source.Spec {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := source.Compile(file, "", patra.Harvest, "me@example.org")
+	spec, err := source.Compile(file, source.Options{Endpoint: "", Operation: patra.Harvest, Contact: "me@example.org"})
 	if err != nil {
 		t.Fatal(err)
 	}

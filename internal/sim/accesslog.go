@@ -5,9 +5,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"io"
-	"net/http"
 	"sync"
-	"time"
 )
 
 // Entry is one line of the access log: what the provider says it was asked and what it sent. Bytes and hash are those
@@ -19,6 +17,7 @@ type Entry struct {
 	Method      string `json:"method"`
 	Path        string `json:"path"`
 	Query       string `json:"query"`
+	Form        string `json:"form,omitempty"` // what was posted
 	Correlation string `json:"correlation_id"`
 	Status      int    `json:"status"` // 0 when no answer was sent
 	Items       int    `json:"items"`
@@ -36,11 +35,11 @@ type accessLog struct {
 }
 
 // add is called before the answer leaves, so that a client who has its answer finds the line in the log.
-func (l *accessLog) add(r *http.Request, received time.Time, a answer) {
+func (l *accessLog) add(c *call, a answer) {
 	if l.w == nil {
 		return
 	}
-	line, err := json.Marshal(newEntry(r, received, a))
+	line, err := json.Marshal(newEntry(c, a))
 	if err != nil {
 		return // strings and numbers only: cannot happen
 	}
@@ -49,11 +48,11 @@ func (l *accessLog) add(r *http.Request, received time.Time, a answer) {
 	_, _ = l.w.Write(append(line, '\n')) // a full disk must not change what the provider answers
 }
 
-func newEntry(r *http.Request, received time.Time, a answer) Entry {
+func newEntry(c *call, a answer) Entry {
 	sum := sha256.Sum256(a.body)
 	e := Entry{
-		ReceivedUS: received.UnixMicro(), Remote: r.RemoteAddr, Method: r.Method,
-		Path: r.URL.EscapedPath(), Query: r.URL.RawQuery, Correlation: r.Header.Get("X-Ingest-Correlation-Id"),
+		ReceivedUS: c.now.UnixMicro(), Remote: c.RemoteAddr, Method: c.Method,
+		Path: c.URL.EscapedPath(), Query: c.URL.RawQuery, Form: c.posted, Correlation: c.Header.Get("X-Ingest-Correlation-Id"),
 		Status: a.status, Items: a.items, Bytes: len(a.body), SentBytes: len(a.wire),
 		SHA256: hex.EncodeToString(sum[:]), Cut: a.cut(), Fault: string(a.fault),
 	}

@@ -17,7 +17,10 @@ type answer struct {
 	list   bool // a page of works
 	items  int  // works in the body
 	fault  fault
-	wire   []byte // the body as it is sent: compressed, or the same
+
+	refused bool // the body says that the request was wrong, whatever the status says
+
+	wire []byte // the body as it is sent: compressed, or the same
 
 	release func() // gives the body's memory back once it has been sent; may be nil
 }

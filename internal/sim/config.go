@@ -13,17 +13,20 @@ type Config struct {
 	From, To time.Time     // the truth covers the UTC days [From, To); times of day are ignored
 	PerDay   int           // mean number of works a day; a day has half to one and a half of it, weekends less
 	Exact    bool          // exactly PerDay works on every day
-	Rate     float64       // requests a second that are answered, all clients together; 0 is unlimited
+	Rate     float64       // requests a second that each provider answers, all clients together; 0 is unlimited
 	Burst    int           // requests that may come at once; default one second's worth, at least 1
-	TokenTTL time.Duration // how long a cursor lives unused; default 5 minutes
+	TokenTTL time.Duration // how long a cursor, token or history lives; default as long as the real provider's
 	Faults   Faults
 	Log      io.Writer // one JSON line for each request to the provider; nil keeps no log
 	Now      func() time.Time
 }
 
-// The real provider's scrolls die after about five minutes, and its search engine keeps 500 of them by default.
+// How long the real providers remember. Crossref's scrolls die after about five minutes unused, and its search engine
+// keeps 500 of them by default; NCBI's histories live for hours; OAI tokens for a day at several archives.
 const (
 	defaultTTL = 5 * time.Minute
+	historyTTL = 8 * time.Hour
+	oaiTTL     = 24 * time.Hour
 	maxScrolls = 500
 )
 
@@ -31,11 +34,16 @@ func (c Config) withDefaults() Config {
 	if c.Burst < 1 {
 		c.Burst = max(1, int(math.Ceil(c.Rate)))
 	}
-	if c.TokenTTL <= 0 {
-		c.TokenTTL = defaultTTL
-	}
 	if c.Now == nil {
 		c.Now = time.Now
 	}
 	return c
+}
+
+// ttl is the configured time to live, or the provider's own.
+func (c Config) ttl(own time.Duration) time.Duration {
+	if c.TokenTTL > 0 {
+		return c.TokenTTL
+	}
+	return own
 }

@@ -15,12 +15,15 @@ type crossref struct {
 	world   *World
 	scrolls *scrolls
 	rate    float64
+	limit   *gate
 }
 
-// answer serves one request. With expire it forgets the cursor that the request would go on with.
-func (c *crossref) answer(r *http.Request, now time.Time, expire bool) answer {
-	a := c.route(r, now, expire)
-	c.addHeaders(a.header, r)
+func (c *crossref) gate(*call) *gate { return c.limit }
+
+// answer serves one request. An expiry forgets the cursor that the request would go on with.
+func (c *crossref) answer(k *call) answer {
+	a := c.route(k.Request, k.now, k.fate == faultExpire)
+	c.addHeaders(a.header, k.Request)
 	return a
 }
 
@@ -28,9 +31,7 @@ func (c *crossref) route(r *http.Request, now time.Time, expire bool) answer {
 	doi, single := strings.CutPrefix(r.URL.Path, "/works/")
 	switch {
 	case r.Method != http.MethodGet:
-		a := newAnswer(http.StatusMethodNotAllowed, "text/plain", []byte("Method not allowed."))
-		a.header.Set("Allow", http.MethodGet)
-		return a
+		return onlyGet()
 	case r.URL.Path == "/works" || single && doi == "":
 		return c.works(r, now, expire)
 	case single:
@@ -61,7 +62,7 @@ func (c *crossref) works(r *http.Request, now time.Time, expire bool) answer {
 	case len(bad) > 0:
 		return failed(http.StatusBadRequest, "validation-failure", bad...)
 	case !p.scroll:
-		k := newWalk(c.world, p.want, p.order)
+		k := p.walk(c.world)
 		l := list{terms: p.terms, offset: p.offset, rows: p.rows, total: k.total()}
 		k.skip(min(p.offset, l.total))
 		return l.answer(&k)
@@ -73,7 +74,7 @@ func (c *crossref) works(r *http.Request, now time.Time, expire bool) answer {
 
 // open begins a scroll and serves its first page. A mere count (rows=0) opens nothing and gives the star back.
 func (c *crossref) open(p params, now time.Time) answer {
-	k := newWalk(c.world, p.want, p.order)
+	k := p.walk(c.world)
 	if p.rows == 0 {
 		l := list{terms: p.terms, total: k.total(), cursor: "*"}
 		return l.answer(&k)
@@ -87,8 +88,8 @@ func (c *crossref) scroll(p params, now time.Time, expire bool) answer {
 		a.fault = faultExpire
 		return a
 	}
-	s := c.scrolls.find(p.cursor, now)
-	if s == nil {
+	s, ok := c.scrolls.find(p.cursor, now)
+	if !ok {
 		return cursorInvalid(p.cursor)
 	}
 	return s.page(p.rows)
@@ -127,10 +128,6 @@ func (c *crossref) addHeaders(h http.Header, r *http.Request) {
 	h.Set("X-Api-Pool", pool)
 }
 
-func newAnswer(status int, contentType string, body []byte) answer {
-	return answer{status: status, header: http.Header{"Content-Type": {contentType}}, body: body}
-}
-
 func notFound() answer {
 	return newAnswer(http.StatusNotFound, "text/plain", []byte("Resource not found."))
 }
@@ -149,14 +146,17 @@ func failed(status int, kind string, list ...failure) answer {
 }
 
 // The edge in front of the real provider sends these itself: HTML, none of the provider's headers, no Retry-After.
-func tooMany() answer {
+func (c *crossref) refuse(*call) answer {
 	a := edge(http.StatusTooManyRequests, "429 Too Many Requests")
 	a.header.Set("Connection", "close")
 	return a
 }
 
-func unavailable() answer { return edge(http.StatusServiceUnavailable, "503 Service Unavailable") }
+func (c *crossref) fail(*call) answer {
+	return edge(http.StatusServiceUnavailable, "503 Service Unavailable")
+}
 
+// edge is what a proxy in front of a provider says in its own name.
 func edge(status int, title string) answer {
 	return newAnswer(status, "text/html", []byte("<html><head><title>"+title+"</title></head>\n<body><h1>"+title+"</h1></body></html>\n"))
 }

@@ -51,16 +51,24 @@ func (w *World) drawDOI(s *sketch, j *journal) string {
 // find gives the paper of an id, in any case of letters, as ids of this kind are compared.
 func (w *World) find(doi string) (Paper, bool) {
 	doi = strings.ToLower(doi)
-	if len(doi) < codeLength {
+	s, ok := w.decode(doi[max(len(doi)-codeLength, 0):])
+	if !ok {
 		return Paper{}, false
 	}
-	code := doi[len(doi)-codeLength:]
+	p := w.paper(s)
+	return p, p.DOI == doi
+}
+
+// decode gives the paper of a code; its check is not looked at.
+func (w *World) decode(code string) (sketch, bool) {
+	if len(code) != codeLength {
+		return sketch{}, false
+	}
 	d, err1 := strconv.ParseUint(code[:dayDigits], 36, 63)
 	n, err2 := strconv.ParseUint(code[dayDigits:dayDigits+placeDigits], 36, 63)
 	count := w.count(day(d))
 	if err1 != nil || err2 != nil || int(n) >= count {
-		return Paper{}, false
+		return sketch{}, false
 	}
-	p := w.paper(w.sketch(day(d), int(n), count))
-	return p, p.DOI == doi
+	return w.sketch(day(d), int(n), count), true
 }

@@ -5,10 +5,13 @@ import (
 	"time"
 )
 
-// jsonText writes JSON the way the real provider's serializer does: UTF-8 as it is, no spaces, and every slash
-// escaped, so that a reader who takes raw bytes for text is found out. It exists because a page has tens of thousands
-// of values and encoding/json would be most of the time a page takes.
-type jsonText struct{ b []byte }
+// jsonText writes JSON the way the real providers' serializers do: UTF-8 as it is, no spaces, and more characters
+// escaped than needed, each provider in its own way, so that a reader who takes raw bytes for text is found out. It
+// exists because a page has tens of thousands of values and encoding/json would be most of the time a page takes.
+type jsonText struct {
+	b      []byte
+	escape *[256]bool // nil is Crossref's habit
+}
 
 // sep puts a comma unless a value or a container has just been opened. Text always ends in a quote, so the last byte
 // tells.
@@ -45,29 +48,44 @@ func (j *jsonText) text(s string) {
 	j.b = append(j.b, '"')
 }
 
-// escaped are the bytes that need a backslash.
-var escaped = func() (set [256]bool) {
+// The bytes that need an escape, and those that a serializer escapes besides: Crossref every slash, DataCite the signs
+// that mean something in HTML, the others none.
+var (
+	plainEscapes = escapes("")
+	slashEscapes = escapes("/")
+	htmlEscapes  = escapes("<>&")
+)
+
+func escapes(more string) *[256]bool {
+	var set [256]bool
 	for c := range ' ' {
 		set[c] = true
 	}
-	set['"'], set['\\'], set['/'] = true, true, true
-	return set
-}()
+	set['"'], set['\\'] = true, true
+	for _, c := range []byte(more) {
+		set[c] = true
+	}
+	return &set
+}
 
 // more appends escaped text to a string that is still open.
 func (j *jsonText) more(s string) {
 	const hex = "0123456789abcdef"
-	start := 0
+	set, start := j.escape, 0
+	if set == nil {
+		set = slashEscapes
+	}
 	for i := 0; i < len(s); i++ {
 		c := s[i]
-		if !escaped[c] {
+		if !set[c] {
 			continue
 		}
 		j.b = append(j.b, s[start:i]...)
-		if c < ' ' {
-			j.b = append(j.b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
-		} else {
+		switch c {
+		case '"', '\\', '/':
 			j.b = append(j.b, '\\', c)
+		default:
+			j.b = append(j.b, '\\', 'u', '0', '0', hex[c>>4], hex[c&15])
 		}
 		start = i + 1
 	}

@@ -55,6 +55,12 @@ func parseParams(query url.Values) (params, []failure) {
 	return p, bad
 }
 
+// walk begins the list that the parameters ask for.
+func (p *params) walk(w *World) walk {
+	want := p.want
+	return newWalk(w, &want, span{want.first, want.last}, p.order)
+}
+
 func checkNames(query url.Values) []failure {
 	var bad []failure
 	for name, values := range query {

@@ -7,14 +7,17 @@ import (
 	"time"
 )
 
-// Server is a simulated provider. Safe for concurrent use; it starts no goroutine and needs no closing.
+// Server is one machine that speaks as several providers, each under its real path. Safe for concurrent use; it starts no goroutine and needs no closing.
 type Server struct {
 	cfg      Config
 	world    *World
-	gate     *gate
 	tally    tally
 	log      accessLog
 	crossref *crossref
+	europe   *europePMC
+	oai      *oai
+	pubmed   *pubmed
+	datacite *datacite
 }
 
 // New makes a server of a world.
@@ -22,18 +25,24 @@ func New(c Config) *Server {
 	c = c.withDefaults()
 	w := newWorld(c)
 	return &Server{
-		cfg: c, world: w, gate: newGate(c.Rate, c.Burst), log: accessLog{w: c.Log},
-		crossref: &crossref{world: w, scrolls: newScrolls(c.Seed, c.TokenTTL), rate: c.Rate},
+		cfg: c, world: w, log: accessLog{w: c.Log},
+		crossref: &crossref{world: w, scrolls: newScrolls(c.Seed, c.ttl(defaultTTL)), rate: c.Rate, limit: newGate(c.Rate, c.Burst)},
+		europe:   &europePMC{world: w, limit: newGate(c.Rate, c.Burst)},
+		oai:      &oai{world: w, limit: newGate(c.Rate, c.Burst), ttl: c.ttl(oaiTTL)},
+		pubmed:   newPubMed(c, w),
+		datacite: &datacite{world: w, limit: newGate(c.Rate, c.Burst)},
 	}
 }
 
-// Handler serves the Crossref profile at the root: the base URL is the server's address.
+// Handler serves every provider under its real path; Crossref's is the root. The base URL of each is the server's
+// address, followed by whatever path the real one has.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }
 
 // Stats tell what has happened so far.
 func (s *Server) Stats() Stats {
 	stats := s.tally.stats()
 	stats.OpenScrolls = int64(s.crossref.scrolls.len())
+	stats.Histories = int64(s.pubmed.histories.len())
 	return stats
 }
 
@@ -56,42 +65,44 @@ func (s *Server) serveIndex(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, "A simulated provider of scholarly works that speaks the Crossref REST protocol.\n"+
 		"All works are invented. It has them for %s up to, not including, %s.\n\n"+
 		"Try http://%s/works?filter=from-index-date:%s,until-index-date:%s&sort=indexed&order=asc&rows=5&cursor=*\n"+
-		"Counters are at /_sim/stats.\n", day, s.world.end.time().Format(time.DateOnly), r.Host, day, day)
+		"Counters are at /_sim/stats.\n\n"+
+		"The same works, as other providers have them: "+europePath+"search (Europe PMC), "+pubmedPath+"esearch.fcgi,\n"+
+		"efetch.fcgi and esummary.fcgi (PubMed), "+datacitePath+" (DataCite), and OAI-PMH at "+oaiPath+", "+oaiPath+"/day and "+oaiPath+"/422.\n", day, s.world.end.time().Format(time.DateOnly), r.Host, day, day)
 }
 
 // serveProvider passes a request through limit, faults, provider and log. Counting and logging come before sending:
 // a client that has its answer finds both done.
 func (s *Server) serveProvider(w http.ResponseWriter, r *http.Request) {
 	now := s.cfg.Now()
-	a := s.decide(r, now, s.cfg.Faults.fate(s.cfg.Seed, s.tally.begin()))
+	c := newCall(r, now, s.cfg.Faults.fate(s.cfg.Seed, s.tally.begin()))
+	a := s.decide(c)
 	a.header.Set("Date", now.UTC().Format(http.TimeFormat))
 	a.compress(r)
 	s.tally.end(a)
-	s.log.add(r, now, a)
+	s.log.add(c, a)
 	a.send(w)
 }
 
 // decide gives the answer and marks it with the fault that has befallen it. Refusals come before the provider is
 // asked, so they move no scroll; a cut or reset answer has been given, so it has.
-func (s *Server) decide(r *http.Request, now time.Time, fate fault) answer {
-	if !s.gate.admit(now) {
-		return tooMany()
+func (s *Server) decide(c *call) answer {
+	p := s.profile(c.URL.Path)
+	if !p.gate(c).admit(c.now) {
+		return p.refuse(c)
 	}
-	s.wait(r)
-	switch fate {
+	s.wait(c.Request)
+	var a answer
+	switch c.fate {
 	case faultThrottle:
-		a := tooMany()
-		a.fault = fate
-		return a
+		a = p.refuse(c)
 	case faultError:
-		a := unavailable()
-		a.fault = fate
-		return a
+		a = p.fail(c)
+	case faultCut, faultReset:
+		a = p.answer(c)
+	default:
+		return p.answer(c)
 	}
-	a := s.crossref.answer(r, now, fate == faultExpire)
-	if fate == faultCut || fate == faultReset {
-		a.fault = fate
-	}
+	a.fault = c.fate
 	return a
 }
 

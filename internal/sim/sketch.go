@@ -10,13 +10,14 @@ type sketch struct {
 	slot    int64 // Unix milliseconds: the first of the stretch of time that is this paper's alone
 	indexed int64
 	created int64
+	edge    bool // the first or the last paper of its day
 }
 
 // sketch draws the n-th of count papers of a day. Every paper has its own slot of the day, so the order of n is the
 // order of time. The first is indexed at midnight and the last in the day's last millisecond: a reader who is wrong
 // about either end of a window loses a paper.
 func (w *World) sketch(d day, n, count int) sketch {
-	s := sketch{day: d, n: n, dice: newDice(w.seed^uint64(d)<<32, uint64(n))}
+	s := sketch{day: d, n: n, edge: n == 0 || n == count-1, dice: newDice(w.seed^uint64(d)<<32, uint64(n))}
 	s.slot = slotStart(d, n, count)
 	s.kind = drawKind(&s.dice)
 	s.indexed = s.slot + int64(s.dice.n(int(max(slotStart(d, n+1, count)-s.slot, 1))))

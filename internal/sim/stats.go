@@ -13,14 +13,16 @@ type Stats struct {
 	Items        int64 `json:"items"`    // works in them
 	Works        int64 `json:"works"`    // single works by id
 	RateLimited  int64 `json:"rate_limited"`
-	BadRequests  int64 `json:"bad_requests"`
-	NotFound     int64 `json:"not_found"` // unknown ids, unknown cursors, other routes
+	BadRequests  int64 `json:"bad_requests"` // also those that were refused with a 200
+	NotFound     int64 `json:"not_found"`    // unknown ids, unknown cursors, other routes
 	OpenScrolls  int64 `json:"open_scrolls"`
+	Histories    int64 `json:"open_histories"` // that PubMed remembers
 	Throttled    int64 `json:"fault_throttle"`
 	ServerErrors int64 `json:"fault_server_error"`
 	Expired      int64 `json:"fault_expire_token"`
 	Resets       int64 `json:"fault_reset"`
 	CutBodies    int64 `json:"fault_cut_body"`
+	Timeouts     int64 `json:"fault_timeout"`
 }
 
 // tally is Stats behind a lock.
@@ -49,12 +51,12 @@ func (t *tally) end(a answer) {
 		t.s.RateLimited++
 	case a.status == http.StatusNotFound:
 		t.s.NotFound++
-	case a.status != http.StatusOK:
+	case a.status != http.StatusOK || a.refused:
 		t.s.BadRequests++
 	case a.list:
 		t.s.Pages++
 		t.s.Items += int64(a.items)
-	default:
+	case a.items > 0:
 		t.s.Works++
 	}
 }
@@ -71,6 +73,8 @@ func (t *tally) faults(f fault) *int64 {
 		return &t.s.Resets
 	case faultCut:
 		return &t.s.CutBodies
+	case faultTimeout:
+		return &t.s.Timeouts
 	}
 	return nil
 }

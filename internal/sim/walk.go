@@ -9,26 +9,39 @@ const (
 	descending              // the same, backwards
 )
 
-// walk is a place in the ordered list of the works of a selection. It holds no works, so thousands of walks are cheap.
+// picker decides which papers a walk stops at.
+type picker interface {
+	wants(w *World, s sketch) bool
+	onlyDays() bool // every paper of the walk's days is wanted, so they can be counted without looking at any
+}
+
+// walk is a place in the ordered list of the papers that are wanted of some days. It holds no papers, so thousands of
+// walks are cheap.
 type walk struct {
 	world *World
-	want  selection
+	want  picker
+	span  span
 	order order
-	day   int // days of the selection that are behind us
-	n     int // works of the current day that are behind us
+	day   int // days of the span that are behind us
+	n     int // papers of the current day that are behind us
 }
 
-func newWalk(w *World, want selection, o order) walk {
-	want.first, want.last = max(want.first, w.first), min(want.last, w.end-1)
-	return walk{world: w, want: want, order: o}
+func newWalk(w *World, want picker, days span, o order) walk {
+	return walk{world: w, want: want, span: days.and(span{w.first, w.end - 1}), order: o}
 }
 
-// next gives the next wanted work, and false after the last.
+func (k *walk) days() int { return int(k.span.last-k.span.first) + 1 }
+
+// today is the day that the walk is in and the number of its papers.
+func (k *walk) today() (day, int) {
+	d := k.span.first + day(k.order.place(k.day, k.days()))
+	return d, k.world.count(d)
+}
+
+// next gives the next wanted paper, and false after the last.
 func (k *walk) next() (sketch, bool) {
-	days := int(k.want.last-k.want.first) + 1
-	for k.day < days {
-		d := k.want.first + day(k.order.place(k.day, days))
-		count := k.world.count(d)
+	for k.day < k.days() {
+		d, count := k.today()
 		for k.n < count {
 			s := k.world.sketch(d, k.order.place(k.n, count), count)
 			k.n++
@@ -44,7 +57,7 @@ func (k *walk) next() (sketch, bool) {
 // total counts the whole walk, whatever its place.
 func (k walk) total() int {
 	if k.want.onlyDays() {
-		return k.world.countAll(k.want.first, k.want.last)
+		return k.world.countAll(k.span.first, k.span.last)
 	}
 	k.order, k.day, k.n = ascending, 0, 0
 	total := 0
@@ -56,12 +69,23 @@ func (k walk) total() int {
 	}
 }
 
-// skip passes over so many works.
-func (k *walk) skip(works int) {
-	for range works {
-		if _, ok := k.next(); !ok {
-			return
+// skip passes over so many papers, whole days at a time if it can.
+func (k *walk) skip(papers int) {
+	if !k.want.onlyDays() {
+		for range papers {
+			if _, ok := k.next(); !ok {
+				return
+			}
 		}
+		return
+	}
+	for papers > 0 && k.day < k.days() {
+		_, count := k.today()
+		if left := count - k.n; papers >= left {
+			k.day, k.n, papers = k.day+1, 0, papers-left
+			continue
+		}
+		k.n, papers = k.n+papers, 0
 	}
 }
 

@@ -1,111 +1,191 @@
 package source
 
 import (
+	"encoding/json"
 	"fmt"
 	"time"
 
 	"patra"
+	"patra/internal/expr"
 )
 
-// File is a source as people write it.
+// File is a source as people write it. A zero value is the same as a key that was left out.
 type File struct {
-	APIVersion string              `yaml:"apiVersion" json:"-"`
-	Code       string              `yaml:"code" json:"code"`
-	Name       string              `yaml:"name" json:"name"`
-	Docs       string              `yaml:"docs" json:"docs,omitempty"`
-	RecordType string              `yaml:"recordType" json:"record_type"`
-	Defaults   Defaults            `yaml:"defaults" json:"defaults"`
-	Endpoints  map[string]Endpoint `yaml:"endpoints" json:"endpoints"`
-	Query      Query               `yaml:"query" json:"query"`
-	Mapping    map[string]string   `yaml:"mapping" json:"mapping"`
+	APIVersion string               `yaml:"apiVersion" json:"apiVersion"`
+	Code       string               `yaml:"code" json:"code"`
+	Name       string               `yaml:"name" json:"name"`
+	Docs       string               `yaml:"docs" json:"docs,omitempty"`
+	RecordType string               `yaml:"recordType" json:"recordType"`
+	Parameters map[string]Parameter `yaml:"parameters" json:"parameters,omitempty"`
+	Defaults   Blocks               `yaml:"defaults" json:"defaults"`
+	Endpoints  map[string]Endpoint  `yaml:"endpoints" json:"endpoints"`
+	Query      expr.Grammar         `yaml:"query" json:"query"`
+	Mapping    map[string]string    `yaml:"mapping" json:"mapping,omitempty"`
 }
 
-// Defaults are the settings that every endpoint of a source shares.
-type Defaults struct {
-	HTTP  HTTP  `yaml:"http" json:"http"`
-	Rate  Rate  `yaml:"rate" json:"rate"`
-	Retry Retry `yaml:"retry" json:"retry"`
+// Parameter is something the user of a source sets, such as the set of a repository.
+type Parameter struct {
+	Default  string `yaml:"default" json:"default,omitempty"`
+	Required bool   `yaml:"required" json:"required,omitempty"`
+	Doc      string `yaml:"doc" json:"doc,omitempty"`
+}
+
+// Blocks are the settings that endpoints share, or change for themselves.
+type Blocks struct {
+	HTTP  HTTP  `yaml:"http" json:"http,omitzero"`
+	Auth  Auth  `yaml:"auth" json:"auth,omitzero"`
+	Rate  Rate  `yaml:"rate" json:"rate,omitzero"`
+	Retry Retry `yaml:"retry" json:"retry,omitzero"`
 }
 
 // HTTP is how a provider is spoken to.
 type HTTP struct {
-	BaseURL string            `yaml:"baseUrl" json:"base_url"`
+	BaseURL string            `yaml:"baseUrl" json:"baseUrl,omitempty"`
 	Headers map[string]string `yaml:"headers" json:"headers,omitempty"`
-	Timeout Timeout           `yaml:"timeout" json:"timeout"`
-	MaxBody int64             `yaml:"maxBody" json:"max_body"` // bytes after decompression
+	Timeout Timeout           `yaml:"timeout" json:"timeout,omitzero"`
+	MaxBody int64             `yaml:"maxBody" json:"maxBody,omitempty"` // bytes after decompression
 }
 
 // Timeout bounds one request.
 type Timeout struct {
-	Connect Duration `yaml:"connect" json:"connect"`
-	Read    Duration `yaml:"read" json:"read"` // until the headers are there
-	Total   Duration `yaml:"total" json:"total"`
+	Connect Duration `yaml:"connect" json:"connect,omitzero"`
+	Read    Duration `yaml:"read" json:"read,omitzero"` // until the headers are there
+	Total   Duration `yaml:"total" json:"total,omitzero"`
+}
+
+// Auth says how we show who we are. It names a secret and never holds one.
+type Auth struct {
+	Type     string `yaml:"type" json:"type,omitempty"`
+	In       string `yaml:"in" json:"in,omitempty"`
+	Name     string `yaml:"name" json:"name,omitempty"`
+	Secret   string `yaml:"secret" json:"secret,omitempty"`
+	Optional bool   `yaml:"optional" json:"optional,omitempty"`
 }
 
 // Rate is what the provider permits.
 type Rate struct {
-	PerSecond float64 `yaml:"perSecond" json:"per_second"`
-	Burst     int     `yaml:"burst" json:"burst"`
+	PerSecond float64 `yaml:"perSecond" json:"perSecond,omitempty"`
+	Burst     int     `yaml:"burst" json:"burst,omitempty"`
 }
 
 // Retry is how patiently one page is asked for.
 type Retry struct {
-	MaxAttempts int     `yaml:"maxAttempts" json:"max_attempts"`
-	Backoff     Backoff `yaml:"backoff" json:"backoff"`
+	MaxAttempts int     `yaml:"maxAttempts" json:"maxAttempts,omitempty"`
+	Backoff     Backoff `yaml:"backoff" json:"backoff,omitzero"`
 }
 
 // Backoff is how long to wait between attempts.
 type Backoff struct {
-	Initial Duration `yaml:"initial" json:"initial"`
-	Max     Duration `yaml:"max" json:"max"`
-	Factor  float64  `yaml:"factor" json:"factor"`
-	Jitter  float64  `yaml:"jitter" json:"jitter"`
+	Initial Duration `yaml:"initial" json:"initial,omitzero"`
+	Max     Duration `yaml:"max" json:"max,omitzero"`
+	Factor  float64  `yaml:"factor" json:"factor,omitempty"`
+	Jitter  float64  `yaml:"jitter" json:"jitter,omitempty"`
 }
 
 // Endpoint is one place where records can be asked for.
 type Endpoint struct {
 	Role       string     `yaml:"role" json:"role"`
+	Default    bool       `yaml:"default" json:"default,omitempty"` // taken when nobody names an endpoint
+	Detail     *Detail    `yaml:"detail" json:"detail,omitempty"`
 	Request    Request    `yaml:"request" json:"request"`
-	Pagination Pagination `yaml:"pagination" json:"pagination"`
+	Pagination Pagination `yaml:"pagination" json:"pagination,omitzero"`
 	Response   Response   `yaml:"response" json:"response"`
-	Window     Window     `yaml:"window" json:"window"`
+	Window     Window     `yaml:"window" json:"window,omitzero"`
+	Blocks     `yaml:",inline"`
 }
 
-// Request is what never changes about a request.
+// Detail says that a search gives ids only, and where the records behind them are fetched.
+type Detail struct {
+	Endpoint string `yaml:"endpoint" json:"endpoint"`
+	IDsParam string `yaml:"idsParam" json:"idsParam"`
+	Batch    int    `yaml:"batch" json:"batch"`
+	Join     string `yaml:"join" json:"join,omitempty"`
+}
+
+// Request is what never changes about a request. A parameter whose name stands as ${name} in the path goes there.
 type Request struct {
-	Method string            `yaml:"method" json:"method"`
-	Path   string            `yaml:"path" json:"path"`
-	Query  map[string]string `yaml:"query" json:"query,omitempty"`
+	Method  string            `yaml:"method" json:"method,omitempty"`
+	Path    string            `yaml:"path" json:"path"`
+	Query   map[string]string `yaml:"query" json:"query,omitempty"`
+	Send    string            `yaml:"send" json:"send,omitempty"` // where parameters go: QUERY, FORM, JSON
+	Headers map[string]string `yaml:"headers" json:"headers,omitempty"`
 }
 
 // Pagination is how one page leads to the next.
 type Pagination struct {
-	Type        string   `yaml:"type" json:"type"`
-	PageSize    int      `yaml:"pageSize" json:"page_size"`
-	MaxPageSize int      `yaml:"maxPageSize" json:"max_page_size"`
-	SizeParam   string   `yaml:"sizeParam" json:"size_param"`
-	TokenParam  string   `yaml:"tokenParam" json:"token_param"`
-	Initial     string   `yaml:"initial" json:"initial"`
-	Next        string   `yaml:"next" json:"next"`
-	Token       Token    `yaml:"token" json:"token"`
-	End         []string `yaml:"end" json:"end"`
+	Type          string   `yaml:"type" json:"type,omitempty"`
+	PageSize      int      `yaml:"pageSize" json:"pageSize,omitempty"`
+	MaxPageSize   int      `yaml:"maxPageSize" json:"maxPageSize,omitempty"`
+	SizeParam     string   `yaml:"sizeParam" json:"sizeParam,omitempty"`
+	PositionParam string   `yaml:"positionParam" json:"positionParam,omitempty"`
+	Initial       string   `yaml:"initial" json:"initial,omitempty"`
+	Next          string   `yaml:"next" json:"next,omitempty"`
+	Token         Token    `yaml:"token" json:"token,omitzero"`
+	Cap           int64    `yaml:"cap" json:"cap,omitempty"` // the provider answers no position beyond it
+	End           []string `yaml:"end" json:"end,omitempty"`
 }
 
 // Token is how a provider's paging token behaves.
 type Token struct {
-	State  string       `yaml:"state" json:"state"`    // STATELESS: a page may be asked for again. STATEFUL: each request consumes it
-	OnSame string       `yaml:"onSame" json:"on_same"` // what an unchanged token means: END, CONTINUE, ERROR
-	TTL    patra.Period `yaml:"ttl" json:"ttl"`
+	State  string       `yaml:"state" json:"state,omitempty"`   // STATELESS: a page may be asked for again. STATEFUL: each request consumes it
+	OnSame string       `yaml:"onSame" json:"onSame,omitempty"` // what an unchanged token means: END, CONTINUE, ERROR
+	Encode string       `yaml:"encode" json:"encode,omitempty"` // ALWAYS, or NEVER for a token that is already encoded
+	Alone  []string     `yaml:"alone" json:"alone,omitempty"`   // with a token only these other parameters are sent
+	TTL    patra.Period `yaml:"ttl" json:"ttl,omitzero"`
 }
 
 // Response is where things stand in an answer.
 type Response struct {
-	Format    string   `yaml:"format" json:"format"`
-	Items     string   `yaml:"items" json:"items"`
-	ID        string   `yaml:"id" json:"id"`
-	UpdatedAt string   `yaml:"updatedAt" json:"updated_at"`
-	Total     Total    `yaml:"total" json:"total"`
-	Volatile  []string `yaml:"volatile" json:"volatile,omitempty"` // parts that change without the record changing
+	Format    string    `yaml:"format" json:"format"`
+	Items     string    `yaml:"items" json:"items"`
+	Order     string    `yaml:"order" json:"order,omitempty"` // where the ids stand, when items is a map by id
+	ID        Paths     `yaml:"id" json:"id"`
+	NoID      string    `yaml:"noId" json:"noId,omitempty"` // QUARANTINE, or HASH: the content is its own id
+	UpdatedAt Paths     `yaml:"updatedAt" json:"updatedAt,omitempty"`
+	Deleted   *Mark     `yaml:"deleted" json:"deleted,omitempty"`
+	Total     Total     `yaml:"total" json:"total"`
+	Volatile  []string  `yaml:"volatile" json:"volatile,omitempty"` // parts that change without the record changing
+	Errors    []Failure `yaml:"errors" json:"errors,omitempty"`
+}
+
+// Paths is one path or several. For an id all of them together are the id; for a time the first that is there counts.
+type Paths []string
+
+// UnmarshalYAML reads a text or a list of texts.
+func (p *Paths) UnmarshalYAML(read func(any) error) error {
+	var one string
+	if read(&one) == nil {
+		*p = Paths{one}
+		return nil
+	}
+	var many []string
+	err := read(&many)
+	*p = many
+	return err
+}
+
+// MarshalJSON writes what the user wrote.
+func (p Paths) MarshalJSON() ([]byte, error) {
+	if len(p) == 1 {
+		return json.Marshal(p[0])
+	}
+	return json.Marshal([]string(p))
+}
+
+// UnmarshalJSON reads a text or a list of texts.
+func (p *Paths) UnmarshalJSON(b []byte) error {
+	var one string
+	if json.Unmarshal(b, &one) == nil {
+		*p = Paths{one}
+		return nil
+	}
+	return json.Unmarshal(b, (*[]string)(p))
+}
+
+// Mark is a place whose value says something about an item.
+type Mark struct {
+	Path   string `yaml:"path" json:"path"`
+	Equals string `yaml:"equals" json:"equals,omitempty"` // empty: that it is there at all
 }
 
 // Total is where the provider says how much there is, and what that is worth.
@@ -114,46 +194,28 @@ type Total struct {
 	Trust patra.Trust `yaml:"trust" json:"trust"`
 }
 
+// Failure is an answer that means something else than its status says. The first rule that fits counts.
+type Failure struct {
+	Status []int  `yaml:"status" json:"status,omitempty"` // empty: any
+	Path   string `yaml:"path" json:"path,omitempty"`     // must be there in the body
+	Match  string `yaml:"match" json:"match,omitempty"`   // and its text, or the whole body without a path, must match
+	Means  string `yaml:"means" json:"means"`
+}
+
 // Window is how a source is asked for a stretch of time.
 type Window struct {
-	Field     string           `yaml:"field" json:"field"`
-	Mode      patra.WindowMode `yaml:"mode" json:"mode"`
-	Align     patra.Unit       `yaml:"align" json:"align"`
-	Size      patra.Period     `yaml:"size" json:"size"`
-	Precision patra.Unit       `yaml:"precision" json:"precision"`
-	Upper     string           `yaml:"upper" json:"upper"`
+	Field     string           `yaml:"field" json:"field,omitempty"`
+	Mode      patra.WindowMode `yaml:"mode" json:"mode,omitempty"`
+	Align     patra.Unit       `yaml:"align" json:"align,omitempty"`
+	Size      patra.Period     `yaml:"size" json:"size,omitzero"`
+	Precision patra.Unit       `yaml:"precision" json:"precision,omitempty"`
+	Upper     string           `yaml:"upper" json:"upper,omitempty"`
 	Order     string           `yaml:"order" json:"order,omitempty"`
 	Earliest  *patra.Instant   `yaml:"earliest" json:"earliest,omitempty"`
 	Origin    *patra.Instant   `yaml:"origin" json:"origin,omitempty"`
-	SafetyLag *patra.Period    `yaml:"safetyLag" json:"safety_lag,omitempty"`
-	Lookback  patra.Period     `yaml:"lookback" json:"lookback"`
-	Overlap   patra.Period     `yaml:"overlap" json:"overlap"`
-}
-
-// Query is how fields of a question become parameters of the provider.
-type Query struct {
-	Fields map[string]Field `yaml:"fields" json:"fields"`
-	Render []Rule           `yaml:"render" json:"render"`
-	Params map[string]Param `yaml:"params" json:"params"`
-}
-
-// Field is something that can be asked about.
-type Field struct {
-	Type string   `yaml:"type" json:"type"`
-	Ops  []string `yaml:"ops" json:"ops"`
-}
-
-// Rule turns one kind of clause into parameters.
-type Rule struct {
-	Field  string              `yaml:"field" json:"field"`
-	Op     string              `yaml:"op" json:"op"`
-	Params map[string][]string `yaml:"params" json:"params"`
-}
-
-// Param is the provider's name for a parameter, and how several values share it.
-type Param struct {
-	Name string `yaml:"name" json:"name"`
-	Join string `yaml:"join" json:"join,omitempty"`
+	SafetyLag *patra.Period    `yaml:"safetyLag" json:"safetyLag,omitempty"`
+	Lookback  patra.Period     `yaml:"lookback" json:"lookback,omitzero"`
+	Overlap   patra.Period     `yaml:"overlap" json:"overlap,omitzero"`
 }
 
 // Duration is a length of time as people write it for requests: 10s, 100ms, 2m.

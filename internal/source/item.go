@@ -1,9 +1,11 @@
 package source
 
 import (
-	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"strings"
+	"time"
 
 	"patra"
 )
@@ -13,73 +15,115 @@ const maxID = 512
 
 // Item reads one item of a page: who it is, when it changed, what it says. An item that cannot become a record
 // gives a Fault of level L3, and the page goes on without it.
-func (p *Program) Item(raw json.RawMessage, observedAt patra.Instant) (patra.Observation, error) {
-	o := patra.Observation{ObservedAt: observedAt, Raw: raw}
-	item, err := tree(raw)
+func (p *Program) Item(raw []byte, observedAt patra.Instant) (patra.Observation, error) {
+	o := patra.Observation{ObservedAt: observedAt, Raw: raw, RawCode: p.rawCode()}
+	doc, err := p.opener.open(raw)
 	if err != nil {
 		return o, dataFault(patra.CodeBadBody, "", err.Error())
 	}
-	if o.ID, err = p.readID(item); err != nil {
+	var noID error
+	if o.ID, noID = p.readID(doc); noID != nil && p.Spec.Response.NoID != "HASH" {
+		return o, noID
+	}
+	if o.UpdatedAt, err = p.readTime(doc); err != nil {
 		return o, err
 	}
-	if o.UpdatedAt, err = p.readTime(item); err != nil {
+	o.Deleted = p.readDeleted(doc)
+	if o.Fields, err = p.readFields(doc); err != nil {
 		return o, err
 	}
-	if o.Fields, err = p.readFields(item); err != nil {
-		return o, err
+	if o.Hash, err = p.opener.hash(raw, doc); err != nil {
+		return o, dataFault(patra.CodeBadBody, "", err.Error())
 	}
-	for _, path := range p.volatile {
-		path.remove(item)
+	if noID != nil {
+		o.ID = "sha256:" + o.Hash
 	}
-	o.Hash, err = contentHash(item)
-	return o, err
+	return o, nil
 }
 
-func (p *Program) readID(item any) (string, error) {
-	path := p.Spec.Response.ID
-	found := p.id.Select(item)
-	if len(found) != 1 {
-		return "", dataFault(patra.CodeMissingID, path, fmt.Sprintf("expected one id, found %d", len(found)))
+func (p *Program) rawCode() string {
+	if p.Spec.Response.Format == formatXML {
+		return formatXML
 	}
-	var id string
-	switch v := found[0].(type) {
-	case string:
-		id = v
-	case json.Number:
-		id = v.String()
-	default:
-		return "", dataFault(patra.CodeMissingID, path, "the id is "+kindOf(v))
+	return formatJSON
+}
+
+// readID joins the parts of an id with a slash; every part must be there.
+func (p *Program) readID(doc any) (string, error) {
+	parts := make([]string, len(p.id))
+	for i, path := range p.id {
+		found := path.find(doc)
+		if len(found) != 1 {
+			return "", dataFault(patra.CodeMissingID, path.text, fmt.Sprintf("expected one id, found %d", len(found)))
+		}
+		text, ok := textOf(found[0])
+		if _, isBool := found[0].(bool); !ok || isBool {
+			return "", dataFault(patra.CodeMissingID, path.text, "the id is "+kindOf(found[0]))
+		}
+		parts[i] = strings.TrimSpace(text)
 	}
-	if id == "" || len(id) > maxID {
-		return "", dataFault(patra.CodeMissingID, path, fmt.Sprintf("the id has %d bytes; 1 to %d are possible", len(id), maxID))
+	id := strings.Join(parts, "/")
+	if len(id) > maxID || strings.Trim(id, "/") == "" {
+		return "", dataFault(patra.CodeMissingID, p.id[0].text, fmt.Sprintf("the id has %d bytes; 1 to %d are possible", len(id), maxID))
 	}
 	return id, nil
 }
 
-func (p *Program) readTime(item any) (*patra.Instant, error) {
-	if p.updatedAt == nil {
-		return nil, nil
+// readTime takes the first path that has something.
+func (p *Program) readTime(doc any) (*patra.Instant, error) {
+	for _, path := range p.updatedAt {
+		found := path.find(doc)
+		if len(found) == 0 || found[0] == nil {
+			continue
+		}
+		text, ok := textOf(found[0])
+		if _, isNumber := found[0].(json.Number); !ok || (isNumber && path.json != nil) {
+			return nil, dataFault(patra.CodeBadTime, path.text, "the time is "+kindOf(found[0]))
+		}
+		if text = strings.TrimSpace(text); strings.Trim(text, "-/") == "" { // parts of a date that were not there
+			continue
+		}
+		at, err := parseTime(text)
+		if err != nil {
+			return nil, dataFault(patra.CodeBadTime, path.text, err.Error())
+		}
+		return &at, nil
 	}
-	path := p.Spec.Response.UpdatedAt
-	found := p.updatedAt.Select(item)
-	if len(found) == 0 || found[0] == nil {
-		return nil, nil
-	}
-	text, ok := found[0].(string)
-	if !ok {
-		return nil, dataFault(patra.CodeBadTime, path, "the time is "+kindOf(found[0]))
-	}
-	at, err := patra.ParseInstant(text)
-	if err != nil {
-		return nil, dataFault(patra.CodeBadTime, path, err.Error())
-	}
-	return &at, nil
+	return nil, nil
 }
 
-func (p *Program) readFields(item any) (json.RawMessage, error) {
+// dayForms are spellings of dates that providers use and people should not.
+var dayForms = []string{"2006-01", "2006/01/02", "20060102", "2006-1-2"}
+
+func parseTime(text string) (patra.Instant, error) {
+	at, err := patra.ParseInstant(text)
+	if err == nil {
+		return at, nil
+	}
+	for _, form := range dayForms {
+		if t, formErr := time.Parse(form, text); formErr == nil && t.Year() >= 1 {
+			return patra.InstantOf(t), nil
+		}
+	}
+	return 0, err
+}
+
+func (p *Program) readDeleted(doc any) bool {
+	if p.deleted == nil {
+		return false
+	}
+	found := p.deleted.find(doc)
+	if len(found) == 0 || found[0] == nil || found[0] == false {
+		return false
+	}
+	text, _ := textOf(found[0])
+	return p.Spec.Response.Deleted.Equals == "" || text == p.Spec.Response.Deleted.Equals
+}
+
+func (p *Program) readFields(doc any) (json.RawMessage, error) {
 	fields := make(map[string]any, len(p.fields))
 	for name, m := range p.fields {
-		v, err := m.read(item)
+		v, err := m.read(doc)
 		if err != nil {
 			return nil, dataFault(patra.CodeMapping, "mapping."+name, err.Error())
 		}
@@ -90,26 +134,6 @@ func (p *Program) readFields(item any) (json.RawMessage, error) {
 	return marshal(fields)
 }
 
-// contentHash identifies what an item says: keys sorted, number literals untouched. RFC 8785 is not for other
-// people's data: it refuses whole numbers above 2^53.
-func contentHash(item any) (string, error) {
-	b, err := marshal(item)
-	if err != nil {
-		return "", err
-	}
-	return patra.HashBytes(b), nil
-}
-
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
-
 func dataFault(code, path, text string) error {
-	return &patra.Fault{Level: patra.LevelData, Code: code, Path: path, Text: text}
+	return &patra.Fault{Level: patra.LevelData, Code: code, Path: path, Text: text, Err: errors.New(text)}
 }

@@ -1,15 +1,18 @@
 package source
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/url"
 	"regexp"
 	"slices"
 	"strings"
 
 	"patra"
+	"patra/internal/expr"
 	"patra/internal/strictyaml"
 )
 
@@ -73,6 +76,13 @@ func (c *checker) add(path, code, text, hint string) {
 	c.found = append(c.found, c.doc.Problem(path, code, text, hint))
 }
 
+// once adds a problem that several endpoints share.
+func (c *checker) once(path, code, text, hint string) {
+	if p := c.doc.Problem(path, code, text, hint); !slices.Contains(c.found, p) {
+		c.found = append(c.found, p)
+	}
+}
+
 func (c *checker) required(path, value string) {
 	if value == "" {
 		c.add(path, "REQUIRED", lastPart(path)+" is required", "")
@@ -95,21 +105,39 @@ func (c *checker) oneOf(path, value string, allowed ...string) {
 	c.add(path, "BAD_VALUE", fmt.Sprintf("%s %q is not known", lastPart(path), value), hint)
 }
 
+func (c *checker) notZero(path string, zero bool) {
+	if zero && c.doc.Has(path) {
+		c.add(path, "BAD_VALUE", lastPart(path)+" is more than 0", "leave it out for the default")
+	}
+}
+
 func (c *checker) positive(path string, ok bool, text string) {
 	if !ok {
 		c.add(path, "BAD_VALUE", text, "")
 	}
 }
 
-func (c *checker) namePath(path, value string) {
-	if _, err := parseNamePath(value); err != nil {
-		c.add(path, "BAD_PATH", err.Error(), "write a path of names such as $.message.items")
+// items checks where the items stand: a path of names in JSON, of elements in XML, nothing in lines and tables.
+func (c *checker) items(at, format, value string) {
+	var err error
+	switch format {
+	case formatXML:
+		_, err = parseElements(value)
+	case formatJSON:
+		_, err = parseNamePath(value)
+	default:
+		if value != "" {
+			err = fmt.Errorf("every line of %s is an item", format)
+		}
+	}
+	if err != nil {
+		c.add(at, "BAD_PATH", err.Error(), "write $.message.items in JSON, /feed/entry or //record in XML")
 	}
 }
 
-func (c *checker) itemPath(path, value string) {
-	if _, err := parsePath(value); err != nil {
-		c.add(path, "BAD_PATH", err.Error(), "write a JSONPath such as $.indexed['date-time']")
+func (c *checker) path(at, format, value string) {
+	if _, err := parsePath(format, value); err != nil {
+		c.add(at, "BAD_PATH", err.Error(), "write a JSONPath such as $.indexed['date-time'], or an XPath in XML")
 	}
 }
 
@@ -126,18 +154,20 @@ func validate(doc *strictyaml.Document, f *File) patra.Problems {
 	}
 	c.required("name", f.Name)
 	c.required("recordType", f.RecordType)
-	c.defaults(f.Defaults)
+	c.blocks("defaults", f.Defaults, merge(platform, f.Defaults), f.Parameters)
 	if len(f.Endpoints) == 0 {
 		c.add("endpoints", "REQUIRED", "a source needs at least one endpoint", "")
 	}
-	for name, e := range f.Endpoints {
-		c.endpoint("endpoints."+name, e, f.Query)
-	}
-	for i, r := range f.Query.Render {
-		c.rule(fmt.Sprintf("query.render[%d]", i), r, f.Query)
+	format := ""
+	for _, name := range slices.Sorted(maps.Keys(f.Endpoints)) {
+		e := f.Endpoints[name]
+		c.endpoint("endpoints."+name, e, f)
+		if format == "" || e.Role == roleDetail { // where there are two phases, the mapping reads the second
+			format = e.Response.Format
+		}
 	}
 	for name, text := range f.Mapping {
-		if _, err := parseMapping(text); err != nil {
+		if _, err := parseMapping(format, text); err != nil {
 			c.add("mapping."+name, "BAD_MAPPING", err.Error(), "write a path, then functions: $.DOI | lower")
 		}
 	}
@@ -145,77 +175,180 @@ func validate(doc *strictyaml.Document, f *File) patra.Problems {
 	return c.found
 }
 
-func (c *checker) defaults(d Defaults) {
-	u, err := url.Parse(d.HTTP.BaseURL)
+// blocks checks settings as they are after merging, and that nobody wrote a zero, which would count as not written.
+func (c *checker) blocks(at string, own, d Blocks, params map[string]Parameter) {
+	c.notZero(at+".rate.perSecond", own.Rate.PerSecond == 0)
+	c.notZero(at+".rate.burst", own.Rate.Burst == 0)
+	c.notZero(at+".http.maxBody", own.HTTP.MaxBody == 0)
+	c.notZero(at+".retry.maxAttempts", own.Retry.MaxAttempts == 0)
+	base := placeholder.ReplaceAllString(d.HTTP.BaseURL, "x")
+	if strings.HasPrefix(d.HTTP.BaseURL, "${param.") { // the whole address is the user's to say
+		base = "https://x"
+	}
+	u, err := url.Parse(base)
 	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || u.User != nil {
-		c.add("defaults.http.baseUrl", "BAD_VALUE", fmt.Sprintf("baseUrl %q is not an address", d.HTTP.BaseURL), "write https://host/path")
+		c.add(at+".http.baseUrl", "BAD_VALUE", fmt.Sprintf("baseUrl %q is not an address", d.HTTP.BaseURL), "write https://host/path")
 	}
-	for name, value := range d.HTTP.Headers {
-		if strings.ContainsAny(name+value, "\r\n\x00") {
-			c.add("defaults.http.headers."+name, "BAD_VALUE", "a header holds no line breaks", "")
-		}
-		if err := checkTemplate(value); err != nil {
-			c.add("defaults.http.headers."+name, "BAD_VALUE", err.Error(), "known: ${contact}, ${version}")
-		}
+	c.template(at+".http.baseUrl", d.HTTP.BaseURL, params)
+	c.headers(at+".http.headers", d.HTTP.Headers, params)
+	c.oneOf(at+".auth.type", d.Auth.Type, "NONE", "API_KEY", "BEARER")
+	if d.Auth.Type == "API_KEY" {
+		c.oneOf(at+".auth.in", d.Auth.In, "QUERY", "HEADER")
+		c.required(at+".auth.name", d.Auth.Name)
 	}
-	c.positive("defaults.http.timeout", d.HTTP.Timeout.Total > 0 && d.HTTP.Timeout.Connect > 0 && d.HTTP.Timeout.Read > 0, "connect, read and total time-outs are needed")
-	c.positive("defaults.http.maxBody", d.HTTP.MaxBody > 0 && d.HTTP.MaxBody <= 1<<30, "maxBody is between 1 byte and 1 GiB")
-	c.positive("defaults.rate.perSecond", d.Rate.PerSecond > 0, "perSecond is more than 0")
-	c.positive("defaults.rate.burst", d.Rate.Burst >= 1, "burst is at least 1")
-	c.positive("defaults.retry.maxAttempts", d.Retry.MaxAttempts >= 1 && d.Retry.MaxAttempts <= 100, "maxAttempts counts the first attempt too and is between 1 and 100")
+	if d.Auth.Type != "NONE" {
+		c.required(at+".auth.secret", d.Auth.Secret)
+	}
+	c.positive(at+".http.timeout", d.HTTP.Timeout.Total >= d.HTTP.Timeout.Read, "the total time-out is at least as long as the one for reading")
+	c.positive(at+".http.maxBody", d.HTTP.MaxBody > 0 && d.HTTP.MaxBody <= 1<<30, "maxBody is between 1 byte and 1 GiB")
+	c.positive(at+".rate.perSecond", d.Rate.PerSecond > 0, "perSecond is more than 0")
+	c.positive(at+".rate.burst", d.Rate.Burst >= 1, "burst is at least 1")
+	c.positive(at+".retry.maxAttempts", d.Retry.MaxAttempts >= 1 && d.Retry.MaxAttempts <= 100, "maxAttempts counts the first attempt too and is between 1 and 100")
 	b := d.Retry.Backoff
-	c.positive("defaults.retry.backoff", b.Initial > 0 && b.Max >= b.Initial && b.Factor >= 1 && b.Jitter >= 0 && b.Jitter <= 1,
+	c.positive(at+".retry.backoff", b.Initial > 0 && b.Max >= b.Initial && b.Factor >= 1 && b.Jitter >= 0 && b.Jitter <= 1,
 		"a back-off needs initial > 0, max >= initial, factor >= 1 and jitter between 0 and 1")
 }
 
-func (c *checker) endpoint(at string, e Endpoint, q Query) {
-	c.oneOf(at+".role", e.Role, "SEARCH")
-	c.oneOf(at+".request.method", e.Request.Method, "GET")
+func (c *checker) headers(at string, headers map[string]string, params map[string]Parameter) {
+	for name, value := range headers {
+		if strings.ContainsAny(name+value, "\r\n\x00") {
+			c.add(at+"."+name, "BAD_VALUE", "a header holds no line breaks", "")
+		}
+		c.template(at+"."+name, value, params)
+	}
+}
+
+func (c *checker) template(at, text string, params map[string]Parameter) {
+	if err := checkTemplate(text, params); err != nil {
+		c.add(at, "BAD_VALUE", err.Error(), "known: ${contact}, ${version}, ${param.NAME} for each of parameters")
+	}
+}
+
+// What an endpoint is for.
+const (
+	roleSearch = "SEARCH"
+	roleDetail = "DETAIL"
+)
+
+func (c *checker) endpoint(at string, e Endpoint, f *File) {
+	c.oneOf(at+".role", e.Role, roleSearch, roleDetail)
+	c.blocks(at, e.Blocks, merge(platform, f.Defaults, e.Blocks), f.Parameters)
+	c.oneOf(at+".request.method", cmp.Or(e.Request.Method, "GET"), "GET", "POST")
+	c.oneOf(at+".request.send", cmp.Or(e.Request.Send, sendQuery), sendQuery, sendForm, sendJSON)
+	if e.Request.Send != "" && e.Request.Send != sendQuery && e.Request.Method != "POST" {
+		c.add(at+".request.send", "CONFLICT", "only a POST has a body to send parameters in", "write method: POST")
+	}
 	if !strings.HasPrefix(e.Request.Path, "/") || strings.ContainsAny(e.Request.Path, "?#") {
 		c.add(at+".request.path", "BAD_VALUE", fmt.Sprintf("path %q is not a path", e.Request.Path), "begin with / and put parameters into query")
 	}
-	c.pagination(at+".pagination", e.Pagination)
+	c.headers(at+".request.headers", e.Request.Headers, f.Parameters)
+	for name, value := range e.Request.Query {
+		c.template(at+".request.query."+name, value, f.Parameters)
+	}
 	c.response(at+".response", e.Response)
-	c.window(at+".window", e.Window, q)
+	if e.Role == roleDetail {
+		return
+	}
+	c.pagination(at+".pagination", e)
+	c.window(at+".window", e.Window, f.Query)
+	g := f.grammar(e.Window)
+	for _, problem := range g.Check() {
+		c.once("query."+problem.Path, problem.Code, problem.Text, problem.Hint)
+	}
+	if d := e.Detail; d != nil {
+		if f.Endpoints[d.Endpoint].Role != roleDetail {
+			c.add(at+".detail.endpoint", "UNKNOWN_ENDPOINT", fmt.Sprintf("%q is no endpoint with role: DETAIL", d.Endpoint), "")
+		}
+		c.required(at+".detail.idsParam", d.IDsParam)
+		c.positive(at+".detail.batch", d.Batch >= 1, "batch is at least 1")
+	}
 }
 
-func (c *checker) pagination(at string, p Pagination) {
-	c.oneOf(at+".type", p.Type, "TOKEN")
-	c.positive(at+".pageSize", p.PageSize >= 1 && p.PageSize <= p.MaxPageSize, "pageSize is between 1 and maxPageSize")
-	c.required(at+".sizeParam", p.SizeParam)
-	c.required(at+".tokenParam", p.TokenParam)
-	c.required(at+".initial", p.Initial)
-	c.namePath(at+".next", p.Next)
-	c.oneOf(at+".token.state", p.Token.State, stateless, stateful)
-	c.oneOf(at+".token.onSame", p.Token.OnSame, "END", "CONTINUE", "ERROR")
+func (c *checker) pagination(at string, e Endpoint) {
+	p := e.Pagination
+	c.oneOf(at+".type", p.Type, pageToken, pageOffset, pagePage, pageURL, pageTime)
+	if p.SizeParam != "" || p.PageSize != 0 {
+		c.positive(at+".pageSize", p.PageSize >= 1 && p.PageSize <= p.MaxPageSize, "pageSize is between 1 and maxPageSize")
+	}
+	if p.Type == pageToken || p.Type == pageOffset || p.Type == pagePage {
+		c.required(at+".positionParam", p.PositionParam)
+	}
+	if p.Next != "" {
+		c.path(at+".next", e.Response.Format, p.Next)
+	} else if p.Type == pageToken || p.Type == pageURL {
+		c.add(at+".next", "REQUIRED", "a walk by "+p.Type+" needs the path of the next position", "")
+	}
+	if p.Type == pageToken {
+		c.oneOf(at+".token.state", p.Token.State, stateless, stateful)
+		c.oneOf(at+".token.onSame", p.Token.OnSame, "END", "CONTINUE", "ERROR")
+		c.oneOf(at+".token.encode", cmp.Or(p.Token.Encode, "ALWAYS"), "ALWAYS", "NEVER")
+	}
 	if p.Token.State == stateless && p.Token.OnSame == "CONTINUE" {
 		c.add(at+".token.onSame", "CONFLICT", "a STATELESS token that stays the same asks for the same page for ever", "write END or ERROR, or state: STATEFUL")
+	}
+	if p.Type == pageOffset && p.Cap > 0 && int64(p.PageSize) > p.Cap {
+		c.add(at+".cap", "CONFLICT", "one page is larger than the provider's cap", "")
+	}
+	if p.Type == pageTime && len(e.Response.UpdatedAt) == 0 {
+		c.add(at+".type", "CONFLICT", "a walk by TIME needs response.updatedAt", "")
 	}
 	if len(p.End) == 0 {
 		c.add(at+".end", "REQUIRED", "a walk needs at least one way to end", "write end: [EMPTY_PAGE]")
 	}
 	for i, end := range p.End {
-		c.oneOf(fmt.Sprintf("%s.end[%d]", at, i), end, patra.EndEmptyPage, patra.EndNoToken, patra.EndSameToken, patra.EndNullNext)
+		c.oneOf(fmt.Sprintf("%s.end[%d]", at, i), end, patra.EndEmptyPage, patra.EndNoToken, patra.EndSameToken, patra.EndNullNext, patra.EndShortPage)
 	}
 }
 
 func (c *checker) response(at string, r Response) {
-	c.oneOf(at+".format", r.Format, "JSON")
-	c.namePath(at+".items", r.Items)
-	c.itemPath(at+".id", r.ID)
-	if r.UpdatedAt != "" {
-		c.itemPath(at+".updatedAt", r.UpdatedAt)
+	c.oneOf(at+".format", r.Format, formatJSON, formatXML, formatJSONL, formatCSV)
+	c.items(at+".items", r.Format, r.Items)
+	if r.Order != "" {
+		c.items(at+".order", formatJSON, r.Order)
 	}
+	if len(r.ID) == 0 {
+		c.add(at+".id", "REQUIRED", "id is required", "write the path of what identifies a record, or a list of paths")
+	}
+	for _, p := range r.ID {
+		c.path(at+".id", r.Format, p)
+	}
+	for _, p := range r.UpdatedAt {
+		c.path(at+".updatedAt", r.Format, p)
+	}
+	c.oneOf(at+".noId", cmp.Or(r.NoID, "QUARANTINE"), "QUARANTINE", "HASH")
 	c.oneOf(at+".total.trust", string(r.Total.Trust), string(patra.TrustExact), string(patra.TrustEstimate), string(patra.TrustNone))
 	if r.Total.Path != "" {
-		c.namePath(at+".total.path", r.Total.Path)
+		c.path(at+".total.path", r.Format, r.Total.Path)
+	}
+	if r.Deleted != nil {
+		c.path(at+".deleted.path", r.Format, r.Deleted.Path)
 	}
 	for i, v := range r.Volatile {
-		c.namePath(fmt.Sprintf("%s.volatile[%d]", at, i), v)
+		if r.Format == formatXML {
+			c.items(fmt.Sprintf("%s.volatile[%d]", at, i), formatXML, v)
+		} else {
+			c.items(fmt.Sprintf("%s.volatile[%d]", at, i), formatJSON, v)
+		}
+	}
+	for i, rule := range r.Errors {
+		c.failure(fmt.Sprintf("%s.errors[%d]", at, i), r.Format, rule)
 	}
 }
 
-func (c *checker) window(at string, w Window, q Query) {
+func (c *checker) failure(at, format string, f Failure) {
+	c.oneOf(at+".means", f.Means, meansRetry, meansRefused, meansFatal, meansEmpty, meansExpired)
+	if f.Path != "" {
+		c.path(at+".path", format, f.Path)
+	}
+	if _, err := regexp.Compile(f.Match); err != nil {
+		c.add(at+".match", "BAD_VALUE", "match is no regular expression: "+err.Error(), "")
+	}
+	if len(f.Status) == 0 && f.Path == "" && f.Match == "" {
+		c.add(at, "REQUIRED", "an error rule needs a status, a path or a match: it would fit every answer", "")
+	}
+}
+
+func (c *checker) window(at string, w Window, q expr.Grammar) {
 	c.oneOf(at+".mode", string(w.Mode), string(patra.ModeCalendar), string(patra.ModeSliding))
 	var units []string
 	for _, u := range patra.Units {
@@ -231,19 +364,7 @@ func (c *checker) window(at string, w Window, q Query) {
 		c.add(at+".field", "UNKNOWN_FIELD", fmt.Sprintf("field %q is not among query.fields", w.Field), "")
 		return
 	}
-	if !slices.ContainsFunc(q.Render, func(r Rule) bool { return r.Field == w.Field && r.Op == "RANGE" }) {
+	if !slices.ContainsFunc(q.Rules, func(r expr.Rule) bool { return r.Field == w.Field && r.Op == expr.OpRange }) {
 		c.add(at+".field", "NO_RENDER_RULE", fmt.Sprintf("no rule under query.render turns a RANGE of %q into parameters", w.Field), "")
-	}
-}
-
-func (c *checker) rule(at string, r Rule, q Query) {
-	c.oneOf(at+".op", r.Op, "RANGE")
-	if _, ok := q.Fields[r.Field]; !ok {
-		c.add(at+".field", "UNKNOWN_FIELD", fmt.Sprintf("field %q is not among query.fields", r.Field), "")
-	}
-	for name := range r.Params {
-		if p, ok := q.Params[name]; !ok || p.Name == "" {
-			c.add(at+".params."+name, "UNKNOWN_PARAM", fmt.Sprintf("parameter %q has no name under query.params", name), "")
-		}
 	}
 }

@@ -1,189 +1,188 @@
 package source
 
 import (
-	"encoding/json"
 	"fmt"
-	"slices"
-	"strconv"
 	"strings"
-
-	"github.com/theory/jsonpath"
 )
 
 // mapping reads one field from an item: a path, then an object template or none, then functions.
 //
 //	$.DOI | lower
 //	$.author[*] {given: $.given, family: $.family}
+//	AuthorList/Author {family: LastName, given: ForeName} | list
+//
+// It is not a programming language: there are no loops, no variables and no I/O, so it always ends.
 type mapping struct {
-	path   *jsonpath.Path
-	many   bool // the path may select several nodes, so the field is a list
-	object []member
-	funcs  []function
+	path   path
+	object []member1
+	calls  []call
 }
 
-// member is one entry of an object template.
-type member struct {
+// member1 is one entry of an object template.
+type member1 struct {
 	name string
-	path *jsonpath.Path
+	path path
 }
 
-type function func(any) (any, error)
-
-// functions is the allow-list. Each is total, does no I/O and is bounded by its input.
-var functions = map[string]function{
-	"lower":     lower,
-	"trim":      trim,
-	"dateParts": dateParts,
+// call is a function with its arguments.
+type call struct {
+	name string
+	fn   function
+	args []string
 }
 
 // parseMapping compiles the text of one field.
-func parseMapping(text string) (*mapping, error) {
+func parseMapping(format, text string) (*mapping, error) {
 	parts := splitOutside(text, '|')
+	if format == formatXML { // in XPath a bar between paths is a union; our functions are words
+		parts = joinUnions(parts)
+	}
 	head := strings.TrimSpace(parts[0])
 	m := &mapping{}
 	if open := indexOutside(head, '{'); open >= 0 {
 		if !strings.HasSuffix(head, "}") {
 			return nil, fmt.Errorf("the object in %q is not closed", text)
 		}
-		if err := m.parseObject(head[open+1 : len(head)-1]); err != nil {
+		if err := m.parseObject(format, head[open+1:len(head)-1]); err != nil {
 			return nil, err
 		}
 		head = strings.TrimSpace(head[:open])
 	}
-	path, err := parsePath(head)
-	if err != nil {
+	var err error
+	if m.path, err = parsePath(format, head); err != nil {
 		return nil, err
 	}
-	m.path, m.many = path, path.Query().Singular() == nil
-	for _, name := range parts[1:] {
-		fn, ok := functions[strings.TrimSpace(name)]
-		if !ok {
-			return nil, fmt.Errorf("function %q is not known; known: dateParts, lower, trim", strings.TrimSpace(name))
+	for _, part := range parts[1:] {
+		c, err := parseCall(part)
+		if err != nil {
+			return nil, err
 		}
-		m.funcs = append(m.funcs, fn)
+		m.calls = append(m.calls, c)
 	}
 	return m, nil
 }
 
-func (m *mapping) parseObject(text string) error {
-	for _, entry := range splitOutside(text, ',') {
-		name, path, ok := strings.Cut(entry, ":")
-		if !ok {
-			return fmt.Errorf("%q is not `name: path`", strings.TrimSpace(entry))
-		}
-		p, err := parsePath(strings.TrimSpace(path))
-		if err != nil {
-			return err
-		}
-		m.object = append(m.object, member{strings.TrimSpace(name), p})
-	}
-	return nil
-}
-
-// read applies the mapping to an item; nil means that the item has no such field.
-func (m *mapping) read(item any) (any, error) {
-	nodes := []any(m.path.Select(item))
-	for i, n := range nodes {
-		if m.object != nil {
-			nodes[i] = m.shape(n)
-		}
-	}
-	if !m.many {
-		if len(nodes) == 0 {
-			return nil, nil
-		}
-		return m.apply(nodes[0])
-	}
-	out := make([]any, 0, len(nodes))
-	for _, n := range nodes {
-		v, err := m.apply(n)
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, v)
-	}
-	if len(out) == 0 {
-		return nil, nil
-	}
-	return out, nil
-}
-
-func (m *mapping) apply(v any) (_ any, err error) {
-	for _, fn := range m.funcs {
-		if v == nil {
-			return nil, nil
-		}
-		if v, err = fn(v); err != nil {
-			return nil, err
-		}
-	}
-	return v, nil
-}
-
-func (m *mapping) shape(node any) any {
-	out := map[string]any{}
-	for _, mem := range m.object {
-		if found := mem.path.Select(node); len(found) > 0 && found[0] != nil {
-			out[mem.name] = found[0]
+// joinUnions puts parts together again that are not the call of a function.
+func joinUnions(parts []string) []string {
+	out := parts[:1:1]
+	for _, part := range parts[1:] {
+		name, _, _ := strings.Cut(strings.TrimSpace(part), "(")
+		if _, isFunction := functions[name]; isFunction || len(out) > 1 {
+			out = append(out, part)
+		} else {
+			out[0] += "|" + part
 		}
 	}
 	return out
 }
 
-func lower(v any) (any, error) { return onText(v, strings.ToLower) }
-func trim(v any) (any, error)  { return onText(v, strings.TrimSpace) }
-
-func onText(v any, fn func(string) string) (any, error) {
-	s, ok := v.(string)
-	if !ok {
-		return nil, fmt.Errorf("expected text, found %s", kindOf(v))
-	}
-	return fn(s), nil
-}
-
-// dateParts turns {"date-parts": [[2024, 3]]} into "2024-03".
-func dateParts(v any) (any, error) {
-	object, ok := v.(map[string]any)
-	if !ok {
-		return nil, fmt.Errorf("expected an object with date-parts, found %s", kindOf(v))
-	}
-	outer, _ := object["date-parts"].([]any)
-	if len(outer) == 0 {
-		return nil, nil
-	}
-	inner, _ := outer[0].([]any)
-	var parts []string
-	for i, p := range inner[:min(3, len(inner))] {
-		n, ok := p.(json.Number)
+func (m *mapping) parseObject(format, text string) error {
+	for _, entry := range splitOutside(text, ',') {
+		name, path, ok := strings.Cut(entry, ":")
 		if !ok {
-			break
+			return fmt.Errorf("%q is not `name: path`", strings.TrimSpace(entry))
 		}
-		value, err := strconv.Atoi(n.String())
+		p, err := parsePath(format, strings.TrimSpace(path))
 		if err != nil {
-			return nil, fmt.Errorf("date part %s is no whole number", n)
+			return err
 		}
-		parts = append(parts, fmt.Sprintf([]string{"%04d", "%02d", "%02d"}[i], value))
+		m.object = append(m.object, member1{strings.TrimSpace(name), p})
 	}
-	if len(parts) == 0 {
-		return nil, nil
-	}
-	return strings.Join(parts, "-"), nil
+	return nil
 }
 
-func kindOf(v any) string {
-	switch v.(type) {
-	case nil:
-		return "null"
-	case bool:
-		return "a boolean"
-	case json.Number:
-		return "a number"
-	case string:
-		return "text"
-	case []any:
-		return "a list"
+// parseCall reads `name` or `name('text', 'text')`.
+func parseCall(text string) (call, error) {
+	text = strings.TrimSpace(text)
+	name, rest, hasArgs := strings.Cut(text, "(")
+	fn, ok := functions[name]
+	if !ok {
+		return call{}, fmt.Errorf("function %q is not known; known: %s", name, strings.Join(functionNames(), ", "))
 	}
-	return "an object"
+	c := call{name: name, fn: fn.apply}
+	if hasArgs {
+		inside, closed := strings.CutSuffix(rest, ")")
+		if !closed {
+			return call{}, fmt.Errorf("the arguments of %s are not closed", name)
+		}
+		for _, arg := range splitOutside(inside, ',') {
+			arg = strings.TrimSpace(arg)
+			if len(arg) < 2 || (arg[0] != '\'' && arg[0] != '"') || arg[len(arg)-1] != arg[0] {
+				return call{}, fmt.Errorf("an argument of %s is a quoted text, not %s", name, arg)
+			}
+			c.args = append(c.args, arg[1:len(arg)-1])
+		}
+	}
+	if len(c.args) != fn.args {
+		return call{}, fmt.Errorf("%s takes %d arguments, not %d", name, fn.args, len(c.args))
+	}
+	return c, nil
+}
+
+// read applies the mapping to an item; nil means that the item has no such field.
+func (m *mapping) read(doc any) (any, error) {
+	nodes := m.path.find(doc)
+	values := make([]any, 0, len(nodes))
+	for _, n := range nodes {
+		if m.object != nil {
+			n = m.shape(n)
+		}
+		values = append(values, n)
+	}
+	return m.finish(values)
+}
+
+// finish applies the functions: those that work on one value to each, those that work on the list to the list.
+func (m *mapping) finish(values []any) (any, error) {
+	list := m.path.many()
+	for _, c := range m.calls {
+		if whole, ok := listFunctions[c.name]; ok {
+			var err error
+			if values, list, err = whole(values, c.args); err != nil {
+				return nil, fmt.Errorf("%s: %w", c.name, err)
+			}
+			continue
+		}
+		kept := values[:0:0]
+		for _, v := range values {
+			if v == nil {
+				continue
+			}
+			out, err := c.fn(v, c.args)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", c.name, err)
+			}
+			if out != nil {
+				kept = append(kept, out)
+			}
+		}
+		values = kept
+	}
+	return result(values, list), nil
+}
+
+// result is a list, or its only value. Elements of a document become their text.
+func result(values []any, list bool) any {
+	for i, v := range values {
+		values[i] = plain(v)
+	}
+	switch {
+	case len(values) == 0:
+		return nil
+	case !list:
+		return values[0]
+	}
+	return values
+}
+
+func (m *mapping) shape(node any) any {
+	out := map[string]any{}
+	for _, mem := range m.object {
+		if found := mem.path.find(node); len(found) > 0 && found[0] != nil {
+			out[mem.name] = plain(found[0])
+		}
+	}
+	return out
 }
 
 // splitOutside cuts at sep where it stands outside quotes, brackets and braces.
@@ -216,9 +215,9 @@ func indexOutside(text string, want byte) int {
 			return i
 		case c == '\'' || c == '"':
 			quote = c
-		case slices.Contains([]byte("[({"), c):
+		case strings.IndexByte("[({", c) >= 0:
 			depth++
-		case slices.Contains([]byte("])}"), c):
+		case strings.IndexByte("])}", c) >= 0:
 			depth--
 		}
 	}

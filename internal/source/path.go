@@ -5,29 +5,105 @@ import (
 	"fmt"
 	"strconv"
 
+	"github.com/antchfx/xmlquery"
+	"github.com/antchfx/xpath"
 	"github.com/theory/jsonpath"
 	"github.com/theory/jsonpath/spec"
 )
 
-func parsePath(text string) (*jsonpath.Path, error) {
-	p, err := jsonpath.Parse(text)
-	if err != nil {
-		return nil, fmt.Errorf("%s is not a JSONPath: %w", strconv.Quote(text), err)
-	}
-	return p, nil
+// path finds values in a document: an RFC 9535 JSONPath in JSON, an XPath in XML.
+type path struct {
+	text string
+	json *jsonpath.Path
+	xml  *xpath.Expr
 }
 
-// namePath is a path of member names. Such a path can be followed through raw bytes, so that a page is not turned
-// into a tree just to find its items.
+func parsePath(format, text string) (path, error) {
+	if format == formatXML {
+		return parseXPath(text)
+	}
+	p, err := jsonpath.Parse(text)
+	if err != nil {
+		return path{}, fmt.Errorf("%s is not a JSONPath: %w", strconv.Quote(text), err)
+	}
+	return path{text: text, json: p}, nil
+}
+
+func parseXPath(text string) (p path, err error) {
+	defer func() { // the library panics on some malformed expressions
+		if r := recover(); r != nil {
+			err = fmt.Errorf("%s is not an XPath: %v", strconv.Quote(text), r)
+		}
+	}()
+	if text == "" {
+		return path{}, fmt.Errorf("an empty text is not an XPath")
+	}
+	e, err := xpath.Compile(text)
+	if err != nil {
+		return path{}, fmt.Errorf("%s is not an XPath: %w", strconv.Quote(text), err)
+	}
+	return path{text: text, xml: e}, nil
+}
+
+// many reports whether the path may select several values.
+func (p path) many() bool { return p.json != nil && p.json.Query().Singular() == nil }
+
+// find gives everything that the path selects below a node.
+func (p path) find(node any) []any {
+	if p.json != nil {
+		return p.json.Select(node)
+	}
+	top, ok := node.(*xmlquery.Node)
+	if !ok || p.xml == nil {
+		return nil
+	}
+	switch v := p.xml.Evaluate(xmlquery.CreateXPathNavigator(top)).(type) {
+	case *xpath.NodeIterator:
+		var out []any
+		for v.MoveNext() {
+			nav := v.Current().(*xmlquery.NodeNavigator)
+			if nav.NodeType() == xpath.AttributeNode {
+				out = append(out, nav.Value())
+			} else {
+				out = append(out, nav.Current())
+			}
+		}
+		return out
+	case string:
+		return []any{v}
+	case float64:
+		return []any{json.Number(strconv.FormatFloat(v, 'f', -1, 64))}
+	case bool:
+		return []any{v}
+	}
+	return nil
+}
+
+// textOf is a scalar as text. An XML element is all the text inside it, mixed content included.
+func textOf(v any) (string, bool) {
+	switch v := v.(type) {
+	case string:
+		return v, true
+	case json.Number:
+		return v.String(), true
+	case bool:
+		return strconv.FormatBool(v), true
+	case *xmlquery.Node:
+		return v.InnerText(), true
+	}
+	return "", false
+}
+
+// namePath is a path of member names. Such a path can be followed through raw bytes.
 type namePath []string
 
 func parseNamePath(text string) (namePath, error) {
-	p, err := parsePath(text)
+	p, err := parsePath(formatJSON, text)
 	if err != nil {
 		return nil, err
 	}
-	var names namePath
-	for _, seg := range p.Query().Segments() {
+	names := namePath{}
+	for _, seg := range p.json.Query().Segments() {
 		sel := seg.Selectors()
 		name, ok := sel[0].(spec.Name)
 		if !ok || len(sel) != 1 || seg.IsDescendant() {
@@ -38,18 +114,15 @@ func parseNamePath(text string) (namePath, error) {
 	return names, nil
 }
 
-// raw finds the bytes at the path; found is false when a member is missing or its parent is no object.
-func (p namePath) raw(body json.RawMessage) (value json.RawMessage, found bool) {
+// in finds the bytes at the path in a valid JSON text.
+func (p namePath) in(b []byte) (s span, found bool) {
+	s = span{skipSpace(b, 0), len(b)}
 	for _, name := range p {
-		var members map[string]json.RawMessage
-		if err := json.Unmarshal(body, &members); err != nil {
-			return nil, false
-		}
-		if body, found = members[name]; !found {
-			return nil, false
+		if s, found = member(b, s, name); !found {
+			return span{}, false
 		}
 	}
-	return body, true
+	return s, true
 }
 
 // remove deletes the member at the path from a tree, if it is there.

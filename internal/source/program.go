@@ -1,13 +1,10 @@
 package source
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
+	"regexp"
 	"slices"
-
-	"github.com/theory/jsonpath"
+	"strings"
 
 	"patra"
 )
@@ -15,156 +12,206 @@ import (
 // Program is a Spec with its paths compiled, ready to read pages. It is immutable and safe for concurrent use.
 type Program struct {
 	Spec      *Spec
-	items     namePath
-	next      namePath
-	total     namePath
-	id        *jsonpath.Path
-	updatedAt *jsonpath.Path
-	volatile  []namePath
+	splitter  splitter
+	opener    opener
+	next      *path
+	total     *path
+	id        []path
+	updatedAt []path
+	deleted   *path
+	failures  []failure
 	fields    map[string]*mapping
+}
+
+// failure is a compiled rule for answers that mean something else than their status says.
+type failure struct {
+	Failure
+	path  *path
+	match *regexp.Regexp
 }
 
 // Compile makes the program of a spec.
 func (s *Spec) Compile() (*Program, error) {
+	c := &compiler{format: s.Response.Format}
 	p := &Program{Spec: s, fields: map[string]*mapping{}}
-	var err error
-	step := func(read func() error) {
-		if err == nil {
-			err = read()
+	p.splitter, p.opener = c.reader(s.Response, s.Role == roleDetail)
+	p.next = c.optional(s.Pagination.Next)
+	p.total = c.optional(s.Response.Total.Path)
+	for _, text := range s.Response.ID {
+		p.id = append(p.id, c.path(text))
+	}
+	for _, text := range s.Response.UpdatedAt {
+		p.updatedAt = append(p.updatedAt, c.path(text))
+	}
+	if s.Response.Deleted != nil {
+		p.deleted = c.optional(s.Response.Deleted.Path)
+	}
+	for _, f := range s.Response.Errors {
+		p.failures = append(p.failures, failure{Failure: f, path: c.optional(f.Path), match: c.regexp(f.Match)})
+	}
+	if s.Detail == nil { // where there are two phases, the mapping reads the second
+		for name, text := range s.Mapping {
+			p.fields[name] = c.mapping(text)
 		}
 	}
-	step(func() (e error) { p.items, e = parseNamePath(s.Response.Items); return })
-	step(func() (e error) { p.next, e = parseNamePath(s.Pagination.Next); return })
-	step(func() (e error) { p.id, e = parsePath(s.Response.ID); return })
-	if s.Response.Total.Path != "" {
-		step(func() (e error) { p.total, e = parseNamePath(s.Response.Total.Path); return })
-	}
-	if s.Response.UpdatedAt != "" {
-		step(func() (e error) { p.updatedAt, e = parsePath(s.Response.UpdatedAt); return })
-	}
-	for _, v := range s.Response.Volatile {
-		step(func() error {
-			path, e := parseNamePath(v)
-			p.volatile = append(p.volatile, path)
-			return e
-		})
-	}
-	for name, text := range s.Mapping {
-		step(func() (e error) { p.fields[name], e = parseMapping(text); return })
-	}
-	if err != nil {
-		return nil, fmt.Errorf("compile %s: %w", s.Source, err)
+	if c.err != nil {
+		return nil, fmt.Errorf("compile %s: %w", s.Source, c.err)
 	}
 	return p, nil
 }
 
-// Page is what one answer contains.
-type Page struct {
-	Items   []json.RawMessage
-	Next    string // position of the next page
-	HasNext bool
-	End     string // how the walk announced its end, when it did
-	Total   *int64
+// compiler keeps the first error, so that compiling reads top to bottom.
+type compiler struct {
+	format string
+	err    error
 }
 
-// Read finds the items and the way on in the body of a successful answer to a request for position.
-func (p *Program) Read(body []byte, position string) (Page, error) {
-	if err := wholeJSON(body); err != nil {
-		return Page{}, err
+func (c *compiler) note(err error) {
+	if c.err == nil {
+		c.err = err
 	}
-	raw, found := p.items.raw(body)
-	if !found {
-		return Page{}, schemaFault(p.Spec.Response.Items, "the answer has no such member")
+}
+
+func (c *compiler) path(text string) path {
+	p, err := parsePath(c.format, text)
+	c.note(err)
+	return p
+}
+
+func (c *compiler) optional(text string) *path {
+	if text == "" {
+		return nil
 	}
-	var page Page
-	if err := json.Unmarshal(raw, &page.Items); err != nil {
-		return Page{}, schemaFault(p.Spec.Response.Items, "the items are no list")
+	p := c.path(text)
+	return &p
+}
+
+func (c *compiler) regexp(text string) *regexp.Regexp {
+	if text == "" {
+		return nil
 	}
+	r, err := regexp.Compile(text)
+	c.note(err)
+	return r
+}
+
+func (c *compiler) mapping(text string) *mapping {
+	m, err := parseMapping(c.format, text)
+	c.note(err)
+	return m
+}
+
+func (c *compiler) names(text string) namePath {
+	p, err := parseNamePath(text)
+	c.note(err)
+	return p
+}
+
+func (c *compiler) elements(text string) []elementPath {
+	p, err := parseElements(text)
+	c.note(err)
+	return p
+}
+
+// reader makes the two halves of a format. one allows an answer that is a single record.
+func (c *compiler) reader(r Response, one bool) (splitter, opener) {
+	if c.format == formatXML {
+		x := xmlOpener{}
+		for _, v := range r.Volatile {
+			x.volatile = append(x.volatile, c.elements(v)...)
+		}
+		return xmlSplitter{r.Items, c.elements(r.Items)}, x
+	}
+	j := jsonOpener{}
+	for _, v := range r.Volatile {
+		j.volatile = append(j.volatile, c.names(v))
+	}
+	switch c.format {
+	case formatJSONL:
+		return linesSplitter{}, j
+	case formatCSV:
+		return csvSplitter{}, j
+	}
+	s := jsonSplitter{text: r.Items, items: c.names(r.Items), one: one}
+	if r.Order != "" {
+		s.order = c.names(r.Order)
+	}
+	return s, j
+}
+
+// Read finds the items and the way on in an answer to a request for position, or says what kind of failure it is. An
+// answer that is not understood is never taken for an empty one.
+func (p *Program) Read(status int, body []byte, position string) (Page, error) {
+	items, around, splitErr := p.splitter.split(body)
+	if means, fault := p.failed(status, body, around); fault != nil {
+		return Page{}, fault
+	} else if means == meansEmpty {
+		return Page{End: patra.EndEmptyCode}, nil
+	}
+	if fault := p.Spec.classify(status, position); fault != nil {
+		return Page{}, fault
+	}
+	if splitErr != nil {
+		return Page{}, splitErr
+	}
+	page := Page{Items: items}
 	if p.total != nil {
-		page.Total = number(p.total.raw(body))
+		page.Total = number(p.total.find(around))
 	}
-	token, found := p.next.raw(body)
-	if err := p.onward(&page, token, found, position); err != nil {
-		return Page{}, err
-	}
-	return page, nil
+	return page, p.onward(&page, around, position)
 }
 
-// onward decides whether the walk goes on, by the end rules of the source. A short page ends nothing by itself.
-func (p *Program) onward(page *Page, token json.RawMessage, found bool, position string) error {
-	ends := p.Spec.Pagination.End
-	if !found || string(token) == "null" {
-		page.End = patra.EndNoToken
-		if found {
-			page.End = patra.EndNullNext
+// What an error rule may mean.
+const (
+	meansRetry   = "RETRY"
+	meansRefused = "REFUSED"
+	meansFatal   = "FATAL"
+	meansEmpty   = "EMPTY"
+	meansExpired = "TOKEN_EXPIRED"
+)
+
+// failed looks for the first error rule that fits.
+func (p *Program) failed(status int, body []byte, around any) (means string, fault *patra.Fault) {
+	for _, f := range p.failures {
+		text, fits := f.fits(status, body, around)
+		if !fits {
+			continue
 		}
-		if !slices.Contains(ends, page.End) && !(len(page.Items) == 0 && slices.Contains(ends, patra.EndEmptyPage)) {
-			return schemaFault(p.Spec.Pagination.Next, "the answer has no next position, and the source does not say that this is the end")
+		fault := &patra.Fault{Code: patra.CodeProvider, Status: status, Path: f.Path, Text: text}
+		switch f.Means {
+		case meansEmpty:
+			return meansEmpty, nil
+		case meansRetry:
+			fault.Level = patra.LevelRetry
+		case meansExpired:
+			fault.Level, fault.Code = patra.LevelRetry, patra.CodeTokenExpired
+		case meansFatal:
+			fault.Level = patra.LevelFatal
+		default:
+			fault.Level = patra.LevelRequest
 		}
-		return nil
+		return f.Means, fault
 	}
-	if err := json.Unmarshal(token, &page.Next); err != nil || page.Next == "" {
-		return schemaFault(p.Spec.Pagination.Next, "the next position is no text")
+	return "", nil
+}
+
+// maxErrorText bounds what is kept of a provider's own words.
+const maxErrorText = 300
+
+func (f failure) fits(status int, body []byte, around any) (text string, ok bool) {
+	if len(f.Status) > 0 && !slices.Contains(f.Status, status) {
+		return "", false
 	}
-	if len(page.Items) == 0 && slices.Contains(ends, patra.EndEmptyPage) {
-		page.End = patra.EndEmptyPage
-		return nil
-	}
-	if page.Next == position {
-		switch p.Spec.Pagination.Token.OnSame {
-		case "END":
-			page.End = patra.EndSameToken
-			return nil
-		case "ERROR":
-			return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeLoop, Path: p.Spec.Pagination.Next, Text: "the provider gave the same position again"}
+	text = string(body)
+	if f.path != nil {
+		found := f.path.find(around)
+		if len(found) == 0 || found[0] == nil || found[0] == false {
+			return "", false
 		}
+		text, _ = textOf(found[0])
 	}
-	page.HasNext = true
-	return nil
-}
-
-// wholeJSON refuses a body that is not exactly one JSON value: a body that was cut, or a web page.
-func wholeJSON(body []byte) error {
-	trimmed := bytes.TrimSpace(body)
-	if len(trimmed) > 0 && trimmed[0] == '<' {
-		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeBadBody, Text: "the provider answered with a web page instead of data"}
+	if f.match != nil && !f.match.MatchString(text) {
+		return "", false
 	}
-	if len(trimmed) == 0 {
-		return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is empty"}
-	}
-	if !json.Valid(trimmed) {
-		return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is not whole: it is no valid JSON value"}
-	}
-	return nil
-}
-
-func schemaFault(path, text string) error {
-	return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeSchema, Path: path, Text: text}
-}
-
-// number reads a count that may be written as a number or as text.
-func number(raw json.RawMessage, found bool) *int64 {
-	var n json.Number
-	if !found || json.Unmarshal(bytes.Trim(raw, `"`), &n) != nil {
-		return nil
-	}
-	v, err := n.Int64()
-	if err != nil {
-		return nil
-	}
-	return &v
-}
-
-// tree decodes an item without touching its numbers.
-func tree(raw []byte) (any, error) {
-	dec := json.NewDecoder(bytes.NewReader(raw))
-	dec.UseNumber()
-	var v any
-	if err := dec.Decode(&v); err != nil {
-		return nil, err
-	}
-	if _, err := dec.Token(); err != io.EOF {
-		return nil, fmt.Errorf("more than one value")
-	}
-	return v, nil
+	return strings.ToValidUTF8(text[:min(len(text), maxErrorText)], ""), true
 }

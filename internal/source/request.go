@@ -1,11 +1,24 @@
 package source
 
 import (
+	"bytes"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
+	"strconv"
 	"strings"
 
 	"patra"
+	"patra/internal/expr"
+)
+
+// Where parameters go.
+const (
+	sendQuery = "QUERY"
+	sendForm  = "FORM"
+	sendJSON  = "JSON"
 )
 
 // Call is one request, ready to be sent.
@@ -13,70 +26,164 @@ type Call struct {
 	Method  string
 	URL     string
 	Headers map[string]string
+	Body    []byte
 }
 
 // First is the position of the first page.
-func (s *Spec) First() string { return s.Pagination.Initial }
+func (s *Spec) First() string {
+	if s.Pagination.Initial != "" {
+		return s.Pagination.Initial
+	}
+	switch s.Pagination.Type {
+	case pageOffset:
+		return "0"
+	case pagePage:
+		return "1"
+	}
+	return "" // no token, no URL, the window's own beginning
+}
 
-// Build makes the request for the page at position of the given fetch window. baseURL, if not empty, takes the
-// place of the source's own.
-func (s *Spec) Build(fetch patra.Window, position, baseURL string, vars Vars) (Call, error) {
+// Build makes the request for the page at position of a query in the given fetch window. baseURL, if not empty, takes
+// the place of the source's own.
+func (s *Spec) Build(query expr.Node, fetch patra.Window, position, baseURL string, vars Vars) (Call, error) {
 	if baseURL == "" {
-		baseURL = s.HTTP.BaseURL
+		baseURL = vars.fill(s.HTTP.BaseURL, s.Parameters)
 	}
 	u, err := url.Parse(baseURL)
 	if err != nil || u.Host == "" {
 		return Call{}, fmt.Errorf("base URL %q is not an address", baseURL)
 	}
-	u = u.JoinPath(s.Request.Path)
-	q := url.Values{}
+	params, err := s.params(query, fetch, position, vars)
+	if err != nil {
+		return Call{}, err
+	}
+	call := Call{Method: s.Request.Method, Headers: map[string]string{}}
+	for _, headers := range []map[string]string{s.HTTP.Headers, s.Request.Headers} {
+		for k, v := range headers {
+			call.Headers[k] = vars.fill(v, s.Parameters)
+		}
+	}
+	if s.Pagination.Type == pageURL && position != "" {
+		for _, hole := range placeholder.FindAllStringSubmatch(s.Request.Path, -1) {
+			params.Del(hole[1]) // what stands in the path stands in the link's path too
+		}
+		call.URL, err = follow(u, position, params)
+		return call, err
+	}
+	s.address(&call, u, params, position)
+	return call, nil
+}
+
+// address puts the parameters where the provider wants them: into the path where it names them, the rest as a query,
+// a form or a JSON object.
+func (s *Spec) address(call *Call, u *url.URL, params url.Values, position string) {
+	path := placeholder.ReplaceAllStringFunc(s.Request.Path, func(hole string) string {
+		name := hole[2 : len(hole)-1]
+		value := params.Get(name)
+		params.Del(name)
+		return url.PathEscape(value)
+	})
+	if path != "/" { // an address that is whole as it stands gets no slash behind it
+		u = u.JoinPath(path)
+	}
+	raw := ""
+	if name := s.Pagination.PositionParam; s.Pagination.Token.Encode == "NEVER" && params.Get(name) != "" {
+		raw = "&" + url.QueryEscape(name) + "=" + position
+		params.Del(name)
+	}
+	switch s.Request.Send {
+	case sendForm:
+		call.Body = []byte(params.Encode() + raw)
+		call.Headers["Content-Type"] = "application/x-www-form-urlencoded"
+	case sendJSON:
+		call.Body = object(params)
+		call.Headers["Content-Type"] = "application/json"
+	default:
+		u.RawQuery = strings.TrimPrefix(params.Encode()+raw, "&")
+	}
+	call.URL = u.String()
+}
+
+// object is parameters as a JSON object; one that is sent several times is a list.
+func object(params url.Values) []byte {
+	members := map[string]any{}
+	for name, values := range params {
+		if members[name] = values; len(values) == 1 {
+			members[name] = values[0]
+		}
+	}
+	b, err := json.Marshal(members)
+	if err != nil {
+		panic(err) // texts always marshal
+	}
+	return b
+}
+
+// params are all parameters of a request by the provider's names.
+func (s *Spec) params(query expr.Node, fetch patra.Window, position string, vars Vars) (url.Values, error) {
+	if s.Pagination.Type == pageTime && position != "" {
+		at, err := patra.ParseInstant(position)
+		if err != nil {
+			return nil, err
+		}
+		fetch.From = s.Window.Precision.Floor(at)
+	}
+	if s.Window.Field != "" {
+		query = expr.Bind(query, s.Window.Field, fetch)
+	}
+	asked, err := s.Query.Render(query)
+	if err != nil {
+		return nil, err
+	}
+	params := url.Values{}
 	for k, v := range s.Request.Query {
-		q.Set(k, v)
-	}
-	for k, v := range s.renderWindow(fetch) {
-		q.Set(k, v)
-	}
-	q.Set(s.Pagination.SizeParam, fmt.Sprint(s.Pagination.PageSize))
-	q.Set(s.Pagination.TokenParam, position)
-	u.RawQuery = q.Encode()
-	headers := map[string]string{}
-	for k, v := range s.HTTP.Headers {
-		headers[k] = vars.fill(v)
-	}
-	return Call{Method: s.Request.Method, URL: u.String(), Headers: headers}, nil
-}
-
-// renderWindow writes a half-open window with the provider's own kind of bounds.
-func (s *Spec) renderWindow(w patra.Window) map[string]string {
-	from, to := w.From, w.To
-	switch s.Window.Upper {
-	case "INCLUSIVE_DAY":
-		to = patra.UnitDay.Prev(patra.UnitDay.Ceil(to))
-	case "INCLUSIVE_SECOND":
-		to = patra.UnitSecond.Prev(patra.UnitSecond.Ceil(to))
-	}
-	values := strings.NewReplacer("{{from}}", s.date(from), "{{to}}", s.date(to))
-	out := map[string]string{}
-	for _, rule := range s.Render {
-		if rule.Field != s.Window.Field || rule.Op != "RANGE" {
-			continue
-		}
-		for name, parts := range rule.Params {
-			p := s.Params[name]
-			filled := make([]string, len(parts))
-			for i, part := range parts {
-				filled[i] = values.Replace(part)
-			}
-			out[p.Name] = strings.Join(filled, p.Join)
+		if filled := vars.fill(v, s.Parameters); filled != "" || v == "" {
+			params.Set(k, filled)
 		}
 	}
-	return out
+	maps.Copy(params, asked.Params)
+	p := s.Pagination
+	if p.SizeParam != "" {
+		params.Set(p.SizeParam, strconv.Itoa(p.PageSize))
+	}
+	if len(p.Token.Alone) > 0 && position != s.First() {
+		maps.DeleteFunc(params, func(name string, _ []string) bool { return !slices.Contains(p.Token.Alone, name) })
+	}
+	if p.PositionParam != "" && position != "" && p.Type != pageTime && p.Type != pageURL {
+		params.Set(p.PositionParam, position)
+	}
+	return params, nil
 }
 
-// date writes a moment as finely as the provider filters.
-func (s *Spec) date(i patra.Instant) string {
-	if s.Window.Precision == patra.UnitDay || s.Window.Precision == patra.UnitMonth {
-		return i.Time().Format("2006-01-02")
+// follow takes the provider's link to the next page. It must stay at the same host, and our own parameters that the
+// provider forgot are put back.
+func follow(base *url.URL, link string, params url.Values) (string, error) {
+	next, err := base.Parse(strings.ReplaceAll(link, " ", "%20")) // some providers send spaces as they are
+	if err != nil {
+		return "", fmt.Errorf("the link to the next page is not an address")
 	}
-	return i.Time().Format("2006-01-02T15:04:05Z")
+	if next.Host != base.Host || next.Scheme != base.Scheme || next.User != nil {
+		return "", fmt.Errorf("the link to the next page leads to %s, away from %s", next.Host, base.Host)
+	}
+	q := next.Query()
+	for name, values := range params {
+		if !q.Has(name) {
+			q[name] = values
+		}
+	}
+	next.RawQuery, next.Fragment = q.Encode(), ""
+	return next.String(), nil
+}
+
+// Digest is a call for the ledger: what was sent, without secrets.
+func (c Call) Digest() json.RawMessage {
+	d := map[string]string{"method": c.Method, "url": c.URL}
+	if len(c.Body) > 0 {
+		d["body"] = string(bytes.ToValidUTF8(c.Body, []byte("\ufffd")))
+	}
+	b, err := json.Marshal(d)
+	if err != nil {
+		panic(err) // texts always marshal
+	}
+	return b
 }

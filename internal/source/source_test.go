@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"patra"
+	"patra/internal/expr"
 	"patra/internal/source"
 	"patra/sources"
 )
@@ -31,7 +32,7 @@ func compile(t testing.TB, text string) *source.Program {
 	if err != nil {
 		t.Fatal(err)
 	}
-	spec, err := source.Compile(f, "", patra.Harvest, "me@example.org")
+	spec, err := source.Compile(f, source.Options{Operation: patra.Harvest, Contact: "me@example.org"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,7 +53,7 @@ func stateless(onSame, end string) func(string) string {
 func TestRequestIsExactlyThis(t *testing.T) {
 	p := compile(t, shipped(t))
 	day := patra.Window{From: patra.Date(2026, 5, 31), To: patra.Date(2026, 6, 2)}
-	call, err := p.Spec.Build(day, "AoJ+/w==&x", "", source.Vars{Contact: "me@example.org", Version: "1.2"})
+	call, err := p.Spec.Build(expr.All(), day, "AoJ+/w==&x", "", source.Vars{Contact: "me@example.org", Version: "1.2"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -64,7 +65,7 @@ func TestRequestIsExactlyThis(t *testing.T) {
 	if ua := call.Headers["User-Agent"]; ua != "patra/1.2 (mailto:me@example.org)" {
 		t.Errorf("User-Agent %q", ua)
 	}
-	call, err = p.Spec.Build(day, "*", "http://127.0.0.1:8090/mirror", source.Vars{Contact: "${version}"})
+	call, err = p.Spec.Build(expr.All(), day, "*", "http://127.0.0.1:8090/mirror", source.Vars{Contact: "${version}"})
 	if err != nil || !strings.HasPrefix(call.URL, "http://127.0.0.1:8090/mirror/works?cursor=%2A&") {
 		t.Errorf("through a mirror: %s, %v", call.URL, err)
 	}
@@ -77,9 +78,9 @@ func TestUpperBounds(t *testing.T) {
 	for upper, want := range map[string]string{"INCLUSIVE_DAY": "2026-05-01", "INCLUSIVE_SECOND": "2026-05-01T23:59:59Z", "EXCLUSIVE": "2026-05-02T00:00:00Z"} {
 		text := strings.Replace(shipped(t), "upper: INCLUSIVE_DAY", "upper: "+upper, 1)
 		if upper != "INCLUSIVE_DAY" {
-			text = strings.Replace(text, "precision: DAY", "precision: SECOND", 1)
+			text = strings.NewReplacer("precision: DAY", "precision: SECOND", "indexed_at: {type: DATE,", "indexed_at: {type: DATETIME,").Replace(text)
 		}
-		call, err := compile(t, text).Spec.Build(patra.Window{From: patra.Date(2026, 5, 1), To: patra.Date(2026, 5, 2)}, "*", "", source.Vars{})
+		call, err := compile(t, text).Spec.Build(expr.All(), patra.Window{From: patra.Date(2026, 5, 1), To: patra.Date(2026, 5, 2)}, "*", "", source.Vars{})
 		if err != nil || !strings.Contains(call.URL, "until-index-date%3A"+strings.ReplaceAll(want, ":", "%3A")+"&") {
 			t.Errorf("%s: %s, %v", upper, call.URL, err)
 		}
@@ -106,7 +107,7 @@ func TestEndOfTheWalk(t *testing.T) {
 		{"no token is an error where it means nothing", `{"message":{"items":[{}]}}`, keep, false, "", patra.CodeSchema},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			page, err := compile(t, c.source(shipped(t))).Read([]byte(c.body), "a")
+			page, err := compile(t, c.source(shipped(t))).Read(200, []byte(c.body), "a")
 			if c.code != "" {
 				if f := patra.AsFault(err); err == nil || f.Code != c.code {
 					t.Errorf("error %v, want %s", err, c.code)
@@ -123,7 +124,7 @@ func TestEndOfTheWalk(t *testing.T) {
 func TestTotalsMayBeText(t *testing.T) {
 	p := compile(t, shipped(t))
 	for text, want := range map[string]int64{`7`: 7, `"7"`: 7, `null`: -1, `"many"`: -1, `7.5`: -1, `-1`: -1} {
-		page, err := p.Read([]byte(`{"message":{"items":[],"next-cursor":"x","total-results":`+text+`}}`), "*")
+		page, err := p.Read(200, []byte(`{"message":{"items":[],"next-cursor":"x","total-results":`+text+`}}`), "*")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -206,7 +207,7 @@ func TestItemsThatAreNoRecords(t *testing.T) {
 }
 
 func TestStatuses(t *testing.T) {
-	spec := compile(t, shipped(t)).Spec
+	p := compile(t, shipped(t))
 	for _, c := range []struct {
 		status   int
 		position string
@@ -224,9 +225,15 @@ func TestStatuses(t *testing.T) {
 		{301, "*", patra.LevelRequest, patra.CodeHTTP},
 		{206, "*", patra.LevelRetry, patra.CodeBadBody},
 	} {
-		f := spec.Classify(c.status, c.position)
-		if (f == nil) != (c.code == "") || (f != nil && (f.Level != c.level || f.Code != c.code)) {
-			t.Errorf("%d at %s: %v", c.status, c.position, f)
+		_, err := p.Read(c.status, []byte(`{"message":{"items":[],"next-cursor":"x"}}`), c.position)
+		if c.code == "" {
+			if err != nil {
+				t.Errorf("%d at %s: %v", c.status, c.position, err)
+			}
+			continue
+		}
+		if f := patra.AsFault(err); err == nil || f.Level != c.level || f.Code != c.code {
+			t.Errorf("%d at %s: %v", c.status, c.position, err)
 		}
 	}
 }
@@ -237,13 +244,16 @@ func TestRetryAfter(t *testing.T) {
 		"": 0, "7": 7 * time.Second, "0": 0, "-5": 0, "garbage": 0, "1.5": 0, "999999999999": time.Hour, "86400000000000000000000": 0,
 		"Fri, 01 May 2026 12:00:30 GMT": 30 * time.Second, "Fri, 01 May 2026 11:00:00 GMT": 0, "Fri, 01 May 2036 12:00:00 GMT": time.Hour,
 	} {
-		if got := source.RetryAfter(http.Header{"Retry-After": {value}}, now); got != want {
+		if got := source.RetryAfter(429, http.Header{"Retry-After": {value}}, now); got != want {
 			t.Errorf("%q: %s, want %s", value, got, want)
 		}
 	}
 	skewed := http.Header{"Retry-After": {"Fri, 01 May 2026 12:00:30 GMT"}, "Date": {"Fri, 01 May 2026 12:00:20 GMT"}}
-	if got := source.RetryAfter(skewed, now.Add(time.Hour)); got != 10*time.Second {
+	if got := source.RetryAfter(503, skewed, now.Add(time.Hour)); got != 10*time.Second {
 		t.Errorf("measured against the answer's own date: %s", got)
+	}
+	if got := source.RetryAfter(200, http.Header{"Retry-After": {"59"}}, now); got != 0 {
+		t.Errorf("an answer that refuses nothing made us wait %s", got)
 	}
 }
 
@@ -297,9 +307,9 @@ func TestBrokenFiles(t *testing.T) {
 		{"path: /works,", "path: works,", "BAD_VALUE", "path: /works"},
 		{"type: TOKEN", "type: TOKENS", "BAD_VALUE", "type: TOKEN"},
 		{"pageSize: 200", "pageSize: 2000", "BAD_VALUE", "pageSize: 200"},
-		{"tokenParam: cursor", "tokenParm: cursor", "UNKNOWN_KEY", "tokenParam"},
+		{"positionParam: cursor", "positionParm: cursor", "UNKNOWN_KEY", "positionParam"},
 		{`next: "$.message['next-cursor']"`, `next: "message.next"`, "BAD_PATH", "next:"},
-		{`next: "$.message['next-cursor']"`, `next: "$..next"`, "BAD_PATH", "next:"},
+		{`next: "$.message['next-cursor']"`, `next: "$.["`, "BAD_PATH", "next:"},
 		{"state: STATEFUL", "state: STATEFULL", "BAD_VALUE", "state: STATEFUL"},
 		{"state: STATEFUL", "state: STATELESS", "CONFLICT", "state: STATEFUL"},
 		{"end: [EMPTY_PAGE]", "end: []", "REQUIRED", "end:"},
@@ -316,8 +326,8 @@ func TestBrokenFiles(t *testing.T) {
 		{"upper: INCLUSIVE_DAY", "upper: INCLUSIVE", "BAD_VALUE", "upper"},
 		{"earliest: 2002-07-25", "earliest: long ago", "BAD_VALUE", "earliest"},
 		{"lookback: P1D", "lookback: P1", "BAD_VALUE", "lookback"},
-		{"- {field: indexed_at", "- {field: updated_at", "UNKNOWN_FIELD", "- {field"},
-		{"params: {filter: [", "params: {filters: [", "UNKNOWN_PARAM", "- {field"},
+		{"- {field: indexed_at", "- {field: updated_at", "BAD_GRAMMAR", "- {field: indexed_at"},
+		{"params: {filter: [\"from-index", "params: {filters: [\"from-index", "BAD_GRAMMAR", "- {field: indexed_at"},
 		{"| lower", "| shout", "BAD_MAPPING", "doi:"},
 		{"orcid: $.ORCID}", "orcid}", "BAD_MAPPING", "authors:"},
 		{"name: Crossref REST API", "name: Crossref REST API\nname: again", "DUPLICATE_KEY", ""},
@@ -370,7 +380,7 @@ func TestRecordedPages(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			page, err := p.Read(body, position)
+			page, err := p.Read(200, body, position)
 			if err != nil {
 				t.Errorf("%s: %v", name, err)
 				break
@@ -403,7 +413,7 @@ func FuzzRead(f *testing.F) {
 	f.Add([]byte(`{"message":{"items":[` + item + `],"next-cursor":"x","total-results":1}}`))
 	f.Add([]byte(`{"message":{"items":[null,1,"a",[],{}],"next-cursor":""}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		page, err := p.Read(body, "*")
+		page, err := p.Read(200, body, "*")
 		if err != nil {
 			return
 		}
@@ -426,7 +436,7 @@ func FuzzLoad(f *testing.F) {
 			return
 		}
 		for name := range file.Endpoints {
-			spec, err := source.Compile(file, name, patra.Harvest, "a@b.c")
+			spec, err := source.Compile(file, source.Options{Endpoint: name, Operation: patra.Harvest, Contact: "a@b.c"})
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -1,13 +1,16 @@
 package source
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"patra"
+	"patra/internal/expr"
 )
 
 // The two kinds of paging token.
@@ -17,58 +20,184 @@ const (
 )
 
 // specVersion is the shape of Spec; an executor refuses one that it does not know.
-const specVersion = 1
+const specVersion = 2
 
 // Spec is a compiled source: everything that planning and executing one operation at one endpoint needs, and no
 // secret. It never changes after it was stored.
 type Spec struct {
 	V          int               `json:"v"`
 	Source     string            `json:"source"`
-	RecordType string            `json:"record_type"`
+	RecordType string            `json:"recordType"`
 	Endpoint   string            `json:"endpoint"`
 	Operation  patra.Operation   `json:"operation"`
-	HTTP       HTTP              `json:"http"`
-	Rate       Rate              `json:"rate"`
-	Retry      Retry             `json:"retry"`
+	Parameters map[string]string `json:"parameters,omitempty"`
+	Blocks
+	Role       string            `json:"role"`
+	Detail     *Detail           `json:"detail,omitempty"`
 	Request    Request           `json:"request"`
 	Pagination Pagination        `json:"pagination"`
 	Response   Response          `json:"response"`
 	Window     Window            `json:"window"`
-	Render     []Rule            `json:"render"`
-	Params     map[string]Param  `json:"params"`
-	Mapping    map[string]string `json:"mapping"`
+	Query      expr.Grammar      `json:"query"`
+	Mapping    map[string]string `json:"mapping,omitempty"`
 }
 
-// Compile makes the spec of one operation at one endpoint. An empty endpoint means the only one there is.
-func Compile(f *File, endpoint string, op patra.Operation, contact string) (*Spec, error) {
-	var names []string
-	for name := range f.Endpoints {
-		names = append(names, name)
+// Options are what the user of a source says about it.
+type Options struct {
+	Endpoint   string // empty: the only one that can be searched
+	Operation  patra.Operation
+	Contact    string
+	Parameters map[string]string
+}
+
+// Compile makes the spec of one operation at one endpoint.
+func Compile(f *File, o Options) (*Spec, error) {
+	e, name, err := f.endpoint(o.Endpoint)
+	if err != nil {
+		return nil, err
 	}
-	slices.Sort(names)
-	if endpoint == "" && len(names) == 1 {
-		endpoint = names[0]
+	params, err := f.parameters(o.Parameters)
+	if err != nil {
+		return nil, err
 	}
-	e, ok := f.Endpoints[endpoint]
-	if !ok {
-		return nil, patra.Problems{{Code: "UNKNOWN_ENDPOINT", Text: fmt.Sprintf("source %s has no endpoint %q", f.Code, endpoint), Hint: "endpoints: " + strings.Join(names, ", ")}}
+	s := &Spec{
+		V: specVersion, Source: f.Code, RecordType: f.RecordType, Endpoint: name, Operation: o.Operation, Parameters: params,
+		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Response: e.Response, Window: e.Window, Query: f.grammar(e.Window), Mapping: f.Mapping,
 	}
-	if contact == "" && asksForContact(f.Defaults.HTTP.Headers) {
+	s.Request.Method = cmp.Or(s.Request.Method, "GET")
+	s.Request.Send = cmp.Or(s.Request.Send, sendQuery)
+	s.Response.NoID = cmp.Or(s.Response.NoID, "QUARANTINE")
+	if o.Contact == "" && s.asksForContact() {
 		return nil, patra.Problems{{Code: "CONTACT_REQUIRED", Path: "contact", Text: fmt.Sprintf("%s asks who is calling", f.Name),
-			Hint: "Set contact: you@example.org in patra.yaml, PATRA_CONTACT, or pass --contact"}}
+			Hint: "set contact: you@example.org in patra.yaml, PATRA_CONTACT, or pass --contact"}}
 	}
-	return &Spec{
-		V: specVersion, Source: f.Code, RecordType: f.RecordType, Endpoint: endpoint, Operation: op,
-		HTTP: f.Defaults.HTTP, Rate: f.Defaults.Rate, Retry: f.Defaults.Retry,
-		Request: e.Request, Pagination: e.Pagination, Response: e.Response, Window: e.Window,
-		Render: f.Query.Render, Params: f.Query.Params, Mapping: f.Mapping,
-	}, nil
+	return s, nil
 }
 
-func asksForContact(headers map[string]string) bool {
-	for _, v := range headers {
-		if strings.Contains(v, "${contact}") {
-			return true
+// grammar gives the fields that windows are cut by what the windows say about them: how finely the provider filters, and
+// whether its upper bound is part of the answer. The endpoint's own window speaks last.
+func (f *File) grammar(own Window) expr.Grammar {
+	g := f.Query
+	g.Fields = maps.Clone(g.Fields)
+	windows := []Window{}
+	for _, name := range slices.Sorted(maps.Keys(f.Endpoints)) {
+		windows = append(windows, f.Endpoints[name].Window)
+	}
+	for _, w := range append(windows, own) {
+		field, ok := g.Fields[w.Field]
+		if !ok {
+			continue
+		}
+		field.Precision, field.Upper = w.Precision, expr.Inclusive
+		if w.Upper == "EXCLUSIVE" {
+			field.Upper = expr.Exclusive
+		}
+		g.Fields[w.Field] = field
+	}
+	return g
+}
+
+func (f *File) endpoint(name string) (Endpoint, string, error) {
+	var search []string
+	for _, n := range slices.Sorted(maps.Keys(f.Endpoints)) { // a name that is said may be any endpoint's
+		if f.Endpoints[n].Role == roleSearch {
+			search = append(search, n)
+		}
+		if name == "" && f.Endpoints[n].Default {
+			name = n
+		}
+	}
+	if name == "" && len(search) == 1 {
+		name = search[0]
+	}
+	e, ok := f.Endpoints[name]
+	if !ok {
+		return e, name, patra.Problems{{Code: "UNKNOWN_ENDPOINT", Text: fmt.Sprintf("source %s has no endpoint %q that can be searched", f.Code, name), Hint: "endpoints: " + strings.Join(search, ", ")}}
+	}
+	return e, name, nil
+}
+
+// parameters lays what the user says over the defaults of the file.
+func (f *File) parameters(said map[string]string) (map[string]string, error) {
+	var found patra.Problems
+	known := slices.Sorted(maps.Keys(f.Parameters))
+	for _, name := range slices.Sorted(maps.Keys(said)) {
+		if _, ok := f.Parameters[name]; !ok {
+			found = append(found, patra.Problem{Code: "UNKNOWN_PARAMETER", Path: name, Text: fmt.Sprintf("source %s has no parameter %q", f.Code, name), Hint: "parameters: " + strings.Join(known, ", ")})
+		}
+	}
+	values := map[string]string{}
+	for _, name := range known {
+		value := cmp.Or(said[name], f.Parameters[name].Default)
+		if value == "" && f.Parameters[name].Required {
+			found = append(found, patra.Problem{Code: "PARAMETER_REQUIRED", Path: name, Text: fmt.Sprintf("source %s needs the parameter %s: %s", f.Code, name, f.Parameters[name].Doc),
+				Hint: "pass --param " + name + "=VALUE"})
+		}
+		if value != "" {
+			values[name] = value
+		}
+	}
+	if len(values) == 0 {
+		values = nil
+	}
+	return values, found.Err()
+}
+
+// platform is what holds for every source that does not say otherwise.
+var platform = Blocks{
+	HTTP:  HTTP{Timeout: Timeout{Connect: Duration(10 * time.Second), Read: Duration(60 * time.Second), Total: Duration(120 * time.Second)}, MaxBody: 64 << 20},
+	Auth:  Auth{Type: "NONE"},
+	Rate:  Rate{PerSecond: 1, Burst: 1},
+	Retry: Retry{MaxAttempts: 5, Backoff: Backoff{Initial: Duration(500 * time.Millisecond), Max: Duration(30 * time.Second), Factor: 2, Jitter: 0.2}},
+}
+
+// merge lays blocks over each other, field by field; a field that is not set leaves the one below.
+func merge(layers ...Blocks) Blocks {
+	var tree map[string]any
+	for _, layer := range layers {
+		b, err := json.Marshal(layer)
+		if err != nil {
+			panic(err) // our own types always marshal
+		}
+		var next map[string]any
+		if err := json.Unmarshal(b, &next); err != nil {
+			panic(err)
+		}
+		tree = overlay(tree, next)
+	}
+	b, err := json.Marshal(tree)
+	if err != nil {
+		panic(err)
+	}
+	var merged Blocks
+	if err := json.Unmarshal(b, &merged); err != nil {
+		panic(err)
+	}
+	return merged
+}
+
+func overlay(below, above map[string]any) map[string]any {
+	out := maps.Clone(below)
+	if out == nil {
+		out = map[string]any{}
+	}
+	for k, v := range above {
+		lower, isLower := out[k].(map[string]any)
+		upper, isUpper := v.(map[string]any)
+		if isLower && isUpper {
+			v = overlay(lower, upper)
+		}
+		out[k] = v
+	}
+	return out
+}
+
+func (s *Spec) asksForContact() bool {
+	for _, texts := range []map[string]string{s.HTTP.Headers, s.Request.Headers, s.Request.Query} {
+		for _, v := range texts {
+			if strings.Contains(v, "${contact}") {
+				return true
+			}
 		}
 	}
 	return false
@@ -96,6 +225,19 @@ func FromSnapshot(fingerprint string, body json.RawMessage) (*Spec, error) {
 		return nil, fmt.Errorf("snapshot %.8s: version %d is not known to this program", fingerprint, s.V)
 	}
 	return s, nil
+}
+
+// Harvestable says why a spec cannot be harvested, if it cannot.
+func (s *Spec) Harvestable() error {
+	switch {
+	case s.Role != roleSearch:
+		return patra.Problems{{Code: "NOT_SEARCHABLE", Path: "endpoint", Text: fmt.Sprintf("endpoint %s of %s cannot be searched", s.Endpoint, s.Source)}}
+	case s.Detail != nil:
+		return patra.Problems{{Code: "TWO_PHASES", Path: "endpoint", Text: fmt.Sprintf("%s gives ids first and records after; that is not possible yet", s.Source)}}
+	case s.Auth.Type != "NONE" && !s.Auth.Optional:
+		return patra.Problems{{Code: "AUTH", Path: "auth", Text: fmt.Sprintf("%s needs a secret; that is not possible yet", s.Source)}}
+	}
+	return nil
 }
 
 // Stateful reports whether each request consumes the provider's paging state, so that no page can be asked for twice.

@@ -9,9 +9,10 @@ import (
 	"patra"
 )
 
-// Classify says what an HTTP status means for a request that asked for position; nil means that the body may be read.
-func (s *Spec) Classify(status int, position string) *patra.Fault {
+// classify says what an HTTP status means for a request that asked for position; nil means that the body may be read.
+func (s *Spec) classify(status int, position string) *patra.Fault {
 	f := &patra.Fault{Code: patra.CodeHTTP, Status: status, Text: http.StatusText(status)}
+	tokens := s.Pagination.Type == pageToken || s.Pagination.Type == pageURL
 	switch {
 	case status == http.StatusOK:
 		return nil
@@ -21,7 +22,7 @@ func (s *Spec) Classify(status int, position string) *patra.Fault {
 		f.Level, f.Text = patra.LevelFatal, "the provider refuses us; a person must look"
 	case status >= 500, status == http.StatusRequestTimeout:
 		f.Level = patra.LevelRetry
-	case position != s.First() && (status == http.StatusNotFound || status == http.StatusBadRequest || status == http.StatusGone):
+	case tokens && position != s.First() && (status == http.StatusNotFound || status == http.StatusBadRequest || status == http.StatusGone):
 		f.Level, f.Code, f.Text = patra.LevelRetry, patra.CodeTokenExpired, "the provider no longer knows the paging token"
 	case status >= 300 && status < 400:
 		f.Level, f.Text = patra.LevelRequest, "the provider sends us elsewhere, and redirects are not followed"
@@ -37,11 +38,15 @@ func (s *Spec) Classify(status int, position string) *patra.Fault {
 const maxRetryAfter = time.Hour
 
 // RetryAfter reads how long the provider wants to be left alone, as seconds or as a date. It is measured against
-// the answer's own Date where there is one, so that our clock does not matter.
-func RetryAfter(h http.Header, now time.Time) time.Duration {
+// the answer's own Date where there is one, so that our clock does not matter. Some providers send it with every
+// answer, so it counts only where the status says that we were refused.
+func RetryAfter(status int, h http.Header, now time.Time) time.Duration {
+	if status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable {
+		return 0
+	}
 	value := h.Get("Retry-After")
 	if n, err := strconv.Atoi(value); err == nil {
-		return min(max(time.Duration(n)*time.Second, 0), maxRetryAfter)
+		return time.Duration(min(max(n, 0), int(maxRetryAfter/time.Second))) * time.Second
 	}
 	at, err := http.ParseTime(value)
 	if err != nil {

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Vars are the values a header may name. They are filled in when a request is sent and never stored.
+// Vars are values that a source file may name. They are filled in when a request is sent and never stored.
 type Vars struct {
 	Contact string
 	Version string
@@ -15,9 +15,11 @@ type Vars struct {
 var placeholder = regexp.MustCompile(`\$\{([^}]*)\}`)
 
 // checkTemplate refuses a placeholder that nobody fills.
-func checkTemplate(text string) error {
+func checkTemplate(text string, params map[string]Parameter) error {
 	for _, m := range placeholder.FindAllStringSubmatch(text, -1) {
-		if m[1] != "contact" && m[1] != "version" {
+		name, isParam := strings.CutPrefix(m[1], "param.")
+		_, known := params[name]
+		if m[1] != "contact" && m[1] != "version" && !(isParam && known) {
 			return fmt.Errorf("${%s} is not known here", m[1])
 		}
 	}
@@ -25,6 +27,18 @@ func checkTemplate(text string) error {
 }
 
 // fill replaces the placeholders once; what a value itself contains is data and stays.
-func (v Vars) fill(text string) string {
-	return strings.NewReplacer("${contact}", v.Contact, "${version}", v.Version).Replace(text)
+func (v Vars) fill(text string, params map[string]string) string {
+	return placeholder.ReplaceAllStringFunc(text, func(hole string) string {
+		name := hole[2 : len(hole)-1]
+		if param, ok := strings.CutPrefix(name, "param."); ok {
+			return params[param]
+		}
+		switch name {
+		case "contact":
+			return v.Contact
+		case "version":
+			return v.Version
+		}
+		return hole
+	})
 }

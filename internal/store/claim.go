@@ -36,7 +36,7 @@ var (
 		  AND ((status_code = 'QUEUED' AND scheduled_at <= {now}) OR (status_code = 'RUNNING' AND leased_until < {now}))`}
 	selectClaim = stmt{"select_claim", `SELECT t.id, t.lease_count, t.plan_id, t.slice_id, t.cursor_id, t.provenance_code, t.endpoint_name, t.operation_code,
 		       t.attempt_count, t.max_attempts, t.scan_no, t.next_ordinal, t.spec_fingerprint,
-		       s.purpose_code, s.expr_snapshot, s.expr_hash, s.window_from, s.window_to, s.fetch_from, s.fetch_to, p.plan_key, p.base_url
+		       s.purpose_code, s.expr_snapshot, s.expr_hash, s.window_from, s.window_to, s.fetch_from, s.fetch_to, p.plan_key, p.base_url, p.expr_proto_snapshot
 		  FROM ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id JOIN ing_plan p ON p.id = t.plan_id
 		 WHERE t.lease_token = ?`}
 	loseRuns    = stmt{"lose_runs", `UPDATE ing_task_run SET status_code = 'LOST', finished_at = {now} WHERE task_id = ? AND status_code = 'RUNNING'`}
@@ -232,7 +232,7 @@ func (t *tx) claimByToken(token string) (*patra.Claim, error) {
 	ok, err := t.one(selectClaim, []any{token}, &c.TaskID, &c.Fence, &c.Task.PlanID, &c.Task.SliceID, &c.Task.CursorID, &c.Task.Source, &c.Task.Endpoint, &c.Task.Operation,
 		&c.Task.Attempts, &c.Task.MaxAttempts, &c.Task.ScanNo, &c.Task.NextOrdinal, &c.Spec,
 		&c.Slice.Purpose, jsonInto{&c.Slice.Expr}, &c.Slice.ExprHash, &c.Slice.Window.From, &c.Slice.Window.To, &c.Slice.Fetch.From, &c.Slice.Fetch.To,
-		&c.PlanKey, textInto{&c.BaseURL})
+		&c.PlanKey, textInto{&c.BaseURL}, jsonInto{&c.Query})
 	if err == nil && !ok {
 		err = errors.New("a claimed task has no slice or no plan")
 	}

@@ -8,7 +8,7 @@ import (
 	"patra"
 )
 
-const recordColumns = `r.id, r.provenance_code, r.record_type, r.provider_id, r.provider_updated_at, r.deleted, r.rev, r.first_seen_at, r.last_refreshed_at, r.fields, r.raw,
+const recordColumns = `r.id, r.provenance_code, r.record_type, r.provider_id, r.provider_updated_at, r.deleted, r.rev, r.first_seen_at, r.last_refreshed_at, r.fields, r.raw, r.raw_code,
 	r.content_sha256, r.batch_id, r.expr_hash, r.spec_fingerprint`
 
 var (
@@ -47,9 +47,12 @@ func (s *Store) Records(ctx context.Context, source string, use func(patra.Recor
 
 func scanRecord(r *sql.Rows) (rec patra.Record, err error) {
 	var raw []byte
-	err = r.Scan(&rec.ID, &rec.Source, &rec.Type, &rec.ProviderID, &rec.UpdatedAt, &rec.Deleted, &rec.Rev, &rec.FirstSeen, &rec.LastSeen, jsonInto{&rec.Fields}, &raw,
+	var code string
+	err = r.Scan(&rec.ID, &rec.Source, &rec.Type, &rec.ProviderID, &rec.UpdatedAt, &rec.Deleted, &rec.Rev, &rec.FirstSeen, &rec.LastSeen, jsonInto{&rec.Fields}, &raw, &code,
 		&rec.ContentSHA256, &rec.BatchID, &rec.ExprHash, &rec.SpecFingerprint)
-	rec.Raw = json.RawMessage(raw)
+	if rec.Raw = raw; code != "JSON" && err == nil {
+		rec.Raw, err = json.Marshal(string(raw)) // other formats are a text within the JSON
+	}
 	return rec, err
 }
 

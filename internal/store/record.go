@@ -15,9 +15,9 @@ const chunk = 200
 var (
 	insertRecord = stmt{"insert_record", `INSERT INTO ing_record
 		(provenance_code, record_type, provider_id, rev, provider_updated_at, content_sha256, deleted, fields, raw, raw_code, first_seen_at, observed_at, changed_at, last_refreshed_at,
-		 batch_id, expr_hash, spec_fingerprint, created_at) VALUES (?, ?, ?, 1, ?, ?, 0, ?, ?, 'JSON', ?, ?, ?, ?, ?, ?, ?, ?)`}
+		 batch_id, expr_hash, spec_fingerprint, created_at) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`}
 	replaceRecord = stmt{"replace_record", `UPDATE ing_record
-		SET rev = ?, provider_updated_at = ?, content_sha256 = ?, fields = ?, raw = ?, observed_at = ?, changed_at = ?, last_refreshed_at = ?, batch_id = ?, expr_hash = ?, spec_fingerprint = ?
+		SET rev = ?, provider_updated_at = ?, content_sha256 = ?, deleted = ?, fields = ?, raw = ?, raw_code = ?, observed_at = ?, changed_at = ?, last_refreshed_at = ?, batch_id = ?, expr_hash = ?, spec_fingerprint = ?
 		WHERE id = ?`}
 	touchRecord  = stmt{"touch_record", `UPDATE ing_record SET provider_updated_at = ?, observed_at = ?, last_refreshed_at = ? WHERE id = ?`}
 	insertChange = stmt{"insert_record_rev", `INSERT INTO ing_record_rev
@@ -95,7 +95,7 @@ func (t *tx) putRecord(c *patra.Claim, now patra.Instant, recordType string, bat
 		return t.addRecord(c, now, recordType, batchID, o)
 	case patra.Replace:
 		counts.Update++
-		_, err := t.many(replaceRecord, have.rev+1, o.UpdatedAt, o.Hash, string(o.Fields), o.Raw, o.ObservedAt, now, now, batchID, c.Slice.ExprHash, c.Spec, have.id)
+		_, err := t.many(replaceRecord, have.rev+1, o.UpdatedAt, o.Hash, o.Deleted, string(o.Fields), o.Raw, o.RawCode, o.ObservedAt, now, now, batchID, c.Slice.ExprHash, c.Spec, have.id)
 		if err != nil {
 			return err
 		}
@@ -113,7 +113,7 @@ func (t *tx) putRecord(c *patra.Claim, now patra.Instant, recordType string, bat
 }
 
 func (t *tx) addRecord(c *patra.Claim, now patra.Instant, recordType string, batchID int64, o patra.Observation) error {
-	res, err := t.many(insertRecord, c.Task.Source, recordType, o.ID, o.UpdatedAt, o.Hash, string(o.Fields), o.Raw, now, o.ObservedAt, now, now,
+	res, err := t.many(insertRecord, c.Task.Source, recordType, o.ID, o.UpdatedAt, o.Hash, o.Deleted, string(o.Fields), o.Raw, o.RawCode, now, o.ObservedAt, now, now,
 		batchID, c.Slice.ExprHash, c.Spec, now)
 	if err != nil {
 		return err

@@ -163,7 +163,7 @@ func (w *World) Work(c *patra.Claim, records ...patra.Observation) {
 
 // Record is an observation of id with a time and some content.
 func (w *World) Record(id string, updated patra.Instant, content string) patra.Observation {
-	return patra.Observation{ID: id, UpdatedAt: &updated, ObservedAt: w.Clock.Instant(), Hash: patra.Hash(content), Fields: json.RawMessage(`{"c":` + fmt.Sprintf("%q", content) + `}`), Raw: []byte(`{"raw":1}`)}
+	return patra.Observation{ID: id, UpdatedAt: &updated, ObservedAt: w.Clock.Instant(), Hash: patra.Hash(content), Fields: json.RawMessage(`{"c":` + fmt.Sprintf("%q", content) + `}`), Raw: []byte(`{"raw":1}`), RawCode: "JSON"}
 }
 
 // Watermark reads the cursor.

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"patra"
+	"patra/internal/expr"
+	"patra/internal/source"
+)
+
+func (a *app) queryCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "query", Short: "Try queries without sending anything", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.explainCmd())
+	return c
+}
+
+// explanation is a query and what it becomes at one provider.
+type explanation struct {
+	Source  string        `json:"source"`
+	Query   string        `json:"query"`
+	Hash    string        `json:"expr_proto_hash"`
+	AST     expr.Node     `json:"ast"`
+	Clauses []expr.Clause `json:"clauses"`
+	Method  string        `json:"method"`
+	URL     string        `json:"url"`
+	Body    string        `json:"body,omitempty"`
+}
+
+func (a *app) explainCmd() *cobra.Command {
+	var f askFlags
+	var out format
+	c := &cobra.Command{
+		Use: "explain SOURCE -q QUERY", Short: "Show the request that a query becomes, and the fate of every clause", Args: exactly("SOURCE"),
+		Long: strings.TrimSpace(`
+Show what a query becomes at a provider. Nothing is sent. Write queries like this:
+
+  cancer "heart failure"               both, anywhere
+  title:heart  title:heart*            a word, the start of a word
+  title:"heart failure"                a phrase
+  type:[article, book]                 one of these values
+  year:[2000 TO 2010}                  a range; [ ] include their end, { } do not; * is open
+  a AND b, a OR b, NOT a, (a OR b), title:(a OR b)
+
+A clause that the provider cannot answer exactly is refused with the reason, never left out.`),
+		Example: `  patra query explain crossref -q 'title:cancer type:journal-article'`,
+		RunE: func(_ *cobra.Command, args []string) error {
+			req, err := a.request(args[0], f)
+			if err != nil {
+				return err
+			}
+			contact := req.Contact
+			if contact == "" {
+				contact = "you@example.org"
+			}
+			spec, err := source.Compile(req.Source, source.Options{Endpoint: f.endpoint, Operation: patra.Harvest, Contact: contact, Parameters: req.Params})
+			if err != nil {
+				return err
+			}
+			e, err := explain(spec, f.query, window(req.From, req.To), req.BaseURL, contact)
+			if err != nil {
+				return err
+			}
+			if out != "table" {
+				return printValue(a.stdout, out, e)
+			}
+			e.print(a.stdout, spec)
+			return nil
+		},
+	}
+	a.addAskFlags(c, &f)
+	formatFlag(c, &out)
+	return c
+}
+
+// window is what the user said, or a day to show an example with.
+func window(from, to *patra.Instant) patra.Window {
+	w := patra.Window{From: patra.Date(2026, 1, 1)}
+	if from != nil {
+		w.From = *from
+	}
+	w.To = w.From + patra.Day
+	if to != nil {
+		w.To = *to
+	}
+	return w
+}
+
+func explain(spec *source.Spec, text string, w patra.Window, baseURL, contact string) (*explanation, error) {
+	n := expr.All()
+	if text != "" {
+		var err error
+		if n, err = expr.Parse(text, spec.Query.Fields); err != nil {
+			return nil, err
+		}
+	}
+	n = expr.Normalise(n)
+	fetch := w.Widen(spec.Window.Overlap, spec.Window.Precision)
+	asked, err := spec.Query.Render(expr.Bind(n, spec.Window.Field, fetch))
+	if err != nil {
+		return nil, err
+	}
+	call, err := spec.Build(n, fetch, spec.First(), baseURL, source.Vars{Contact: contact, Version: version})
+	if err != nil {
+		return nil, err
+	}
+	return &explanation{Source: spec.Source, Query: expr.Format(n, spec.Query.Fields), Hash: n.Hash(), AST: n, Clauses: asked.Clauses,
+		Method: call.Method, URL: call.URL, Body: string(call.Body)}, nil
+}
+
+func (e *explanation) print(w io.Writer, spec *source.Spec) {
+	fmt.Fprintf(w, "Query    %s\nCursor   %.8s (another query has another watermark)\n\n", e.Query, e.Hash)
+	t := newTable(w, "clause", "becomes", "by")
+	for _, c := range e.Clauses {
+		text := c.Text
+		if c.Negated {
+			text = "NOT " + text
+		}
+		t.AppendRow([]any{text, became(c), c.Rule})
+	}
+	t.Render()
+	fmt.Fprintf(w, "\nRequest  %s %s\n", e.Method, e.URL)
+	if e.Body != "" {
+		fmt.Fprintf(w, "Body     %s\n", e.Body)
+	}
+	fmt.Fprintf(w, "\nFields   %s\n", strings.Join(slices.Sorted(maps.Keys(spec.Query.Fields)), ", "))
+}
+
+func became(c expr.Clause) string {
+	switch {
+	case c.Fragment != "":
+		return c.Fragment
+	case len(c.Params) > 0:
+		var parts []string
+		for _, name := range slices.Sorted(maps.Keys(c.Params)) {
+			parts = append(parts, name+"="+strings.Join(c.Params[name], ", "))
+		}
+		return strings.Join(parts, "; ")
+	}
+	return c.Note
+}

@@ -1,0 +1,199 @@
+package executor_test
+
+import (
+	"context"
+	"iter"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"patra"
+	"patra/internal/egress"
+	"patra/internal/executor"
+	"patra/internal/gate"
+	"patra/internal/planner"
+	"patra/internal/sim"
+	"patra/internal/source"
+	"patra/internal/store"
+	"patra/internal/store/storetest"
+	"patra/sources"
+)
+
+// byOffset is a source that nobody has written code for: Crossref's other way of paging, as text.
+const byOffset = `apiVersion: patra/v1
+code: by-offset
+name: Works by offset
+recordType: work
+defaults: {http: {baseUrl: "https://example.org"}, rate: {perSecond: 100000, burst: 1000}, retry: {maxAttempts: 30, backoff: {initial: 1ms, max: 2ms}}}
+endpoints:
+  works:
+    role: SEARCH
+    request: {method: GET, path: /works, query: {sort: indexed, order: asc}}
+    pagination: PAGINATION
+    response: {format: JSON, items: "$.message.items", id: "$.DOI", updatedAt: "$.indexed['date-time']", total: {path: "$.message['total-results']", trust: EXACT}}
+    window: {field: indexed_at, mode: CALENDAR, align: DAY, size: SIZE, precision: DAY, upper: INCLUSIVE_DAY, earliest: 2002-01-01}
+query:
+  fields: {indexed_at: {type: DATE, ops: [RANGE]}}
+  render: [{field: indexed_at, op: RANGE, params: {filter: ["from-index-date:{{from}}", "until-index-date:{{to}}"]}}]
+  params: {filter: {name: filter, join: ","}}
+`
+
+func paged(pagination, size string) string {
+	return strings.NewReplacer("PAGINATION", pagination, "SIZE", size).Replace(byOffset)
+}
+
+// shippedFast is a shipped file without its politeness.
+func shippedFast(t *testing.T, code string) string {
+	data, err := sources.Files.ReadFile(code + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(string(data), "\n")
+	for i, line := range lines {
+		if strings.HasPrefix(line, "  rate:") {
+			lines[i] = "  rate: {perSecond: 100000, burst: 1000}"
+		}
+		if strings.HasPrefix(line, "  retry:") {
+			lines[i] = "  retry: {maxAttempts: 30, backoff: {initial: 1ms, max: 2ms}}"
+		}
+	}
+	return strings.Join(lines, "\n")
+}
+
+func ids(seq iter.Seq[sim.Record]) map[string]bool {
+	out := map[string]bool{}
+	for r := range seq {
+		id := r.ID
+		if r.Source != "" {
+			id = r.Source + "/" + id
+		}
+		out[id] = r.Deleted
+	}
+	return out
+}
+
+// TestEveryKindOfPaging harvests a source of each kind, described by text alone, and compares with what is really there.
+func TestEveryKindOfPaging(t *testing.T) {
+	crossref := func(s *sim.Server) map[string]bool {
+		out := map[string]bool{}
+		for w := range s.Truth(from, to) {
+			out[w.ID] = false
+		}
+		return out
+	}
+	// pages serves the same works by page number.
+	pages := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			q := r.URL.Query()
+			if page, err := strconv.Atoi(q.Get("page")); err == nil {
+				rows, _ := strconv.Atoi(q.Get("rows"))
+				q.Set("offset", strconv.Itoa((page-1)*rows))
+				q.Del("page")
+				r.URL.RawQuery = q.Encode()
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	for _, c := range []struct {
+		name, text, path string
+		params           map[string]string
+		wrap             func(http.Handler) http.Handler
+		truth            func(*sim.Server) map[string]bool
+	}{
+		{name: "OFFSET", text: paged(`{type: OFFSET, pageSize: 50, maxPageSize: 1000, sizeParam: rows, positionParam: offset, cap: 10000, end: [EMPTY_PAGE]}`, "P1D"), truth: crossref},
+		{name: "PAGE", text: paged(`{type: PAGE, pageSize: 50, maxPageSize: 1000, sizeParam: rows, positionParam: page, end: [EMPTY_PAGE]}`, "P1D"), wrap: pages, truth: crossref},
+		{name: "TIME", text: paged(`{type: TIME, pageSize: 200, maxPageSize: 1000, sizeParam: rows, end: [EMPTY_PAGE]}`, "P4D"), truth: crossref},
+		{name: "TOKEN, stateful", text: shippedFast(t, "crossref"), truth: crossref},
+		{name: "TOKEN, stateless", text: shippedFast(t, "europepmc"), truth: func(s *sim.Server) map[string]bool { return ids(s.EuropePMC().By("UPDATE_DATE").Truth(from, to)) }},
+		{name: "TOKEN in XML, with deletions", text: shippedFast(t, "oai"), path: "/oai/day", params: map[string]string{"baseUrl": "https://example.org/oai"},
+			truth: func(s *sim.Server) map[string]bool { return ids(s.OAIDay().Truth(from, to)) }},
+		{name: "URL", text: shippedFast(t, "datacite"), truth: func(s *sim.Server) map[string]bool { return ids(s.DataCite().Truth(from, to)) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			file, err := source.Load("test.yaml", []byte(c.text))
+			if err != nil {
+				t.Fatal(err)
+			}
+			faults := sim.Faults{ServerError: 0.05, Throttle: 0.05, CutBody: 0.05, Reset: 0.05}
+			provider := sim.New(sim.Config{Seed: 9, From: from.AddDate(0, -1, 0), To: to.AddDate(0, 1, 0), PerDay: 120, Exact: true, Faults: faults})
+			handler := provider.Handler()
+			if c.wrap != nil {
+				handler = c.wrap(handler)
+			}
+			server := httptest.NewServer(handler)
+			t.Cleanup(server.Close)
+			st, url := harvestAll(t, file, c.params, server.URL+c.path)
+			want := c.truth(provider)
+			if len(want) < 400 {
+				t.Fatalf("only %d records are there to be found", len(want))
+			}
+			err = st.Records(t.Context(), file.Code, func(r patra.Record) error {
+				deleted, ok := want[r.ProviderID]
+				if !ok || deleted != r.Deleted {
+					t.Errorf("record %s, deleted %v, is not what the provider has", r.ProviderID, r.Deleted)
+				}
+				delete(want, r.ProviderID)
+				return nil
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(want) > 0 {
+				t.Errorf("%d records are missing", len(want))
+			}
+			storetest.CheckInvariants(t, storetest.Inspect(t, url))
+			if s := provider.Stats(); s.ServerErrors+s.Throttled+s.CutBodies+s.Resets == 0 {
+				t.Error("no fault fired")
+			}
+		})
+	}
+}
+
+// harvestAll plans and runs the whole window of the tests.
+func harvestAll(t *testing.T, file *source.File, params map[string]string, base string) (*store.Store, string) {
+	t.Helper()
+	e := storetest.Engines()[0]
+	url1 := e.URL(t)
+	st := e.Connect(t, url1)
+	if _, err := st.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	start, end := patra.InstantOf(from), patra.InstantOf(to)
+	p := &planner.Planner{Store: st, TaskAttempts: 20}
+	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Contact: "t@example.org", Params: params, From: &start, To: &end, BaseURL: base})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := &executor.Executor{
+		Store: st, Gate: gate.NewLocal(), Log: slog.New(slog.DiscardHandler),
+		Config: executor.Config{Owner: store.NewOwner(), Workers: 3, CursorID: plan.Plan.CursorID, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: 5 * time.Millisecond, Grace: time.Second},
+		Client: func(_ *source.Spec, base string) *http.Client {
+			u, err := url.Parse(base)
+			if err != nil {
+				t.Error(err)
+			}
+			return egress.NewClient(egress.Options{Host: u.Host, Trusted: true, Connect: time.Second, Headers: 5 * time.Second, Total: 10 * time.Second})
+		},
+		Done: func(ctx context.Context) (bool, error) {
+			states, err := st.SliceStates(ctx, plan.Plan.CursorID)
+			return states[patra.Ready] == 0, err
+		},
+	}
+	if err := x.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	cursor, err := st.Cursors(t.Context(), store.Filter{})
+	if err != nil || cursor[0].Value != end {
+		tasks, _ := st.Tasks(t.Context(), store.Filter{Status: patra.Failed})
+		for _, k := range tasks {
+			t.Logf("task %s: %s", k.Window, k.LastError)
+		}
+		t.Fatalf("watermark %s, %v", cursor[0].Value, err)
+	}
+	return st, url1
+}

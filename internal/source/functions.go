@@ -1,0 +1,201 @@
+package source
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/antchfx/xmlquery"
+)
+
+type function func(v any, args []string) (any, error)
+
+// functions is the allow-list. Each is total, does no I/O and is bounded by its input.
+var functions = map[string]struct {
+	args  int
+	apply function
+}{
+	"lower":     {0, onText(func(s string, _ []string) any { return strings.ToLower(s) })},
+	"upper":     {0, onText(func(s string, _ []string) any { return strings.ToUpper(s) })},
+	"trim":      {0, onText(func(s string, _ []string) any { return strings.TrimSpace(s) })},
+	"collapse":  {0, onText(func(s string, _ []string) any { return strings.Join(strings.Fields(s), " ") })},
+	"text":      {0, onText(func(s string, _ []string) any { return s })},
+	"cut":       {1, onText(func(s string, a []string) any { return strings.TrimPrefix(s, a[0]) })},
+	"prefix":    {1, onText(func(s string, a []string) any { return a[0] + s })},
+	"replace":   {2, onText(func(s string, a []string) any { return strings.ReplaceAll(s, a[0], a[1]) })},
+	"after":     {1, onText(func(s string, a []string) any { return afterLast(s, a[0]) })},
+	"nonempty":  {0, onText(nonempty)},
+	"markup":    {0, markup},
+	"number":    {0, toNumber},
+	"dateParts": {0, dateParts},
+	"list":      {0, nil}, // on the whole list, below
+	"first":     {0, nil},
+	"last":      {0, nil},
+	"count":     {0, nil},
+	"distinct":  {0, nil},
+	"join":      {1, nil},
+	"split":     {1, nil},
+}
+
+// listFunctions work on all values at once, and say whether a list comes out.
+var listFunctions = map[string]func(values []any, args []string) (out []any, list bool, err error){
+	"list":     func(v []any, _ []string) ([]any, bool, error) { return v, true, nil },
+	"first":    func(v []any, _ []string) ([]any, bool, error) { return v[:min(len(v), 1)], false, nil },
+	"last":     func(v []any, _ []string) ([]any, bool, error) { return v[max(len(v)-1, 0):], false, nil },
+	"count":    func(v []any, _ []string) ([]any, bool, error) { return []any{len(v)}, false, nil },
+	"distinct": distinct,
+	"join":     join,
+	"split":    split,
+}
+
+func functionNames() []string { return slices.Sorted(maps.Keys(functions)) }
+
+func onText(fn func(string, []string) any) function {
+	return func(v any, args []string) (any, error) {
+		s, ok := textOf(v)
+		if _, isText := v.(json.Number); !ok || isText {
+			return nil, fmt.Errorf("expected text, found %s", kindOf(v))
+		}
+		return fn(s, args), nil
+	}
+}
+
+// afterLast is what stands behind the last separator, or the whole text where there is none.
+func afterLast(s, sep string) string {
+	if i := strings.LastIndex(s, sep); i >= 0 {
+		return s[i+len(sep):]
+	}
+	return s
+}
+
+func nonempty(s string, _ []string) any {
+	if strings.TrimSpace(s) == "" {
+		return nil
+	}
+	return s
+}
+
+// markup keeps the tags inside an element: `H<sub>2</sub>O` is not `H2O`.
+func markup(v any, _ []string) (any, error) {
+	n, ok := v.(*xmlquery.Node)
+	if !ok {
+		return nil, fmt.Errorf("expected an element, found %s", kindOf(v))
+	}
+	return n.OutputXML(false), nil
+}
+
+func toNumber(v any, _ []string) (any, error) {
+	s, ok := textOf(v)
+	if !ok {
+		return nil, fmt.Errorf("expected a number, found %s", kindOf(v))
+	}
+	s = strings.TrimSpace(s)
+	if _, err := strconv.ParseFloat(s, 64); err != nil || !json.Valid([]byte(s)) {
+		return nil, fmt.Errorf("%q is no number", s)
+	}
+	return json.Number(s), nil
+}
+
+// dateParts turns {"date-parts": [[2024, 3]]} into "2024-03".
+func dateParts(v any, _ []string) (any, error) {
+	object, ok := v.(map[string]any)
+	if !ok {
+		return nil, fmt.Errorf("expected an object with date-parts, found %s", kindOf(v))
+	}
+	outer, _ := object["date-parts"].([]any)
+	if len(outer) == 0 {
+		return nil, nil
+	}
+	inner, _ := outer[0].([]any)
+	var parts []string
+	for i, p := range inner[:min(3, len(inner))] {
+		n, ok := p.(json.Number)
+		if !ok {
+			break
+		}
+		value, err := strconv.Atoi(n.String())
+		if err != nil {
+			return nil, fmt.Errorf("date part %s is no whole number", n)
+		}
+		parts = append(parts, fmt.Sprintf([]string{"%04d", "%02d", "%02d"}[i], value))
+	}
+	if len(parts) == 0 {
+		return nil, nil
+	}
+	return strings.Join(parts, "-"), nil
+}
+
+func texts(values []any) ([]string, error) {
+	var out []string
+	for _, v := range values {
+		s, ok := textOf(v)
+		if !ok {
+			return nil, fmt.Errorf("expected texts, found %s", kindOf(v))
+		}
+		out = append(out, s)
+	}
+	return out, nil
+}
+
+func join(values []any, args []string) ([]any, bool, error) {
+	if len(values) == 0 {
+		return nil, false, nil
+	}
+	all, err := texts(values)
+	return []any{strings.Join(all, args[0])}, false, err
+}
+
+func split(values []any, args []string) (out []any, list bool, err error) {
+	if args[0] == "" {
+		return nil, true, errors.New("the separator is empty")
+	}
+	all, err := texts(values)
+	for _, s := range all {
+		for part := range strings.SplitSeq(s, args[0]) {
+			if part = strings.TrimSpace(part); part != "" {
+				out = append(out, part)
+			}
+		}
+	}
+	return out, true, err
+}
+
+func distinct(values []any, _ []string) (out []any, list bool, err error) {
+	all, err := texts(values)
+	for i, s := range all {
+		if !slices.Contains(all[:i], s) {
+			out = append(out, s)
+		}
+	}
+	return out, true, err
+}
+
+// plain is a value as JSON can hold it: an element becomes its text.
+func plain(v any) any {
+	if n, ok := v.(*xmlquery.Node); ok {
+		return strings.TrimSpace(n.InnerText())
+	}
+	return v
+}
+
+func kindOf(v any) string {
+	switch v.(type) {
+	case nil:
+		return "null"
+	case bool:
+		return "a boolean"
+	case json.Number:
+		return "a number"
+	case string:
+		return "text"
+	case []any:
+		return "a list"
+	case *xmlquery.Node:
+		return "an element"
+	}
+	return "an object"
+}

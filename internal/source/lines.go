@@ -1,0 +1,63 @@
+package source
+
+import (
+	"bytes"
+	"encoding/csv"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+
+	"patra"
+)
+
+// linesSplitter reads one JSON value a line.
+type linesSplitter struct{}
+
+func (linesSplitter) split(body []byte) (items [][]byte, around any, err error) {
+	for line := range bytes.Lines(body) {
+		line = bytes.TrimSpace(line)
+		if len(line) == 0 {
+			continue
+		}
+		if err := wholeJSON(line); err != nil {
+			return nil, nil, err
+		}
+		items = append(items, line)
+	}
+	return items, map[string]any{}, nil
+}
+
+// csvSplitter reads a table with a header line. An item is the row as a JSON object of texts.
+type csvSplitter struct{ comma rune }
+
+func (c csvSplitter) split(body []byte) (items [][]byte, around any, err error) {
+	if strings.HasPrefix(strings.TrimSpace(string(body[:min(len(body), 64)])), "<") {
+		return nil, nil, webPage()
+	}
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))
+	if c.comma != 0 {
+		r.Comma = c.comma
+	}
+	header, err := r.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, nil, &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is empty"}
+	}
+	for err == nil {
+		var row []string
+		if row, err = r.Read(); err == nil {
+			object := make(map[string]string, len(row))
+			for i, cell := range row {
+				object[header[i]] = cell
+			}
+			var item []byte
+			if item, err = json.Marshal(object); err == nil {
+				items = append(items, item)
+			}
+		}
+	}
+	if !errors.Is(err, io.EOF) {
+		return nil, nil, notWhole(err)
+	}
+	return items, map[string]any{}, nil
+}

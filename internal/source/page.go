@@ -1,0 +1,154 @@
+package source
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"patra"
+)
+
+// The kinds of paging.
+const (
+	pageOffset = "OFFSET"
+	pagePage   = "PAGE"
+	pageToken  = "TOKEN"
+	pageURL    = "URL"
+	pageTime   = "TIME"
+)
+
+// Page is what one answer contains.
+type Page struct {
+	Items   [][]byte
+	Next    string // position of the next page
+	HasNext bool
+	End     string // how the walk announced its end, when it did
+	Total   *int64
+}
+
+// onward decides whether the walk goes on, by the end rules of the source. A short page ends nothing by itself, and a
+// total never does.
+func (p *Program) onward(page *Page, around any, position string) error {
+	if p.Spec.Pagination.Type == "" { // records by id: one answer is all there is
+		page.End = patra.EndItemsDone
+		return nil
+	}
+	if len(page.Items) == 0 && p.ends(patra.EndEmptyPage) {
+		page.End = patra.EndEmptyPage
+		return nil
+	}
+	if len(page.Items) < p.Spec.Pagination.PageSize && p.ends(patra.EndShortPage) {
+		page.End = patra.EndShortPage
+		return nil
+	}
+	switch p.Spec.Pagination.Type {
+	case pageOffset:
+		return p.step(page, position, len(page.Items))
+	case pagePage:
+		if p.next != nil {
+			return p.byToken(page, around, position)
+		}
+		return p.step(page, position, 1)
+	case pageTime:
+		return p.byTime(page, position)
+	}
+	return p.byToken(page, around, position)
+}
+
+func (p *Program) ends(code string) bool { return slices.Contains(p.Spec.Pagination.End, code) }
+
+// step counts on: by the items that were received, never by the size that was asked for, or by one page.
+func (p *Program) step(page *Page, position string, by int) error {
+	at, err := strconv.ParseInt(position, 10, 64)
+	if err != nil {
+		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeInternal, Text: "the position is no number"}
+	}
+	if by == 0 {
+		return schemaFault(p.Spec.Response.Items, "the page is empty, and the source does not say that this is the end")
+	}
+	next := at + int64(by)
+	if limit := p.Spec.Pagination.Cap; limit > 0 && next > limit {
+		return &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeDeepPaging, Text: fmt.Sprintf("the provider answers no position beyond %d, and there is more", limit)}
+	}
+	page.Next, page.HasNext = strconv.FormatInt(next, 10), true
+	return nil
+}
+
+// byToken follows what the provider says comes next.
+func (p *Program) byToken(page *Page, around any, position string) error {
+	found := p.next.find(around)
+	if len(found) == 0 {
+		return p.stop(page, patra.EndNoToken)
+	}
+	if found[0] == nil {
+		return p.stop(page, patra.EndNullNext)
+	}
+	next, ok := textOf(found[0])
+	if !ok {
+		return schemaFault(p.next.text, "the next position is no text")
+	}
+	if next == "" { // an empty element is how some announce the end
+		return p.stop(page, patra.EndNoToken)
+	}
+	page.Next = next
+	if next == position {
+		switch p.Spec.Pagination.Token.OnSame {
+		case "END":
+			page.End = patra.EndSameToken
+			return nil
+		case "CONTINUE":
+		default:
+			return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeLoop, Path: p.next.text, Text: "the provider gave the same position again"}
+		}
+	}
+	page.HasNext = true
+	return nil
+}
+
+// stop ends the walk if the source says that this is how it ends.
+func (p *Program) stop(page *Page, how string) error {
+	if !p.ends(how) {
+		return schemaFault(p.next.text, "the answer has no next position, and the source does not say that this is the end")
+	}
+	page.End = how
+	return nil
+}
+
+// byTime goes on from the time of the last item. The boundary is read twice, which is harmless; a page that is full of
+// one and the same time cannot be passed.
+func (p *Program) byTime(page *Page, position string) error {
+	var last *patra.Instant
+	for _, raw := range page.Items {
+		o, err := p.Item(raw, 0)
+		if err == nil && o.UpdatedAt != nil && (last == nil || *o.UpdatedAt > *last) {
+			last = o.UpdatedAt
+		}
+	}
+	if last == nil {
+		return schemaFault("updatedAt", "no item of the page has a time to go on from")
+	}
+	page.Next, page.HasNext = p.Spec.Window.Precision.Floor(*last).String(), true
+	if page.Next != position {
+		return nil
+	}
+	if len(page.Items) >= p.Spec.Pagination.PageSize {
+		return &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeDeepPaging, Text: "more records than a page holds have the same time"}
+	}
+	page.HasNext, page.End = false, patra.EndSameToken
+	return nil
+}
+
+// number reads a count that may be written as a number or as text.
+func number(values []any) *int64 {
+	if len(values) == 0 {
+		return nil
+	}
+	text, _ := textOf(values[0])
+	n, err := json.Number(strings.TrimSpace(text)).Int64()
+	if err != nil || n < 0 {
+		return nil
+	}
+	return &n
+}

@@ -1,0 +1,229 @@
+package source
+
+import (
+	"bytes"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/antchfx/xmlquery"
+
+	"patra"
+)
+
+// maxDepth is how deep elements may nest. Real pages stay below 30.
+const maxDepth = 200
+
+// elementPath says which elements are meant: their names from the root on, or from any depth after a leading `//`.
+type elementPath struct {
+	anywhere bool
+	names    []string
+}
+
+// parseElements reads `/feed/entry`, `//record`, or several of them with `|` between.
+func parseElements(text string) (all []elementPath, err error) {
+	for part := range strings.SplitSeq(text, "|") {
+		part = strings.TrimSpace(part)
+		var p elementPath
+		rest, absolute := strings.CutPrefix(part, "/")
+		if after, ok := strings.CutPrefix(rest, "/"); ok {
+			p.anywhere, rest = true, after
+		}
+		if !absolute || rest == "" {
+			return nil, fmt.Errorf("%q is not a path of elements; write /feed/entry or //record", part)
+		}
+		p.names = strings.Split(rest, "/")
+		for _, name := range p.names {
+			if name == "" || strings.ContainsAny(name, "[]()@*= '\"") {
+				return nil, fmt.Errorf("%q does not consist of element names only", part)
+			}
+		}
+		all = append(all, p)
+	}
+	return all, nil
+}
+
+// fits compares with the local names of the open elements. A prefix in the path is for the reader only.
+func (p elementPath) fits(open []string) bool {
+	if len(open) < len(p.names) || (!p.anywhere && len(open) != len(p.names)) {
+		return false
+	}
+	for i, name := range p.names {
+		local := name[strings.IndexByte(name, ':')+1:]
+		if open[len(open)-len(p.names)+i] != local {
+			return false
+		}
+	}
+	return true
+}
+
+// cut takes elements out of an XML text: each as it was sent, the text without them, and the prefixes declared around.
+func cut(body []byte, which []elementPath) (pieces [][]byte, rest []byte, prefixes string, err error) {
+	dec := xml.NewDecoder(bytes.NewReader(body))
+	var open []string
+	declared := map[string]string{}
+	kept, inside, begin, roots := 0, -1, 0, 0
+	for {
+		at := int(dec.InputOffset())
+		token, err := dec.Token()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, nil, "", notWhole(err)
+		}
+		switch t := token.(type) {
+		case xml.Directive:
+			// The name of a grammar is harmless, and PubMed sends one; declarations of our own reading are not.
+			if bytes.ContainsAny(t, "[<") {
+				return nil, nil, "", &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeBadBody, Text: "the document declares entities or elements of its own"}
+			}
+		case xml.CharData:
+			if len(open) == 0 && len(bytes.TrimSpace(t)) > 0 && !bytes.Equal(t, []byte("\ufeff")) {
+				return nil, nil, "", notWhole(errors.New("there is text outside of the document"))
+			}
+		case xml.StartElement:
+			if len(open) == 0 {
+				roots++
+			}
+			open = append(open, t.Name.Local)
+			if len(open) > maxDepth || roots > 1 {
+				return nil, nil, "", notWhole(errors.New("the document has two roots or nests too deeply"))
+			}
+			if inside < 0 {
+				declare(declared, t.Attr)
+				for _, p := range which {
+					if p.fits(open) {
+						inside, begin = len(open), at
+						break
+					}
+				}
+			}
+		case xml.EndElement:
+			if inside == len(open) {
+				end := int(dec.InputOffset())
+				pieces = append(pieces, body[begin:end])
+				rest = append(rest, body[kept:begin]...)
+				kept, inside = end, -1
+			}
+			open = open[:len(open)-1]
+		}
+	}
+	if roots == 0 {
+		return nil, nil, "", &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is empty"}
+	}
+	var b strings.Builder
+	for _, prefix := range slices.Sorted(maps.Keys(declared)) {
+		fmt.Fprintf(&b, " xmlns:%s=%q", prefix, declared[prefix])
+	}
+	return pieces, append(rest, body[kept:]...), b.String(), nil
+}
+
+// declare notes the prefixes that an element declares.
+func declare(into map[string]string, attrs []xml.Attr) {
+	for _, a := range attrs {
+		if a.Name.Space == "xmlns" && !strings.ContainsAny(a.Value, `<>&"`) {
+			into[a.Name.Local] = a.Value
+		}
+	}
+}
+
+// xmlSplitter reads a document with item elements.
+type xmlSplitter struct {
+	text  string
+	items []elementPath
+}
+
+func (x xmlSplitter) split(body []byte) ([][]byte, any, error) {
+	pieces, rest, prefixes, err := cut(body, x.items)
+	if err != nil {
+		return nil, nil, err
+	}
+	around, err := xmlquery.Parse(bytes.NewReader(rest))
+	if err != nil {
+		return nil, nil, notWhole(err)
+	}
+	if root := rootOf(around); root != nil && strings.EqualFold(root.Data, "html") {
+		return nil, nil, webPage()
+	}
+	if len(pieces) == 0 && !x.hasParent(rest) {
+		return nil, around, schemaFault(x.text, "the answer has no such place for items")
+	}
+	items := make([][]byte, len(pieces))
+	for i, p := range pieces {
+		items[i] = withPrefixes(p, prefixes)
+	}
+	return items, around, nil
+}
+
+// hasParent tells an empty list from an answer that has no list at all, where the path says what stands around the items.
+func (x xmlSplitter) hasParent(rest []byte) bool {
+	var parents []elementPath
+	for _, p := range x.items {
+		if len(p.names) == 1 {
+			return true
+		}
+		parents = append(parents, elementPath{p.anywhere, p.names[:len(p.names)-1]})
+	}
+	found, _, _, err := cut(rest, parents)
+	return err == nil && len(found) > 0
+}
+
+// withPrefixes makes an item readable on its own: prefixes that were declared around it are declared in it.
+func withPrefixes(item []byte, prefixes string) []byte {
+	if prefixes == "" {
+		return item
+	}
+	end := bytes.IndexAny(item, " \t\r\n/>")
+	head := item[:end]
+	var missing strings.Builder
+	tag := item[:bytes.IndexByte(item, '>')]
+	for decl := range strings.SplitSeq(strings.TrimSpace(prefixes), " ") {
+		name, _, _ := strings.Cut(decl, "=")
+		prefix := strings.TrimPrefix(name, "xmlns:")
+		if bytes.Contains(item, []byte(prefix+":")) && !bytes.Contains(tag, []byte(name+"=")) {
+			missing.WriteString(" " + decl)
+		}
+	}
+	if missing.Len() == 0 {
+		return item
+	}
+	return bytes.Join([][]byte{head, []byte(missing.String()), item[end:]}, nil)
+}
+
+func rootOf(doc *xmlquery.Node) *xmlquery.Node {
+	for n := doc.FirstChild; n != nil; n = n.NextSibling {
+		if n.Type == xmlquery.ElementNode {
+			return n
+		}
+	}
+	return nil
+}
+
+// xmlOpener reads one XML item.
+type xmlOpener struct{ volatile []elementPath }
+
+func (xmlOpener) open(item []byte) (any, error) {
+	doc, err := xmlquery.Parse(bytes.NewReader(item))
+	if err != nil {
+		return nil, err
+	}
+	root := rootOf(doc)
+	if root == nil {
+		return nil, errors.New("the item is empty")
+	}
+	return root, nil
+}
+
+// hash identifies an item by its bytes, without what changes by itself.
+func (x xmlOpener) hash(item []byte, _ any) (string, error) {
+	if len(x.volatile) == 0 {
+		return patra.HashBytes(item), nil
+	}
+	_, rest, _, err := cut(item, x.volatile)
+	return patra.HashBytes(rest), err
+}
