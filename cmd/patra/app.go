@@ -11,6 +11,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/vbauerster/mpb/v8"
+
 	"patra"
 	"patra/internal/config"
 	"patra/internal/source"
@@ -27,6 +29,7 @@ type app struct {
 
 	config *config.Config
 	store  *store.Store
+	bars   *mpb.Progress // shared by harvests that run at the same time
 }
 
 // load reads the configuration once: defaults, file, environment, flags.

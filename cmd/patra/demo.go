@@ -9,24 +9,45 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
 
 	"patra/internal/config"
 	"patra/internal/sim"
 )
 
-// The demo's world: two weeks, in pages small enough that a person sees the bar move.
-const (
-	demoFrom   = "2026-10-01"
-	demoTo     = "2026-10-15"
-	demoPerDay = 400
-)
+// demoHarvest is one source of the demo.
+type demoHarvest struct {
+	code   string
+	ask    askFlags
+	path   string // of the provider at the simulator, where the source's own path does not say it
+	really func(s *sim.Server, from, to time.Time) int64
+}
+
+// demoPerDay is small enough that a person sees the bars move.
+const demoPerDay = 400
+
+// demoHarvests are read at the same time, each under its own limits.
+var demoHarvests = []demoHarvest{
+	{code: "crossref", ask: askFlags{from: "2026-10-01", to: "2026-10-15"}, really: func(s *sim.Server, from, to time.Time) (n int64) {
+		for _, day := range s.Counts(from, to) {
+			n += int64(day.Count)
+		}
+		return n
+	}},
+	{code: "europepmc", ask: askFlags{from: "2026-10-01", to: "2026-10-15"}, really: func(s *sim.Server, from, to time.Time) int64 {
+		return int64(s.EuropePMC().By("UPDATE_DATE").Count(from, to))
+	}},
+	{code: "oai", ask: askFlags{from: "2026-10-01", to: "2026-10-04", params: []string{"baseUrl=https://example.org/oai"}}, path: "/oai/day", really: func(s *sim.Server, from, to time.Time) int64 {
+		return int64(s.OAIDay().Count(from, to))
+	}},
+}
 
 func (a *app) demoCmd() *cobra.Command {
 	var once bool
 	var dir string
 	c := &cobra.Command{
-		Use: "demo", Short: "Harvest a simulated provider, with faults, and look at the result", Args: noArgs,
-		Long: "The demo starts the built-in simulator of Crossref (its limits, its stateful cursor, some 429s and broken answers\nincluded), harvests two weeks from it into an embedded store and shows what arrived and what was healed.",
+		Use: "demo", Short: "Harvest simulated providers, with faults, and look at the result", Args: noArgs,
+		Long: "The demo starts the built-in simulator of Crossref, Europe PMC and an OAI-PMH repository (their limits, their ways of\npaging, some 429s and broken answers included), harvests them at the same time into an embedded store and shows what\narrived and what was healed.",
 		RunE: func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), dir, once) },
 	}
 	c.Flags().BoolVar(&once, "once", false, "end after the summary, in place of keeping the simulator up")
@@ -40,58 +61,84 @@ func (a *app) demo(ctx context.Context, dir string, once bool) (err error) {
 			return environment(err)
 		}
 	}
-	from, to := time.Date(2026, 10, 1, 0, 0, 0, 0, time.UTC), time.Date(2026, 10, 15, 0, 0, 0, 0, time.UTC)
 	faults, err := sim.Profile("mild")
 	if err != nil {
 		return err
 	}
-	server, base, stop, err := startSim(ctx, "127.0.0.1:0", sim.Config{Seed: 7, From: from, To: to, PerDay: demoPerDay, Rate: 3, Burst: 4, Faults: faults})
+	world := sim.Config{Seed: 7, From: time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), PerDay: demoPerDay, Rate: 5, Burst: 6, Faults: faults}
+	server, base, stop, err := startSim(ctx, "127.0.0.1:0", world)
 	if err != nil {
 		return environment(err)
 	}
 	defer stop()
-	fmt.Fprintf(a.stdout, "Simulated Crossref at %s: %d works a day, 3 requests a second, some 429s and broken answers.\n", base, demoPerDay)
+	fmt.Fprintf(a.stdout, "Simulated Crossref, Europe PMC and an OAI-PMH repository at %s:\nabout %d works a day, 5 requests a second, some 429s and broken answers.\n\n", base, demoPerDay)
 	cfg := config.Default()
 	cfg.Store.URL, cfg.Contact, cfg.Log.Level = "sqlite:"+filepath.Join(dir, "patra.db"), "demo@example.org", "error"
 	a.config = &cfg
-	sum, err := a.demoHarvest(ctx, base)
+	sums, err := a.demoAll(ctx, base)
 	if err != nil {
 		return err
 	}
-	s := server.Stats()
-	fmt.Fprintf(a.stdout, "\nThe provider saw %s, refused %s as too fast, and really has %s.\n", plural(s.Requests, "request"), thousands(s.RateLimited+s.Throttled), plural(truth(server, from, to), "work"))
-	if sum.Stored != truth(server, from, to) {
-		return fmt.Errorf("%d records are stored, but the provider has %d", sum.Stored, truth(server, from, to))
-	}
-	fmt.Fprintf(a.stdout, "All of them are stored, none twice. Look around:\n\n")
-	for _, cmd := range []string{"coverage show", "batches --limit 10", "cursor list", "lineage task/1", "records export"} {
-		fmt.Fprintf(a.stdout, "  %s %s --store sqlite:%s\n", program(), cmd, filepath.Join(dir, "patra.db"))
-	}
-	if err := sum.verdict(); err != nil || once {
+	if err := a.demoCompare(server, sums); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "\nThe simulator stays up until Ctrl-C. Harvest it again:\n\n  %s harvest crossref --base-url %s --contact demo@example.org --store sqlite:%s --force --from %s --to %s\n",
-		program(), base, filepath.Join(dir, "patra.db"), demoFrom, demoTo)
+	db := "--store sqlite:" + filepath.Join(dir, "patra.db")
+	fmt.Fprintln(a.stdout, "All of them are stored, none twice. Look around:")
+	fmt.Fprintln(a.stdout)
+	for _, cmd := range []string{"coverage show", "batches --limit 10", "cursor list", "lineage task/1", "records export"} {
+		fmt.Fprintf(a.stdout, "  %s %s %s\n", program(), cmd, db)
+	}
+	if once {
+		return nil
+	}
+	fmt.Fprintf(a.stdout, "\nThe simulator stays up until Ctrl-C. Harvest more of it:\n\n  %s harvest crossref --base-url %s --contact demo@example.org %s --to 2026-10-20\n", program(), base, db)
 	<-ctx.Done()
 	return nil
 }
 
-func (a *app) demoHarvest(ctx context.Context, base string) (*summary, error) {
-	req, err := a.request("crossref", askFlags{from: demoFrom, to: demoTo, baseURL: base})
-	if err != nil {
-		return nil, err
-	}
+// demoAll harvests all sources at the same time.
+func (a *app) demoAll(ctx context.Context, base string) ([]*summary, error) {
 	st, err := a.openOrCreate(ctx)
 	if err != nil {
 		return nil, err
 	}
-	sum, err := a.harvest(ctx, st, req, 0)
-	if err != nil {
-		return nil, err
+	sums := make([]*summary, len(demoHarvests))
+	a.bars = newBars(a.stderr)
+	group, ctx := errgroup.WithContext(ctx)
+	for i, d := range demoHarvests {
+		d.ask.baseURL = base + d.path
+		req, err := a.request(d.code, d.ask)
+		if err != nil {
+			return nil, err
+		}
+		group.Go(func() (err error) {
+			sums[i], err = a.harvest(ctx, st, req, 0)
+			return err
+		})
 	}
-	fmt.Fprintln(a.stdout)
-	sum.print(a.stdout)
-	return sum, nil
+	err = group.Wait()
+	if a.bars != nil {
+		a.bars.Wait()
+	}
+	return sums, err
+}
+
+// demoCompare shows what was done and holds it against what the providers really have.
+func (a *app) demoCompare(server *sim.Server, sums []*summary) error {
+	for i, sum := range sums {
+		fmt.Fprintln(a.stdout)
+		sum.print(a.stdout)
+		if err := sum.verdict(); err != nil {
+			return err
+		}
+		w := sum.Plan.Window
+		if really := demoHarvests[i].really(server, w.From.Time(), w.To.Time()); sum.Stored != really {
+			return fmt.Errorf("%d records of %s are stored, but the provider has %d", sum.Stored, sum.source, really)
+		}
+	}
+	s := server.Stats()
+	fmt.Fprintf(a.stdout, "\nThe providers saw %s and refused %s as too fast. They have as many works as were stored.\n", plural(s.Requests, "request"), thousands(s.RateLimited+s.Throttled))
+	return nil
 }
 
 // program is how the reader can call this program: a demo is often run before anything is installed.
@@ -100,12 +147,4 @@ func program() string {
 		return os.Args[0]
 	}
 	return "patra"
-}
-
-// truth counts what the simulated provider really has.
-func truth(s *sim.Server, from, to time.Time) (n int64) {
-	for _, day := range s.Counts(from, to) {
-		n += int64(day.Count)
-	}
-	return n
 }

@@ -26,21 +26,32 @@ type progress struct {
 	out   io.Writer
 	shown time.Time
 
-	bars *mpb.Progress
-	bar  *mpb.Bar
+	bars  *mpb.Progress
+	bar   *mpb.Bar
+	alone bool // the bars are nobody else's
 }
 
 func (a *app) progress(sum *summary, name string, total int64) *progress {
 	p := &progress{sum: sum, name: name, total: total, out: a.stderr, shown: time.Now()}
-	if f, ok := a.stderr.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) || total == 0 {
+	if p.bars = a.bars; p.bars == nil {
+		p.bars, p.alone = newBars(a.stderr), true
+	}
+	if p.bars == nil || total == 0 {
 		return p
 	}
-	p.bars = mpb.New(mpb.WithOutput(a.stderr), mpb.WithWidth(40), mpb.WithRefreshRate(120*time.Millisecond))
 	p.bar = p.bars.AddBar(total,
-		mpb.PrependDecorators(decor.Name(name+" "), decor.CountersNoUnit("%d/%d slices ")),
+		mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR), decor.CountersNoUnit("%d/%d slices ", decor.WCSyncSpace)),
 		mpb.AppendDecorators(decor.Any(p.counters), decor.AverageETA(decor.ET_STYLE_GO, decor.WCSyncSpace)),
 	)
 	return p
+}
+
+// newBars is a place for bars, where there is a terminal to show them.
+func newBars(w io.Writer) *mpb.Progress {
+	if f, ok := w.(*os.File); !ok || !term.IsTerminal(int(f.Fd())) {
+		return nil
+	}
+	return mpb.New(mpb.WithOutput(w), mpb.WithWidth(40), mpb.WithRefreshRate(120*time.Millisecond))
 }
 
 // counters is what stands behind the bar.
@@ -109,5 +120,7 @@ func (p *progress) finish() {
 		return
 	}
 	p.bar.Abort(false) // a bar that is full has already ended
-	p.bars.Wait()
+	if p.alone {
+		p.bars.Wait()
+	}
 }
