@@ -8,8 +8,11 @@ import (
 // Phase is a stage of a scan.
 type Phase string
 
-// PhaseSearch is the walk through result pages.
-const PhaseSearch Phase = "SEARCH"
+// The phases: the walk through result pages, and the fetching of records by id where a search gives only ids.
+const (
+	PhaseSearch Phase = "SEARCH"
+	PhaseDetail Phase = "DETAIL"
+)
 
 // How a walk announced its end.
 const (
@@ -117,6 +120,8 @@ type PageResult struct {
 	Exchange    Exchange
 	Records     []Observation
 	Quarantined []Quarantined
+	IDs         []string            // of a search that gives only ids
+	Items       map[Status][]string // of a detail page: what became of the ids that were asked for
 	Outside     int64
 	After       string // position of the next page
 	HasNext     bool
@@ -161,4 +166,5 @@ type Proof struct {
 	State   Completeness
 	IDsSeen int64
 	Rescans int64
+	Details bool // the records were fetched by id: all of them must be settled
 }

@@ -109,21 +109,22 @@ func Judge(trust Trust, total *int64, seen int64) Completeness {
 
 // Answer is one closed window with its proof: a row of the coverage ledger.
 type Answer struct {
-	ID          int64        `json:"id"`
-	CursorID    int64        `json:"cursor_id"`
-	SliceID     int64        `json:"slice_id"`
-	Window      Window       `json:"window"`
-	Kind        string       `json:"kind"`
-	State       Completeness `json:"state"`
-	Trust       Trust        `json:"total"`
-	CountBefore *int64       `json:"count_before,omitempty"`
-	CountAfter  *int64       `json:"count_after,omitempty"`
-	IDsSeen     int64        `json:"ids_seen"`
-	Stored      int64        `json:"stored"`
-	Quarantined int64        `json:"quarantined"`
-	Rescans     int64        `json:"rescans"`
-	ClosedAt    Instant      `json:"closed_at"`
-	SealedAt    *Instant     `json:"sealed_at,omitempty"`
+	ID           int64        `json:"id"`
+	CursorID     int64        `json:"cursor_id"`
+	SliceID      int64        `json:"slice_id"`
+	Window       Window       `json:"window"`
+	Kind         string       `json:"kind"`
+	State        Completeness `json:"state"`
+	Trust        Trust        `json:"total"`
+	CountBefore  *int64       `json:"count_before,omitempty"`
+	CountAfter   *int64       `json:"count_after,omitempty"`
+	IDsSeen      int64        `json:"ids_seen"`
+	Stored       int64        `json:"stored"`
+	Quarantined  int64        `json:"quarantined"`
+	KnownMissing int64        `json:"known_missing"`
+	Rescans      int64        `json:"rescans"`
+	ClosedAt     Instant      `json:"closed_at"`
+	SealedAt     *Instant     `json:"sealed_at,omitempty"`
 }
 
 // KindScan marks the coverage of a slice that was scanned to its end.

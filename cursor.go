@@ -29,9 +29,14 @@ type Namespace struct {
 	ScopeKey  string    `json:"namespace_key"`
 }
 
-// HarvestNamespace is the namespace of forward harvests of one query.
-func HarvestNamespace(source, endpoint, field, exprProtoHash string) Namespace {
-	return Namespace{Source: source, Endpoint: endpoint, Operation: Harvest, Key: field, Scope: ScopeExpr, ScopeKey: exprProtoHash}
+// HarvestNamespace is the namespace of forward harvests of one query. Where a source has parameters, such as the address
+// of a repository, they are part of the question: another repository has another watermark.
+func HarvestNamespace(source, endpoint, field, exprProtoHash string, params map[string]string) Namespace {
+	key := exprProtoHash
+	if len(params) > 0 {
+		key = Hash([]any{exprProtoHash, params})
+	}
+	return Namespace{Source: source, Endpoint: endpoint, Operation: Harvest, Key: field, Scope: ScopeExpr, ScopeKey: key}
 }
 
 // Cursor is the promise: every record visible when its window was scanned, with a time before Value, is stored.

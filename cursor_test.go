@@ -72,7 +72,7 @@ func TestASealedLookBackBeforeTheOriginTakesNothingBack(t *testing.T) {
 }
 
 func TestAHarvestsNamespaceIsItsQuery(t *testing.T) {
-	ns := patra.HarvestNamespace("crossref", "works", "indexed_at", "abc")
+	ns := patra.HarvestNamespace("crossref", "works", "indexed_at", "abc", nil)
 	want := patra.Namespace{Source: "crossref", Endpoint: "works", Operation: patra.Harvest, Key: "indexed_at", Scope: patra.ScopeExpr, ScopeKey: "abc"}
 	if ns != want {
 		t.Errorf("got %+v, want %+v", ns, want)
@@ -80,7 +80,7 @@ func TestAHarvestsNamespaceIsItsQuery(t *testing.T) {
 }
 
 func TestEveryPartOfACursorsMoveIsInItsKey(t *testing.T) {
-	ns, w := patra.HarvestNamespace("crossref", "works", "indexed_at", "abc"), patra.Window{From: 0, To: patra.Day}
+	ns, w := patra.HarvestNamespace("crossref", "works", "indexed_at", "abc", nil), patra.Window{From: 0, To: patra.Day}
 	other := func(change func(*patra.Namespace)) patra.Namespace {
 		changed := ns
 		change(&changed)

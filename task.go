@@ -25,6 +25,7 @@ type Task struct {
 	MaxAttempts int64           `json:"max_attempts"`
 	ScanNo      int64           `json:"scan_no"`
 	NextOrdinal int64           `json:"next_ordinal"`
+	NextDetail  int64           `json:"next_detail_ordinal"`
 	LastError   json.RawMessage `json:"last_error,omitempty"`
 	Window      Window          `json:"window"`
 }

@@ -37,6 +37,9 @@ var demoHarvests = []demoHarvest{
 	{code: "europepmc", ask: askFlags{from: "2026-10-01", to: "2026-10-15"}, really: func(s *sim.Server, from, to time.Time) int64 {
 		return int64(s.EuropePMC().By("UPDATE_DATE").Count(from, to))
 	}},
+	{code: "pubmed", ask: askFlags{from: "2026-10-01", to: "2026-10-08"}, really: func(s *sim.Server, from, to time.Time) int64 {
+		return int64(s.PubMed().Count(from, to))
+	}},
 	{code: "oai", ask: askFlags{from: "2026-10-01", to: "2026-10-04", params: []string{"baseUrl=https://example.org/oai"}}, path: "/oai/day", really: func(s *sim.Server, from, to time.Time) int64 {
 		return int64(s.OAIDay().Count(from, to))
 	}},
@@ -47,7 +50,7 @@ func (a *app) demoCmd() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use: "demo", Short: "Harvest simulated providers, with faults, and look at the result", Args: noArgs,
-		Long: "The demo starts the built-in simulator of Crossref, Europe PMC and an OAI-PMH repository (their limits, their ways of\npaging, some 429s and broken answers included), harvests them at the same time into an embedded store and shows what\narrived and what was healed.",
+		Long: "The demo starts the built-in simulator of Crossref, Europe PMC, PubMed and an OAI-PMH repository (their limits, their ways of\npaging, some 429s and broken answers included), harvests them at the same time into an embedded store and shows what\narrived and what was healed.",
 		RunE: func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), dir, once) },
 	}
 	c.Flags().BoolVar(&once, "once", false, "end after the summary, in place of keeping the simulator up")
@@ -71,7 +74,7 @@ func (a *app) demo(ctx context.Context, dir string, once bool) (err error) {
 		return environment(err)
 	}
 	defer stop()
-	fmt.Fprintf(a.stdout, "Simulated Crossref, Europe PMC and an OAI-PMH repository at %s:\nabout %d works a day, 5 requests a second, some 429s and broken answers.\n\n", base, demoPerDay)
+	fmt.Fprintf(a.stdout, "Simulated Crossref, Europe PMC, PubMed and an OAI-PMH repository at %s:\nabout %d works a day, 5 requests a second, some 429s and broken answers.\n\n", base, demoPerDay)
 	cfg := config.Default()
 	cfg.Store.URL, cfg.Contact, cfg.Log.Level = "sqlite:"+filepath.Join(dir, "patra.db"), "demo@example.org", "error"
 	a.config = &cfg

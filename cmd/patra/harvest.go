@@ -112,7 +112,7 @@ func clientFor(spec *source.Spec, baseURL string) *http.Client {
 	t := spec.HTTP.Timeout
 	o := egress.Options{Trusted: baseURL != "", Connect: time.Duration(t.Connect), Headers: time.Duration(t.Read), Total: time.Duration(t.Total)}
 	if baseURL == "" {
-		baseURL = spec.HTTP.BaseURL
+		baseURL = spec.Address(source.Vars{})
 	}
 	if u, err := url.Parse(baseURL); err == nil {
 		o.Host = u.Host

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -148,4 +149,14 @@ func plural(n int64, noun string) string {
 		return thousands(n) + " " + noun + "es"
 	}
 	return thousands(n) + " " + noun + "s"
+}
+
+// printIndented shows JSON for people.
+func printIndented(w io.Writer, raw json.RawMessage) error {
+	var b bytes.Buffer
+	if err := json.Indent(&b, raw, "  ", "  "); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(w, "  %s\n", b.Bytes())
+	return err
 }

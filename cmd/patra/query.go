@@ -103,6 +103,9 @@ func explain(spec *source.Spec, text string, w patra.Window, baseURL, contact st
 		}
 	}
 	n = expr.Normalise(n)
+	if err := spec.CanAsk(n); err != nil {
+		return nil, err
+	}
 	fetch := w.Widen(spec.Window.Overlap, spec.Window.Precision)
 	asked, err := spec.Query.Render(expr.Bind(n, spec.Window.Field, fetch))
 	if err != nil {

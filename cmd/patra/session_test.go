@@ -21,13 +21,22 @@ import (
 // TestMain lets every test run the real program as `patra`.
 func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"patra": main}) }
 
-// quickSource is the shipped Crossref file without its politeness, so that tests need not wait.
-func quickSource(t testing.TB) string {
-	data, err := sources.Files.ReadFile("crossref.yaml")
+// quickSource is a shipped file without its politeness, so that tests need not wait.
+func quickSource(t testing.TB, code string) string {
+	data, err := sources.Files.ReadFile(code + ".yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.NewReplacer("perSecond: 3, burst: 3", "perSecond: 5000, burst: 100", "pageSize: 200", "pageSize: 50", "initial: 500ms, max: 30s", "initial: 5ms, max: 20ms").Replace(string(data))
+	lines := strings.Split(strings.Replace(string(data), "pageSize: 200", "pageSize: 50", 1), "\n")
+	for i, line := range lines {
+		switch {
+		case strings.HasPrefix(line, "  rate:"):
+			lines[i] = "  rate: {perSecond: 5000, burst: 100}\n  retry: {maxAttempts: 5, backoff: {initial: 5ms, max: 20ms}}"
+		case strings.HasPrefix(line, "  retry:"):
+			lines[i] = ""
+		}
+	}
+	return strings.Join(lines, "\n")
 }
 
 // TestSessions plays the sessions in testdata: what a person types and sees. Each has a simulated provider at $SIM
@@ -54,7 +63,7 @@ func TestSessions(t *testing.T) {
 			if err := os.Mkdir(env.WorkDir+"/quick", 0o755); err != nil {
 				return err
 			}
-			return os.WriteFile(env.WorkDir+"/quick/crossref.yaml", []byte(quickSource(t)), 0o600)
+			return os.WriteFile(env.WorkDir+"/quick/crossref.yaml", []byte(quickSource(t, "crossref")), 0o600)
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			// exits CODE COMMAND... runs a command and asks for its exit code.

@@ -21,7 +21,8 @@ func (a *app) sourceCmd() *cobra.Command {
 		Use: "source", Short: "Look at, check and begin source files", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.sourceListCmd(), a.sourceShowCmd(), a.sourceValidateCmd(), a.sourceSchemaCmd(), a.sourceNewCmd())
+	c.AddCommand(a.sourceListCmd(), a.sourceShowCmd(), a.sourceValidateCmd(), a.sourceSchemaCmd(), a.sourceNewCmd(), a.sourceTestCmd(),
+		a.sourceApplyCmd(), a.sourceExportCmd(), a.sourceDiffCmd(), a.sourceHistoryCmd())
 	return c
 }
 

@@ -40,6 +40,7 @@ type Ledger interface {
 	OpenPage(ctx context.Context, c *patra.Claim, now patra.Instant, open patra.PageOpen) (patra.OpenPage, error)
 	CommitPage(ctx context.Context, c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult, next *patra.PageOpen) (patra.Counts, *patra.OpenPage, error)
 	FailPage(ctx context.Context, c *patra.Claim, now patra.Instant, page patra.OpenPage, fail patra.PageFailure, next *patra.PageOpen) (*patra.OpenPage, error)
+	Items(ctx context.Context, c *patra.Claim, scanNo, after int64, limit int) ([]patra.Item, error)
 }
 
 // Store is what an executor needs of the tables.
@@ -108,6 +109,9 @@ type Executor struct {
 type target struct {
 	program *source.Program
 	client  *http.Client
+
+	second       *source.Program // where a search gives only ids
+	secondClient *http.Client
 }
 
 // Run works until ctx ends. Then it claims nothing more, lets the page in hand finish or give up, gives its tasks
@@ -208,7 +212,14 @@ func (x *Executor) target(ctx context.Context, c *patra.Claim) (*target, error) 
 	if err != nil {
 		return nil, err
 	}
-	t, _ := x.ready.LoadOrStore(key, &target{program: program, client: x.Client(spec, c.BaseURL)})
+	made := &target{program: program, client: x.Client(spec, c.BaseURL)}
+	if spec.Second != nil {
+		if made.second, err = spec.Second.Compile(); err != nil {
+			return nil, err
+		}
+		made.secondClient = x.Client(spec.Second, c.BaseURL)
+	}
+	t, _ := x.ready.LoadOrStore(key, made)
 	return t.(*target), nil
 }
 

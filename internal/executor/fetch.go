@@ -58,17 +58,12 @@ func (f *failedPage) Error() string { return f.fault.Error() }
 func (f *failedPage) Unwrap() error { return f.fault }
 
 // fetch waits for its turn, sends the announced request and reads the whole answer.
-func (r *run) fetch(ctx context.Context, page patra.OpenPage) (answer, error) {
+func (r *run) fetch(ctx context.Context, page patra.OpenPage, call source.Call) (answer, error) {
 	if err := r.await(ctx, page); err != nil {
 		return answer{}, err
 	}
 	if r.draining() {
 		return answer{}, errDrained
-	}
-	spec := r.program.Spec
-	call, err := spec.Build(r.query, r.claim.Slice.Fetch, page.Before, r.claim.BaseURL, r.Config.Vars)
-	if err != nil {
-		return answer{}, err
 	}
 	req, err := http.NewRequestWithContext(ctx, call.Method, call.URL, bytes.NewReader(call.Body))
 	if err != nil {
@@ -82,10 +77,13 @@ func (r *run) fetch(ctx context.Context, page patra.OpenPage) (answer, error) {
 	if len(call.Body) == 0 {
 		req.Body, req.GetBody, req.ContentLength = nil, nil, 0
 	}
-	if spec.Stateful() {
+	if r.program.Spec.Stateful() {
 		egress.Once(req)
 	}
-	return r.send(req)
+	if page.Phase == patra.PhaseDetail {
+		return r.send(r.secondClient, req)
+	}
+	return r.send(r.client, req)
 }
 
 // await waits for the grant. If a cooldown began meanwhile, the grant is void and a new one is asked for: all who waited
@@ -108,9 +106,9 @@ func (r *run) await(ctx context.Context, page patra.OpenPage) error {
 	}
 }
 
-func (r *run) send(req *http.Request) (a answer, err error) {
+func (r *run) send(client *http.Client, req *http.Request) (a answer, err error) {
 	a.exchange.SentAt = patra.InstantOf(time.Now())
-	resp, err := r.client.Do(req)
+	resp, err := client.Do(req)
 	if err == nil {
 		a.status, a.header = resp.StatusCode, resp.Header
 		a.body, err = egress.ReadBody(resp, r.program.Spec.HTTP.MaxBody)

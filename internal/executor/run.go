@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"hash/maphash"
 	"log/slog"
 	"time"
@@ -63,8 +64,8 @@ func (r *run) walk(ctx context.Context) (err error) {
 		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeInternal, Text: err.Error(), Err: err}
 	}
 	if r.begin() {
-		if r.judge() == nil {
-			return nil
+		if err := r.settle(ctx); err == nil || !errors.Is(err, disputed) {
+			return err
 		}
 		r.restart(disputed)
 	}
@@ -76,8 +77,8 @@ func (r *run) walk(ctx context.Context) (err error) {
 		next, err := r.page(ctx, page)
 		switch {
 		case err == nil && next == nil:
-			if r.judge() == nil {
-				return nil
+			if err := r.settle(ctx); err == nil || !errors.Is(err, disputed) {
+				return err
 			}
 			attempt = 1
 			r.restart(disputed)
@@ -116,6 +117,16 @@ func (r *run) begin() bool {
 	return false
 }
 
+// settle ends a scan whose search is exhausted: where it gave only ids, their records are fetched first.
+func (r *run) settle(ctx context.Context) error {
+	if r.second != nil {
+		if err := r.details(ctx); err != nil {
+			return err
+		}
+	}
+	return r.judge()
+}
+
 // judge compares the finished scan with the provider's count. A first disagreement asks for one more scan; a second
 // one is kept as a dispute.
 func (r *run) judge() error {
@@ -125,27 +136,32 @@ func (r *run) judge() error {
 		r.rescans++
 		return disputed
 	}
-	r.proof = &patra.Proof{ScanNo: r.scan.no, Trust: trust, State: state, IDsSeen: r.scan.seen(), Rescans: r.rescans}
+	r.proof = &patra.Proof{ScanNo: r.scan.no, Trust: trust, State: state, IDsSeen: r.scan.seen(), Rescans: r.rescans, Details: r.second != nil}
 	return nil
 }
 
 // disputed is why a finished scan is read once more.
 var disputed = &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeDisputed, Text: "the provider's exact count differs from what was seen"}
 
-// announce makes the row of the next request: its place in the scan and its ticket through the gate.
+// announce makes the row of the next request of the search.
 func (r *run) announce(ctx context.Context, ordinal int64, position string) (patra.PageOpen, error) {
+	call, err := r.program.Spec.Build(r.query, r.claim.Slice.Fetch, position, r.claim.BaseURL, r.Config.Vars)
+	if err != nil {
+		return patra.PageOpen{}, &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal, Text: err.Error(), Err: err}
+	}
+	return r.ticket(ctx, patra.PhaseSearch, ordinal, position, call)
+}
+
+// ticket is the row of a request: its place in the scan and its way through the gate.
+func (r *run) ticket(ctx context.Context, phase patra.Phase, ordinal int64, position string, call source.Call) (patra.PageOpen, error) {
 	spec := r.program.Spec
 	wait, err := r.Gate.Reserve(ctx, spec.Source, spec.Rate.PerSecond, spec.Rate.Burst)
 	if err != nil {
 		return patra.PageOpen{}, err
 	}
-	call, err := spec.Build(r.query, r.claim.Slice.Fetch, position, r.claim.BaseURL, r.Config.Vars)
-	if err != nil {
-		return patra.PageOpen{}, &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal, Text: err.Error(), Err: err}
-	}
 	r.batchNo++
 	return patra.PageOpen{
-		BatchNo: r.batchNo, ScanNo: r.scan.no, Phase: patra.PhaseSearch, Ordinal: ordinal, PageSize: spec.Pagination.PageSize, Before: position,
+		BatchNo: r.batchNo, ScanNo: r.scan.no, Phase: phase, Ordinal: ordinal, PageSize: spec.Pagination.PageSize, Before: position,
 		RequestID: rand.Text(), GateKey: spec.Source, Cost: 1, Waited: wait.Microseconds(), AcquiredAt: patra.InstantOf(time.Now()), Request: call.Digest(),
 	}, nil
 }
@@ -162,13 +178,24 @@ func (r *run) open(ctx context.Context) (patra.OpenPage, error) {
 // page sends one announced request, reads the answer and commits it. It gives the next page's row, or nil at the end
 // of the walk.
 func (r *run) page(ctx context.Context, page patra.OpenPage) (*patra.OpenPage, error) {
-	got, err := r.fetch(ctx, page)
+	call, err := r.program.Spec.Build(r.query, r.claim.Slice.Fetch, page.Before, r.claim.BaseURL, r.Config.Vars)
 	if err != nil {
 		return nil, err
 	}
-	res, err := r.read(page, got)
+	got, err := r.fetch(ctx, page, call)
+	if err != nil {
+		return nil, err
+	}
+	res, err := r.read(r.program, page, got)
 	if err != nil {
 		return nil, got.failed(patra.AsFault(err))
+	}
+	seen := res
+	if r.second != nil { // what the search gives are ids; their records come later
+		for _, o := range res.Records {
+			res.IDs = append(res.IDs, o.ID)
+		}
+		res.Records, res.Outside = nil, 0
 	}
 	var next *patra.PageOpen
 	if res.HasNext && !r.draining() {
@@ -186,7 +213,7 @@ func (r *run) page(ctx context.Context, page patra.OpenPage) (*patra.OpenPage, e
 	if res.Total != nil {
 		r.scan.total = res.Total
 	}
-	for _, o := range res.Records {
+	for _, o := range seen.Records {
 		r.scan.saw(o.ID)
 	}
 	for _, q := range res.Quarantined {
@@ -212,18 +239,18 @@ func (r *run) draining() bool {
 }
 
 // read turns an answer into records. An item that cannot become one is quarantined, and the rest goes on.
-func (r *run) read(page patra.OpenPage, got answer) (patra.PageResult, error) {
+func (r *run) read(program *source.Program, page patra.OpenPage, got answer) (patra.PageResult, error) {
 	res := patra.PageResult{Exchange: got.exchange, Response: got.digest(), BodySHA256: patra.HashBytes(got.body)}
-	p, err := r.program.Read(got.status, got.body, page.Before)
+	p, err := program.Read(got.status, got.body, position(page))
 	if err != nil {
 		return res, err
 	}
-	if len(p.Items) > 0 && res.BodySHA256 == r.scan.lastBody {
+	if page.Phase == patra.PhaseSearch && len(p.Items) > 0 && res.BodySHA256 == r.scan.lastBody {
 		return res, &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeLoop, Text: "the provider sent the same page again"}
 	}
 	res.After, res.HasNext, res.EndCode, res.Total = p.Next, p.HasNext, p.End, p.Total
 	for i, raw := range p.Items {
-		o, err := r.program.Item(raw, got.exchange.SentAt)
+		o, err := program.Item(raw, got.exchange.SentAt)
 		if err != nil {
 			f := patra.AsFault(err)
 			res.Quarantined = append(res.Quarantined, patra.Quarantined{ItemNo: i + 1, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: raw})
@@ -232,7 +259,31 @@ func (r *run) read(page patra.OpenPage, got answer) (patra.PageResult, error) {
 		res.Records = append(res.Records, o)
 		r.note(&res, o.UpdatedAt)
 	}
-	return res, nil
+	return res, tooMuchPoison(res)
+}
+
+// Some bad items are put aside; when it is a good part of a page, it is not the items that are wrong but what we believe
+// about them, and a person must look before a whole source goes into quarantine.
+const (
+	poisonShare = 5 // a fifth
+	poisonFloor = 5 // a few are never a pattern
+)
+
+func tooMuchPoison(res patra.PageResult) error {
+	bad, all := len(res.Quarantined), len(res.Quarantined)+len(res.Records)
+	if bad <= poisonFloor || bad*poisonShare <= all {
+		return nil
+	}
+	first := res.Quarantined[0]
+	return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeSchema, Path: first.Path, Text: fmt.Sprintf("%d of %d items of the page cannot be read (%s); has the provider changed its answers?", bad, all, first.Code)}
+}
+
+// position is where a page starts; a detail page starts nowhere, it is the answer to some ids.
+func position(page patra.OpenPage) string {
+	if page.Phase == patra.PhaseDetail {
+		return ""
+	}
+	return page.Before
 }
 
 // note keeps the page's time range and counts what lies outside the window that the slice answers for.
@@ -283,7 +334,7 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 			return err
 		}
 	}
-	if mustRestart(r.program.Spec, fault) {
+	if page.Phase == patra.PhaseSearch && mustRestart(r.program.Spec, fault) {
 		r.restart(fault)
 	} else {
 		r.log.Info("page is asked for again", "ordinal", page.Ordinal, "code", fault.Code, "attempt", attempt)

@@ -2,13 +2,16 @@ package executor_test
 
 import (
 	"context"
+	"io"
 	"iter"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -36,7 +39,7 @@ endpoints:
     request: {method: GET, path: /works, query: {sort: indexed, order: asc}}
     pagination: PAGINATION
     response: {format: JSON, items: "$.message.items", id: "$.DOI", updatedAt: "$.indexed['date-time']", total: {path: "$.message['total-results']", trust: EXACT}}
-    window: {field: indexed_at, mode: CALENDAR, align: DAY, size: SIZE, precision: DAY, upper: INCLUSIVE_DAY, earliest: 2002-01-01}
+    window: {field: indexed_at, mode: CALENDAR, align: DAY, size: SIZE, precision: DAY, upper: INCLUSIVE_DAY, order: ASC, earliest: 2002-01-01}
 query:
   fields: {indexed_at: {type: DATE, ops: [RANGE]}}
   render: [{field: indexed_at, op: RANGE, params: {filter: ["from-index-date:{{from}}", "until-index-date:{{to}}"]}}]
@@ -112,6 +115,7 @@ func TestEveryKindOfPaging(t *testing.T) {
 		{name: "TOKEN, stateless", text: shippedFast(t, "europepmc"), truth: func(s *sim.Server) map[string]bool { return ids(s.EuropePMC().By("UPDATE_DATE").Truth(from, to)) }},
 		{name: "TOKEN in XML, with deletions", text: shippedFast(t, "oai"), path: "/oai/day", params: map[string]string{"baseUrl": "https://example.org/oai"},
 			truth: func(s *sim.Server) map[string]bool { return ids(s.OAIDay().Truth(from, to)) }},
+		{name: "ids first, records after", text: shippedFast(t, "pubmed"), truth: func(s *sim.Server) map[string]bool { return ids(s.PubMed().Truth(from, to)) }},
 		{name: "URL", text: shippedFast(t, "datacite"), truth: func(s *sim.Server) map[string]bool { return ids(s.DataCite().Truth(from, to)) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -119,7 +123,7 @@ func TestEveryKindOfPaging(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			faults := sim.Faults{ServerError: 0.05, Throttle: 0.05, CutBody: 0.05, Reset: 0.05}
+			faults := sim.Faults{ServerError: 0.05, Throttle: 0.05, CutBody: 0.05, Reset: 0.05, Timeout: 0.05}
 			provider := sim.New(sim.Config{Seed: 9, From: from.AddDate(0, -1, 0), To: to.AddDate(0, 1, 0), PerDay: 120, Exact: true, Faults: faults})
 			handler := provider.Handler()
 			if c.wrap != nil {
@@ -196,4 +200,63 @@ func harvestAll(t *testing.T, file *source.File, params map[string]string, base 
 		t.Fatalf("watermark %s, %v", cursor[0].Value, err)
 	}
 	return st, url1
+}
+
+// TestSpoiltAndMissingIDs: of the ids that a search gave, one cannot be asked for and one has no record. Both are found,
+// all others are stored, and the window is complete with one known to be missing and one put aside.
+func TestSpoiltAndMissingIDs(t *testing.T) {
+	file, err := source.Load("pubmed.yaml", []byte(shippedFast(t, "pubmed")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider := sim.New(sim.Config{Seed: 9, From: from, To: to, PerDay: 120, Exact: true})
+	want := ids(provider.PubMed().Truth(from, to))
+	var spoilt, missing string
+	for id := range want {
+		if spoilt == "" {
+			spoilt = id
+		} else if missing == "" {
+			missing = id
+		}
+	}
+	var fetches atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/efetch.fcgi") {
+			fetches.Add(1)
+			body, _ := io.ReadAll(r.Body)
+			form, _ := url.ParseQuery(string(body))
+			asked := strings.Split(form.Get("id"), ",")
+			if slices.Contains(asked, spoilt) {
+				http.Error(w, "cannot be shown", http.StatusNotFound)
+				return
+			}
+			form.Set("id", strings.Join(slices.DeleteFunc(asked, func(id string) bool { return id == missing }), ","))
+			if form.Get("id") == "" {
+				io.WriteString(w, "<PubmedArticleSet></PubmedArticleSet>")
+				return
+			}
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(form.Encode())), int64(len(form.Encode()))
+		}
+		provider.Handler().ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	st, dbURL := harvestAll(t, file, nil, server.URL)
+	delete(want, spoilt)
+	delete(want, missing)
+	if n, err := st.CountRecords(t.Context(), "pubmed"); err != nil || n != int64(len(want)) {
+		t.Errorf("%d of %d records, %v", n, len(want), err)
+	}
+	db := storetest.Inspect(t, dbURL)
+	var bad, gone int
+	if err := db.QueryRow(`SELECT SUM(status_code = 'BAD' AND provider_id = ?), SUM(status_code = 'MISSING' AND provider_id = ?) FROM ing_task_item`, spoilt, missing).Scan(&bad, &gone); err != nil || bad != 1 || gone != 1 {
+		t.Errorf("%d spoilt, %d missing, %v", bad, gone, err)
+	}
+	var quarantined, known int
+	if err := db.QueryRow(`SELECT SUM(quarantined), SUM(known_missing) FROM ing_coverage`).Scan(&quarantined, &known); err != nil || quarantined != 1 || known != 2 {
+		t.Errorf("%d quarantined, %d known to be missing, %v", quarantined, known, err)
+	}
+	if n := fetches.Load(); n > 4*2+2*9+4 {
+		t.Errorf("%d requests were needed to find them", n)
+	}
+	storetest.CheckInvariants(t, db)
 }

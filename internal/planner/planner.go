@@ -129,11 +129,7 @@ func question(spec *source.Spec, text string) (expr.Node, error) {
 		return n, err
 	}
 	n = expr.Normalise(n)
-	asked, err := spec.Query.Render(n)
-	if err == nil && asked.Empty {
-		err = patra.Problems{{Code: "MATCHES_NOTHING", Path: "query", Text: "no record can match this query"}}
-	}
-	return n, err
+	return n, spec.CanAsk(n)
 }
 
 // Plan decides a HARVEST and stores it: the trigger first, so that a request that cannot be compiled is kept with
@@ -195,7 +191,7 @@ func (p *Planner) fill(ctx context.Context, now patra.Instant, d *Draft, force b
 }
 
 func (p *Planner) accept(ctx context.Context, now patra.Instant, req Request) (int64, error) {
-	params, err := json.Marshal(map[string]any{"from": req.From, "to": req.To, "base_url": req.BaseURL, "force": req.Force})
+	params, err := json.Marshal(map[string]any{"from": req.From, "to": req.To, "query": req.Query, "params": req.Params, "base_url": req.BaseURL, "force": req.Force})
 	if err != nil {
 		return 0, err
 	}
@@ -213,7 +209,7 @@ func (p *Planner) reject(ctx context.Context, id int64, why error) error {
 }
 
 func (d *Draft) namespace() patra.Namespace {
-	return patra.HarvestNamespace(d.Spec.Source, d.Spec.Endpoint, d.Spec.Window.Field, d.Expr.Hash())
+	return patra.HarvestNamespace(d.Spec.Source, d.Spec.Endpoint, d.Spec.Window.Field, d.Expr.Hash(), d.Spec.Parameters)
 }
 
 func (d *Draft) inputs(now patra.Instant, req Request, lag time.Duration) patra.WindowInputs {

@@ -23,7 +23,7 @@ endpoints:
     request: %s
     pagination: %s
     response: %s
-    window: {field: day, mode: CALENDAR, align: DAY, size: P1D, precision: DAY, upper: INCLUSIVE_DAY}
+    window: {field: day, mode: CALENDAR, align: DAY, size: P1D, precision: DAY, upper: INCLUSIVE_DAY, order: ASC}
 query:
   fields: {day: {type: DATE, ops: [RANGE]}}
   render: [{field: day, op: RANGE, params: {from: ["{{from}}"], to: ["{{to}}"]}}]

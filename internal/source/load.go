@@ -289,8 +289,11 @@ func (c *checker) pagination(at string, e Endpoint) {
 	if p.Type == pageOffset && p.Cap > 0 && int64(p.PageSize) > p.Cap {
 		c.add(at+".cap", "CONFLICT", "one page is larger than the provider's cap", "")
 	}
-	if p.Type == pageTime && len(e.Response.UpdatedAt) == 0 {
-		c.add(at+".type", "CONFLICT", "a walk by TIME needs response.updatedAt", "")
+	if p.Type == pageTime && (len(e.Response.UpdatedAt) == 0 || p.PageSize == 0 || e.Window.Order != "ASC") {
+		c.add(at+".type", "CONFLICT", "a walk by TIME needs response.updatedAt, pageSize and window.order: ASC", "")
+	}
+	if counts := p.Type == pageOffset || (p.Type == pagePage && p.Next == ""); counts && !slices.Contains(p.End, patra.EndEmptyPage) && !slices.Contains(p.End, patra.EndShortPage) {
+		c.add(at+".end", "CONFLICT", "a walk that counts ends with an empty or a short page", "write end: [EMPTY_PAGE]")
 	}
 	if len(p.End) == 0 {
 		c.add(at+".end", "REQUIRED", "a walk needs at least one way to end", "write end: [EMPTY_PAGE]")

@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
@@ -182,7 +183,9 @@ func (p *Program) failed(status int, body []byte, around any) (means string, fau
 		case meansEmpty:
 			return meansEmpty, nil
 		case meansRetry:
-			fault.Level = patra.LevelRetry
+			if fault.Level = patra.LevelRetry; status == http.StatusTooManyRequests {
+				fault.Code = patra.CodeRateLimited // whatever words it comes with, everybody slows down
+			}
 		case meansExpired:
 			fault.Level, fault.Code = patra.LevelRetry, patra.CodeTokenExpired
 		case meansFatal:

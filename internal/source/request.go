@@ -2,6 +2,7 @@ package source
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -46,14 +47,19 @@ func (s *Spec) First() string {
 // Build makes the request for the page at position of a query in the given fetch window. baseURL, if not empty, takes
 // the place of the source's own.
 func (s *Spec) Build(query expr.Node, fetch patra.Window, position, baseURL string, vars Vars) (Call, error) {
+	return s.build(baseURL, vars, func() (url.Values, error) { return s.params(query, fetch, position, vars) }, position)
+}
+
+// build makes a request with the given parameters.
+func (s *Spec) build(baseURL string, vars Vars, ask func() (url.Values, error), position string) (Call, error) {
 	if baseURL == "" {
-		baseURL = vars.fill(s.HTTP.BaseURL, s.Parameters)
+		baseURL = s.Address(vars)
 	}
 	u, err := url.Parse(baseURL)
 	if err != nil || u.Host == "" {
 		return Call{}, fmt.Errorf("base URL %q is not an address", baseURL)
 	}
-	params, err := s.params(query, fetch, position, vars)
+	params, err := ask()
 	if err != nil {
 		return Call{}, err
 	}
@@ -72,6 +78,18 @@ func (s *Spec) Build(query expr.Node, fetch patra.Window, position, baseURL stri
 	}
 	s.address(&call, u, params, position)
 	return call, nil
+}
+
+// BuildIDs makes the request for the records behind some ids.
+func (s *Spec) BuildIDs(ids []string, baseURL string, vars Vars) (Call, error) {
+	second := s.Second
+	return second.build(baseURL, vars, func() (url.Values, error) {
+		params, err := second.params(expr.All(), patra.Window{}, "", vars)
+		if err == nil {
+			params.Set(s.Detail.IDsParam, strings.Join(ids, cmp.Or(s.Detail.Join, ",")))
+		}
+		return params, err
+	}, "")
 }
 
 // address puts the parameters where the provider wants them: into the path where it names them, the rest as a query,
@@ -128,20 +146,19 @@ func (s *Spec) params(query expr.Node, fetch patra.Window, position string, vars
 		}
 		fetch.From = s.Window.Precision.Floor(at)
 	}
-	if s.Window.Field != "" {
-		query = expr.Bind(query, s.Window.Field, fetch)
-	}
-	asked, err := s.Query.Render(query)
-	if err != nil {
-		return nil, err
-	}
 	params := url.Values{}
 	for k, v := range s.Request.Query {
 		if filled := vars.fill(v, s.Parameters); filled != "" || v == "" {
 			params.Set(k, filled)
 		}
 	}
-	maps.Copy(params, asked.Params)
+	if s.Role != roleDetail { // records by id are not searched for
+		asked, err := s.Query.Render(expr.Bind(query, s.Window.Field, fetch))
+		if err != nil {
+			return nil, err
+		}
+		maps.Copy(params, asked.Params)
+	}
 	p := s.Pagination
 	if p.SizeParam != "" {
 		params.Set(p.SizeParam, strconv.Itoa(p.PageSize))

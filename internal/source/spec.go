@@ -34,6 +34,7 @@ type Spec struct {
 	Blocks
 	Role       string            `json:"role"`
 	Detail     *Detail           `json:"detail,omitempty"`
+	Second     *Spec             `json:"second,omitempty"` // the endpoint that gives the records behind the ids
 	Request    Request           `json:"request"`
 	Pagination Pagination        `json:"pagination"`
 	Response   Response          `json:"response"`
@@ -70,6 +71,13 @@ func Compile(f *File, o Options) (*Spec, error) {
 	if o.Contact == "" && s.asksForContact() {
 		return nil, patra.Problems{{Code: "CONTACT_REQUIRED", Path: "contact", Text: fmt.Sprintf("%s asks who is calling", f.Name),
 			Hint: "set contact: you@example.org in patra.yaml, PATRA_CONTACT, or pass --contact"}}
+	}
+	if s.Detail != nil {
+		o.Endpoint = s.Detail.Endpoint
+		if s.Second, err = Compile(f, o); err != nil {
+			return nil, err
+		}
+		s.Mapping = nil // it reads the records, not the ids
 	}
 	return s, nil
 }
@@ -111,6 +119,9 @@ func (f *File) endpoint(name string) (Endpoint, string, error) {
 		name = search[0]
 	}
 	e, ok := f.Endpoints[name]
+	if name == "" && len(search) == 0 {
+		return e, name, patra.Problems{{Code: "NOT_SEARCHABLE", Text: fmt.Sprintf("source %s cannot be asked for a stretch of time", f.Code)}}
+	}
 	if !ok {
 		return e, name, patra.Problems{{Code: "UNKNOWN_ENDPOINT", Text: fmt.Sprintf("source %s has no endpoint %q that can be searched", f.Code, name), Hint: "endpoints: " + strings.Join(search, ", ")}}
 	}
@@ -227,13 +238,24 @@ func FromSnapshot(fingerprint string, body json.RawMessage) (*Spec, error) {
 	return s, nil
 }
 
+// CanAsk says why a query cannot be asked together with a window, if it cannot.
+func (s *Spec) CanAsk(query expr.Node) error {
+	from := patra.Date(2026, 1, 1)
+	asked, err := s.Query.Render(expr.Bind(query, s.Window.Field, patra.Window{From: from, To: patra.UnitMonth.Next(from)}))
+	if err == nil && asked.Empty {
+		return patra.Problems{{Code: "MATCHES_NOTHING", Path: "query", Text: "no record can match this query"}}
+	}
+	return err
+}
+
+// Address is where the source is, with what the user said about it.
+func (s *Spec) Address(vars Vars) string { return vars.fill(s.HTTP.BaseURL, s.Parameters) }
+
 // Harvestable says why a spec cannot be harvested, if it cannot.
 func (s *Spec) Harvestable() error {
 	switch {
 	case s.Role != roleSearch:
 		return patra.Problems{{Code: "NOT_SEARCHABLE", Path: "endpoint", Text: fmt.Sprintf("endpoint %s of %s cannot be searched", s.Endpoint, s.Source)}}
-	case s.Detail != nil:
-		return patra.Problems{{Code: "TWO_PHASES", Path: "endpoint", Text: fmt.Sprintf("%s gives ids first and records after; that is not possible yet", s.Source)}}
 	case s.Auth.Type != "NONE" && !s.Auth.Optional:
 		return patra.Problems{{Code: "AUTH", Path: "auth", Text: fmt.Sprintf("%s needs a secret; that is not possible yet", s.Source)}}
 	}

@@ -35,7 +35,7 @@ var (
 		WHERE id = ? AND attempt_count < max_attempts
 		  AND ((status_code = 'QUEUED' AND scheduled_at <= {now}) OR (status_code = 'RUNNING' AND leased_until < {now}))`}
 	selectClaim = stmt{"select_claim", `SELECT t.id, t.lease_count, t.plan_id, t.slice_id, t.cursor_id, t.provenance_code, t.endpoint_name, t.operation_code,
-		       t.attempt_count, t.max_attempts, t.scan_no, t.next_ordinal, t.spec_fingerprint,
+		       t.attempt_count, t.max_attempts, t.scan_no, t.next_ordinal, t.next_detail_ordinal, t.spec_fingerprint,
 		       s.purpose_code, s.expr_snapshot, s.expr_hash, s.window_from, s.window_to, s.fetch_from, s.fetch_to, p.plan_key, p.base_url, p.expr_proto_snapshot
 		  FROM ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id JOIN ing_plan p ON p.id = t.plan_id
 		 WHERE t.lease_token = ?`}
@@ -230,7 +230,7 @@ func (s *Store) take(ctx context.Context, req patra.ClaimRequest, id int64) (*pa
 func (t *tx) claimByToken(token string) (*patra.Claim, error) {
 	c := &patra.Claim{}
 	ok, err := t.one(selectClaim, []any{token}, &c.TaskID, &c.Fence, &c.Task.PlanID, &c.Task.SliceID, &c.Task.CursorID, &c.Task.Source, &c.Task.Endpoint, &c.Task.Operation,
-		&c.Task.Attempts, &c.Task.MaxAttempts, &c.Task.ScanNo, &c.Task.NextOrdinal, &c.Spec,
+		&c.Task.Attempts, &c.Task.MaxAttempts, &c.Task.ScanNo, &c.Task.NextOrdinal, &c.Task.NextDetail, &c.Spec,
 		&c.Slice.Purpose, jsonInto{&c.Slice.Expr}, &c.Slice.ExprHash, &c.Slice.Window.From, &c.Slice.Window.To, &c.Slice.Fetch.From, &c.Slice.Fetch.To,
 		&c.PlanKey, textInto{&c.BaseURL}, jsonInto{&c.Query})
 	if err == nil && !ok {
@@ -277,6 +277,11 @@ func (t *tx) resume(c *patra.Claim) error {
 	}
 	p.After = string(after)
 	c.Resume = &p
+	var items, open, gone int64
+	if _, err := t.one(itemSum, []any{c.TaskID, c.Task.ScanNo}, &items, &open, &gone); err != nil {
+		return err
+	}
 	_, err = t.one(seenSoFar, []any{c.TaskID, c.Task.ScanNo}, &c.Seen)
+	c.Seen += items // of a search that gives only ids
 	return err
 }

@@ -16,7 +16,7 @@ var (
 	endSlice = stmt{"end_slice", `UPDATE ing_plan_slice SET status_code = ?, closed_at = ? WHERE id = ? AND status_code = 'READY'`}
 	endRun   = stmt{"end_run", `UPDATE ing_task_run SET status_code = ?, exhausted = ?, stats = ?, error = ?, finished_at = ? WHERE id = ? AND status_code = 'RUNNING'`}
 	scanSum  = stmt{"scan_summary", `SELECT COUNT(*), COALESCE(MAX(ordinal), 0), COALESCE(SUM(record_count), 0), COALESCE(SUM(n_insert + n_update + n_same + n_stale), 0),
-		COALESCE(SUM(n_quarantine), 0), MAX(ts_max) FROM ing_task_run_batch WHERE task_id = ? AND scan_no = ? AND phase_code = 'SEARCH' AND done_ordinal IS NOT NULL`}
+		COALESCE(SUM(n_quarantine), 0), MAX(ts_max) FROM ing_task_run_batch WHERE task_id = ? AND scan_no = ? AND phase_code = ? AND done_ordinal IS NOT NULL`}
 	scanEdge = stmt{"scan_edge", `SELECT has_next, provider_total FROM ing_task_run_batch WHERE task_id = ? AND scan_no = ? AND phase_code = 'SEARCH' AND done_ordinal = ?`}
 	runSum   = stmt{"run_summary", `SELECT COUNT(*), COALESCE(SUM(record_count), 0), COALESCE(SUM(n_insert), 0), COALESCE(SUM(n_update), 0), COALESCE(SUM(n_same), 0),
 		COALESCE(SUM(n_stale), 0), COALESCE(SUM(n_dup), 0), COALESCE(SUM(n_quarantine), 0), COALESCE(SUM(n_outside), 0) FROM ing_task_run_batch WHERE run_id = ? AND status_code = 'SUCCEEDED'`}
@@ -118,7 +118,7 @@ func (t *tx) endRun(c *patra.Claim, now patra.Instant, to patra.Status, end patr
 func (t *tx) succeed(c *patra.Claim, now patra.Instant, proof patra.Proof) error {
 	var pages, last, records, stored, quarantined int64
 	var observedMax *patra.Instant
-	_, err := t.one(scanSum, []any{c.TaskID, proof.ScanNo}, &pages, &last, &records, &stored, &quarantined, &observedMax)
+	_, err := t.one(scanSum, []any{c.TaskID, proof.ScanNo, patra.PhaseSearch}, &pages, &last, &records, &stored, &quarantined, &observedMax)
 	if err != nil {
 		return err
 	}
@@ -135,6 +135,11 @@ func (t *tx) succeed(c *patra.Claim, now patra.Instant, proof patra.Proof) error
 	if pages == 0 || pages != last || !found || hasNext {
 		return fmt.Errorf("task %d scan %d: %w", c.TaskID, proof.ScanNo, patra.ErrNoProof)
 	}
+	if proof.Details {
+		if err := t.proveDetails(c, proof, &a); err != nil {
+			return err
+		}
+	}
 	if err := t.endSlice(c.Slice.ID, patra.Succeeded, now); err != nil {
 		return err
 	}
@@ -146,4 +151,23 @@ func (t *tx) succeed(c *patra.Claim, now patra.Instant, proof patra.Proof) error
 		observed = observedMax.String()
 	}
 	return t.cover(now, a, *c, c.Slice.ExprHash, observed)
+}
+
+// proveDetails makes sure that every id of the search is settled, by detail pages without a hole.
+func (t *tx) proveDetails(c *patra.Claim, proof patra.Proof, a *patra.Answer) error {
+	var pages, last, records, stored, quarantined int64
+	var observedMax *patra.Instant
+	if _, err := t.one(scanSum, []any{c.TaskID, proof.ScanNo, patra.PhaseDetail}, &pages, &last, &records, &stored, &quarantined, &observedMax); err != nil {
+		return err
+	}
+	var items, open int64
+	if _, err := t.one(itemSum, []any{c.TaskID, proof.ScanNo}, &items, &open, &a.KnownMissing); err != nil {
+		return err
+	}
+	if open > 0 || pages != last {
+		return fmt.Errorf("task %d scan %d: %d of %d ids are not settled: %w", c.TaskID, proof.ScanNo, open, items, patra.ErrNoProof)
+	}
+	a.Stored += stored
+	a.Quarantined += quarantined
+	return nil
 }

@@ -30,12 +30,12 @@ var (
 	sealCursor = stmt{"seal_cursor", `UPDATE ing_cursor SET sealed_instant = ?, updated_at = ? WHERE id = ?`}
 
 	selectAnswers = stmt{"select_answers", `SELECT id, cursor_id, slice_id, window_from, window_to, kind_code, state_code, total_code, count_before, count_after,
-		ids_seen, stored, quarantined, rescans, closed_at, sealed_at FROM ing_coverage WHERE cursor_id = ? AND window_to > ? ORDER BY window_to, window_from`}
+		ids_seen, stored, quarantined, known_missing, rescans, closed_at, sealed_at FROM ing_coverage WHERE cursor_id = ? AND window_to > ? ORDER BY window_to, window_from`}
 	selectWaivers = stmt{"select_waivers", `SELECT window_from, window_to FROM ing_gap_waiver WHERE cursor_id = ? AND window_to > ? AND revoked_at IS NULL`}
 	selectLive    = stmt{"select_live", `SELECT window_from, window_to FROM ing_plan_slice WHERE cursor_id = ? AND status_code = 'READY'`}
 	insertAnswer  = stmt{"insert_answer", `INSERT INTO ing_coverage
 		(cursor_id, slice_id, window_from, window_to, kind_code, state_code, total_code, count_before, count_after, ids_seen, stored, quarantined, known_missing, rescans, closed_at, sealed_at, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, ?, ?, ?, ?)`}
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`}
 )
 
 // allTime is before every window: Date columns are never negative beyond it.
@@ -143,7 +143,7 @@ func (t *tx) answers(cursorID int64, after patra.Instant) (all []patra.Answer, e
 	err = t.rows(selectAnswers, func(r *sql.Rows) error {
 		var a patra.Answer
 		err := r.Scan(&a.ID, &a.CursorID, &a.SliceID, &a.Window.From, &a.Window.To, &a.Kind, &a.State, &a.Trust, &a.CountBefore, &a.CountAfter,
-			&a.IDsSeen, &a.Stored, &a.Quarantined, &a.Rescans, &a.ClosedAt, &a.SealedAt)
+			&a.IDsSeen, &a.Stored, &a.Quarantined, &a.KnownMissing, &a.Rescans, &a.ClosedAt, &a.SealedAt)
 		all = append(all, a)
 		return err
 	}, cursorID, after)
@@ -161,7 +161,7 @@ func (t *tx) cover(now patra.Instant, a patra.Answer, by patra.Claim, exprHash s
 		return patra.ErrNotFound
 	}
 	_, err = t.insert(insertAnswer, a.CursorID, a.SliceID, a.Window.From, a.Window.To, a.Kind, a.State, a.Trust, a.CountBefore, a.CountAfter,
-		a.IDsSeen, a.Stored, a.Quarantined, a.Rescans, a.ClosedAt, a.SealedAt, now)
+		a.IDsSeen, a.Stored, a.Quarantined, a.KnownMissing, a.Rescans, a.ClosedAt, a.SealedAt, now)
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"bytes"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -51,9 +52,18 @@ func scanRecord(r *sql.Rows) (rec patra.Record, err error) {
 	err = r.Scan(&rec.ID, &rec.Source, &rec.Type, &rec.ProviderID, &rec.UpdatedAt, &rec.Deleted, &rec.Rev, &rec.FirstSeen, &rec.LastSeen, jsonInto{&rec.Fields}, &raw, &code,
 		&rec.ContentSHA256, &rec.BatchID, &rec.ExprHash, &rec.SpecFingerprint)
 	if rec.Raw = raw; code != "JSON" && err == nil {
-		rec.Raw, err = json.Marshal(string(raw)) // other formats are a text within the JSON
+		rec.Raw, err = textInJSON(string(raw)) // other formats are a text within the JSON
 	}
 	return rec, err
+}
+
+// textInJSON writes a text as JSON without disguising its tags.
+func textInJSON(s string) (json.RawMessage, error) {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	err := enc.Encode(s)
+	return bytes.TrimSpace(b.Bytes()), err
 }
 
 // CountRecords counts the stored records of a source, or of all.

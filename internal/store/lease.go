@@ -9,7 +9,9 @@ import (
 var (
 	renewLease = stmt{"renew_lease", `UPDATE ing_task SET leased_until = {now} + ?
 		WHERE id = ? AND lease_count = ? AND lease_owner = ? AND status_code = 'RUNNING'`}
-	guardPage = stmt{"guard_page", `UPDATE ing_task SET leased_until = {now} + ?, scan_no = ?, next_ordinal = ?
+	guardPage = stmt{"guard_page", `UPDATE ing_task SET leased_until = {now} + ?, scan_no = ?, next_ordinal = ?, next_detail_ordinal = 1
+		WHERE id = ? AND lease_count = ? AND lease_owner = ? AND status_code = 'RUNNING'`}
+	guardDetail = stmt{"guard_detail", `UPDATE ing_task SET leased_until = {now} + ?, scan_no = ?, next_detail_ordinal = ?
 		WHERE id = ? AND lease_count = ? AND lease_owner = ? AND status_code = 'RUNNING'`}
 	worn = stmt{"worn_out", `SELECT id FROM ing_task WHERE status_code = 'RUNNING' AND leased_until < {now} AND attempt_count >= max_attempts LIMIT ?`}
 	bury = stmt{"bury_worn_out", `UPDATE ing_task SET status_code = 'FAILED', lease_owner = NULL, last_error = ?, finished_at = {now}
@@ -27,8 +29,12 @@ func (s *Store) Heartbeat(ctx context.Context, l patra.Lease) error {
 
 // guard is the first statement of every write of a run: it takes the lock of the task row, renews the lease and
 // writes the checkpoint, or finds that the lease is gone.
-func (t *tx) guard(l patra.Lease, scanNo, nextOrdinal int64) error {
-	return held(t.exec(guardPage, l.For.Microseconds(), scanNo, nextOrdinal, l.TaskID, l.Fence, l.Owner))
+func (t *tx) guard(l patra.Lease, phase patra.Phase, scanNo, nextOrdinal int64) error {
+	st := guardPage
+	if phase == patra.PhaseDetail {
+		st = guardDetail
+	}
+	return held(t.exec(st, l.For.Microseconds(), scanNo, nextOrdinal, l.TaskID, l.Fence, l.Owner))
 }
 
 // held turns "no row was found" into a lost lease.

@@ -34,7 +34,7 @@ var (
 func (s *Store) OpenPage(ctx context.Context, c *patra.Claim, now patra.Instant, open patra.PageOpen) (patra.OpenPage, error) {
 	var page patra.OpenPage
 	err := s.write(ctx, "open page", func(t *tx) (err error) {
-		if err := t.guard(c.Lease, open.ScanNo, open.Ordinal); err != nil {
+		if err := t.guard(c.Lease, open.Phase, open.ScanNo, open.Ordinal); err != nil {
 			return err
 		}
 		page, err = t.openPage(c, now, open)
@@ -65,10 +65,10 @@ func (s *Store) CommitPage(ctx context.Context, c *patra.Claim, now patra.Instan
 	var opened *patra.OpenPage
 	err := s.write(ctx, "commit page", func(t *tx) (err error) {
 		opened = nil
-		if err := t.guard(c.Lease, page.ScanNo, page.Ordinal+1); err != nil {
+		if err := t.guard(c.Lease, page.Phase, page.ScanNo, page.Ordinal+1); err != nil {
 			return err
 		}
-		if counts, err = t.keep(c, now, recordType, page.BatchID, res); err != nil {
+		if counts, err = t.keep(c, now, recordType, page, res); err != nil {
 			return err
 		}
 		if err := t.closeBatch(now, page, res, counts); err != nil {
@@ -99,7 +99,7 @@ func (s *Store) FailPage(ctx context.Context, c *patra.Claim, now patra.Instant,
 		if next != nil {
 			scan, ordinal = next.ScanNo, next.Ordinal
 		}
-		if err := t.guard(c.Lease, scan, ordinal); err != nil {
+		if err := t.guard(c.Lease, page.Phase, scan, ordinal); err != nil {
 			return err
 		}
 		n, err := t.exec(failBatch, asJSON(fail.Fault), text(fail.Response), now, page.BatchID)
@@ -147,9 +147,16 @@ func (t *tx) finish(page patra.OpenPage, x patra.Exchange) error {
 }
 
 // keep stores what a page brought: records and what could not become one. Together they account for every item.
-func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, batchID int64, res patra.PageResult) (patra.Counts, error) {
+func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult) (patra.Counts, error) {
+	batchID := page.BatchID
 	counts, err := t.putRecords(c, now, recordType, batchID, res.Records)
 	if err != nil {
+		return counts, err
+	}
+	if err := t.addItems(c, now, page, res.IDs); err != nil {
+		return counts, err
+	}
+	if err := t.settleItems(c, page, res.Items); err != nil {
 		return counts, err
 	}
 	for _, q := range res.Quarantined {

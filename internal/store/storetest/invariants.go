@@ -18,8 +18,10 @@ var invariants = map[string]string{
 	"a closed slice has a run that was exhausted": `SELECT s.id FROM ing_plan_slice s WHERE s.status_code = 'SUCCEEDED'
 		AND NOT EXISTS (SELECT 1 FROM ing_task_run r WHERE r.slice_id = s.id AND r.status_code = 'SUCCEEDED' AND r.exhausted = 1)`,
 	"a closed slice has one scan without a hole that ends": `SELECT r.id FROM ing_task_run r WHERE r.exhausted = 1 AND NOT EXISTS (
-		SELECT 1 FROM ing_task_run_batch b WHERE b.task_id = r.task_id AND b.scan_no = r.scan_no AND b.status_code = 'SUCCEEDED' AND b.has_next = 0
-		   AND b.ordinal = (SELECT COUNT(*) FROM ing_task_run_batch k WHERE k.task_id = r.task_id AND k.scan_no = r.scan_no AND k.status_code = 'SUCCEEDED'))`,
+		SELECT 1 FROM ing_task_run_batch b WHERE b.task_id = r.task_id AND b.scan_no = r.scan_no AND b.phase_code = 'SEARCH' AND b.status_code = 'SUCCEEDED' AND b.has_next = 0
+		   AND b.ordinal = (SELECT COUNT(*) FROM ing_task_run_batch k WHERE k.task_id = r.task_id AND k.scan_no = r.scan_no AND k.phase_code = 'SEARCH' AND k.status_code = 'SUCCEEDED'))`,
+	"every id of an exhausted search is settled": `SELECT r.id FROM ing_task_run r WHERE r.exhausted = 1
+		AND EXISTS (SELECT 1 FROM ing_task_item i WHERE i.task_id = r.task_id AND i.scan_no = r.scan_no AND i.status_code = 'PENDING')`,
 	"every closed slice is covered, and nothing else is": `SELECT s.id FROM ing_plan_slice s LEFT JOIN ing_coverage v ON v.slice_id = s.id
 		WHERE (s.status_code = 'SUCCEEDED') <> (v.id IS NOT NULL)`,
 	"slice and task agree": `SELECT t.id FROM ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id

@@ -43,12 +43,18 @@ func Run(t *testing.T, e Engine) {
 		{"the same id twice on a page is counted", duplicates},
 		{"quarantine holds what is no record", quarantine},
 		{"a scan is resumed after its last committed page", resume},
+		{"ids of a search are noted once and settled one by one", twoPhases},
 		{"no slice closes without proof", proof},
 		{"the watermark waits for the gap, whatever the order", watermark},
 		{"a dispute holds back completeness, not the watermark", dispute},
 		{"failed tasks are retried unless covered elsewhere", retry},
 		{"an export reads every record once", export},
 		{"the views for people can be read", views},
+		{"a source is applied once, and again changes nothing", registryApply},
+		{"a changed source closes one row and opens one", registryChange},
+		{"appliers at once leave one open row", registryAtOnce},
+		{"a second open row is refused", registryTwice},
+		{"words are resolved to codes", dictionary},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, e) })
 	}
@@ -518,6 +524,58 @@ func resume(t *testing.T, e Engine) {
 	w.must(err)
 	w.must(second(w.Commit(again, page, false)))
 	w.must(w.Succeed(again, patra.StateSealed))
+	CheckInvariants(t, Inspect(t, w.URL))
+}
+
+func twoPhases(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	c := w.Take()
+	search := func(ordinal int64, hasNext bool, ids ...string) {
+		page, err := w.OpenAt(c, ordinal, 1, ordinal)
+		w.must(err)
+		res := w.Result(hasNext)
+		res.IDs = ids
+		_, _, err = w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, res, nil)
+		w.must(err)
+	}
+	search(1, true, "a", "b", "b")
+	search(2, false, "b", "A", "c")
+	w.Clock.Move(2 * Lease) // the worker dies between the phases
+	c = w.Take()
+	if c.Resume == nil || c.Resume.HasNext || c.Seen != 4 || c.Task.NextDetail != 1 {
+		t.Errorf("resumes at %+v, seen %d, detail %d", c.Resume, c.Seen, c.Task.NextDetail)
+	}
+	items, err := w.Items(t.Context(), c, 1, 0, 3)
+	if err != nil || fmt.Sprint(items) != "[{1 a} {2 b} {3 A}]" {
+		t.Errorf("items %v, %v", items, err)
+	}
+	detail := func(ordinal int64, outcomes map[patra.Status][]string, records ...patra.Observation) error {
+		page, err := w.OpenPage(t.Context(), c, w.Clock.Instant(), patra.PageOpen{BatchNo: 10 + ordinal, ScanNo: 1, Phase: patra.PhaseDetail, Ordinal: ordinal, RequestID: store.NewOwner(), GateKey: "demo", AcquiredAt: w.Clock.Instant()})
+		w.must(err)
+		res := w.Result(false, records...)
+		res.Items = outcomes
+		_, _, err = w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, res, nil)
+		return err
+	}
+	w.must(detail(1, map[patra.Status][]string{patra.ItemDone: {"a", "b"}}, w.Record("a", Origin, "1"), w.Record("b", Origin, "2")))
+	end := patra.Closing{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: 1, State: patra.StateSealed, Trust: patra.TrustNone, Details: true}}
+	if err := w.Finish(t.Context(), c, w.Clock.Instant(), end); !errors.Is(err, patra.ErrNoProof) {
+		t.Errorf("two ids are open: %v", err)
+	}
+	if err := detail(2, map[patra.Status][]string{patra.ItemDone: {"a"}}); !errors.Is(err, patra.ErrIllegalMove) {
+		t.Errorf("an id was settled twice: %v", err)
+	}
+	w.Clock.Move(2 * Lease)
+	c = w.Take()
+	if c.Task.NextDetail != 2 {
+		t.Errorf("the second phase resumes at %d", c.Task.NextDetail)
+	}
+	w.must(detail(2, map[patra.Status][]string{patra.ItemDone: {"A"}, patra.ItemMissing: {"c"}}, w.Record("A", Origin, "3")))
+	w.must(w.Finish(t.Context(), c, w.Clock.Instant(), end))
+	answers, err := w.Answers(t.Context(), w.Cursor.ID)
+	if err != nil || len(answers) != 1 || answers[0].KnownMissing != 1 || answers[0].Stored != 3 {
+		t.Errorf("answers %+v, %v", answers, err)
+	}
 	CheckInvariants(t, Inspect(t, w.URL))
 }
 

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"patra"
+	"patra/internal/registry"
+	"patra/internal/source"
+	"patra/internal/store"
+	"patra/sources"
+)
+
+// Every shipped source goes into the registry and comes out as a file that loads to the same.
+func TestEveryShippedSourceIsExportedAsAnEqualFile(t *testing.T) {
+	names, err := fs.Glob(sources.Files, "*.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	url := "sqlite:" + filepath.Join(t.TempDir(), "patra.db")
+	for _, name := range names {
+		code := strings.TrimSuffix(name, ".yaml")
+		t.Run(code, func(t *testing.T) {
+			want, err := source.Find(code, sources.Files)
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := session{t, url}
+			s.run("source", "apply", code)
+			text := s.run("source", "export", code)
+			got, err := source.Load(name, []byte(text))
+			if err != nil {
+				t.Fatalf("%v\n%s", err, text)
+			}
+			if !reflect.DeepEqual(want, got) {
+				found, _ := registry.Diff(want, got)
+				t.Errorf("the exported file says something else: %+v", found)
+			}
+		})
+	}
+}
+
+// session runs commands against one store.
+type session struct {
+	t   *testing.T
+	url string
+}
+
+func (s session) run(args ...string) string {
+	s.t.Helper()
+	var out, errs bytes.Buffer
+	if exit := run(s.t.Context(), append(args, "--store", s.url), nil, &out, &errs); exit != 0 {
+		s.t.Fatalf("patra %s: %s", strings.Join(args, " "), errs.String())
+	}
+	return out.String()
+}
+
+// What was in force before a change can be exported, compiled and compared after it.
+func TestTheRegistryRemembers(t *testing.T) {
+	dir := t.TempDir()
+	s := session{t, "sqlite:" + filepath.Join(dir, "patra.db")}
+	data, err := sources.Files.ReadFile("crossref.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(dir, "crossref.yaml")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		s.run("source", "apply", file)
+	}
+	write(string(data))
+	first := s.run("spec", "compile", "crossref", "-o", "json")
+	write(strings.Replace(string(data), "perSecond: 3,", "perSecond: 4,", 1))
+
+	var rows []patra.RegistryRow
+	if err := json.Unmarshal([]byte(s.run("source", "history", "crossref", "-o", "json")), &rows); err != nil {
+		t.Fatal(err)
+	}
+	i := slices.IndexFunc(rows, func(r patra.RegistryRow) bool { return r.Version == 2 })
+	if i < 0 {
+		t.Fatalf("nothing has a second version: %+v", rows)
+	}
+	changed := rows[i].From
+	before, after := (changed - 1).String(), changed.String()
+	for at, want := range map[string]float64{before: 3, after: 4} {
+		f, err := source.Load("crossref.yaml", []byte(s.run("source", "export", "crossref", "--at", at)))
+		if err != nil || f.Defaults.Rate.PerSecond != want {
+			t.Errorf("at %s: %v a second, %v", at, f.Defaults.Rate.PerSecond, err)
+		}
+	}
+	var was, is struct {
+		Fingerprint string `json:"spec_fingerprint"`
+	}
+	for text, into := range map[string]any{first: &was, s.run("spec", "compile", "crossref", "works", "--at", before, "-o", "json"): &is} {
+		if err := json.Unmarshal([]byte(text), into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if was.Fingerprint == "" || was.Fingerprint != is.Fingerprint {
+		t.Errorf("compiled at that moment %s, looked back %s", was.Fingerprint, is.Fingerprint)
+	}
+	for _, args := range [][]string{
+		{"spec", "diff", "crossref", "works", "--at", before, "--at", after},
+		{"spec", "diff", "crossref", "--at", before},
+		{"source", "diff", "crossref", "--at", before, "--at", after},
+		{"source", "diff", "crossref", "--at", before},
+	} {
+		if out := s.run(append(args, "-o", "jsonl")...); strings.Count(out, "\n") != 1 || !strings.Contains(out, `rate.perSecond","a":3,"b":4`) {
+			t.Errorf("%s:\n%s", strings.Join(args, " "), out)
+		}
+	}
+}
+
+// Every word that the schema of source files offers is a code that the store knows: a new word needs a migration.
+func TestTheStoreKnowsEveryWordOfTheSchema(t *testing.T) {
+	s, err := store.Open(t.Context(), "sqlite::memory:")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if _, err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d, err := s.Dictionary(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	var known []string
+	for _, entry := range d {
+		known = append(known, entry.Items...)
+	}
+	for name, def := range source.Schema()["$defs"].(map[string]any) {
+		for key, p := range def.(map[string]any)["properties"].(map[string]any) {
+			words, _ := p.(map[string]any)["enum"].([]string)
+			for _, word := range words {
+				if !slices.Contains(known, word) && word != "patra/v1" {
+					t.Errorf("%s.%s: %s is in no dictionary; add a migration that puts it into sys_dict_item", name, key, word)
+				}
+			}
+		}
+	}
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patra"
+	"patra/internal/egress"
+	"patra/internal/expr"
+	"patra/internal/planner"
+	"patra/internal/source"
+)
+
+// triedPage is one real page of a source, as it would be harvested.
+type triedPage struct {
+	Method   string              `json:"method"`
+	URL      string              `json:"url"`
+	Status   int                 `json:"status"`
+	Bytes    int                 `json:"bytes"`
+	Items    int                 `json:"items"`
+	HasNext  bool                `json:"has_next"`
+	Next     string              `json:"next,omitempty"`
+	End      string              `json:"end,omitempty"`
+	Total    *int64              `json:"total,omitempty"`
+	Records  []patra.Record      `json:"records"`
+	Problems []patra.Quarantined `json:"problems"`
+}
+
+func (a *app) sourceTestCmd() *cobra.Command {
+	var f askFlags
+	var out format
+	var most int
+	c := &cobra.Command{
+		Use: "test SOURCE", Short: "Ask for one real page and show what would be stored", Args: exactly("SOURCE"),
+		Long:    "Ask a provider for the first page of a window (by default the day before yesterday) and show how its records are read.\nNothing is stored.",
+		Example: "  patra source test crossref --contact me@example.org --from 2026-11-01 --to 2026-11-02",
+		RunE: func(c *cobra.Command, args []string) error {
+			req, err := a.request(args[0], f)
+			if err != nil {
+				return err
+			}
+			if req.From == nil {
+				day := patra.UnitDay.Floor(now()) - 2*patra.Day
+				req.From = &day
+			}
+			page, err := tryPage(c.Context(), req, most)
+			if err != nil {
+				return err
+			}
+			if out != "table" {
+				return printValue(a.stdout, out, page)
+			}
+			page.print(a.stdout)
+			return nil
+		},
+	}
+	a.addAskFlags(c, &f)
+	c.Flags().IntVar(&most, "limit", 3, "show at most this many records")
+	formatFlag(c, &out)
+	return c
+}
+
+// tryPage sends one request, or two where a search gives only ids.
+func tryPage(ctx context.Context, req planner.Request, most int) (*triedPage, error) {
+	spec, err := source.Compile(req.Source, source.Options{Endpoint: req.Endpoint, Operation: patra.Harvest, Contact: req.Contact, Parameters: req.Params})
+	if err != nil {
+		return nil, err
+	}
+	if err := spec.Harvestable(); err != nil {
+		return nil, err
+	}
+	query := expr.All()
+	if req.Query != "" {
+		if query, err = expr.Parse(req.Query, spec.Query.Fields); err != nil {
+			return nil, err
+		}
+	}
+	program, err := spec.Compile()
+	if err != nil {
+		return nil, err
+	}
+	vars := source.Vars{Contact: req.Contact, Version: version}
+	call, err := spec.Build(query, window(req.From, req.To).Widen(spec.Window.Overlap, spec.Window.Precision), spec.First(), req.BaseURL, vars)
+	if err != nil {
+		return nil, err
+	}
+	client := clientFor(spec, req.BaseURL)
+	page, items, err := try(ctx, client, program, call)
+	if err != nil || spec.Second == nil || len(items) == 0 {
+		return page.fill(program, items, most), err
+	}
+	ids := page.fill(program, items, most).Records
+	second, err := spec.Second.Compile()
+	if err != nil {
+		return nil, err
+	}
+	var wanted []string
+	for _, r := range ids {
+		wanted = append(wanted, r.ProviderID)
+	}
+	if call, err = spec.BuildIDs(wanted, req.BaseURL, vars); err != nil {
+		return nil, err
+	}
+	_, items, err = try(ctx, client, second, call)
+	return page.fill(second, items, most), err
+}
+
+// try sends a request and reads the answer.
+func try(ctx context.Context, client *http.Client, program *source.Program, call source.Call) (*triedPage, [][]byte, error) {
+	page := &triedPage{Method: call.Method, URL: call.URL}
+	req, err := http.NewRequestWithContext(ctx, call.Method, call.URL, bytes.NewReader(call.Body))
+	if err != nil {
+		return page, nil, err
+	}
+	for k, v := range call.Headers {
+		req.Header.Set(k, v)
+	}
+	req.Header.Set("Accept-Encoding", "gzip")
+	resp, err := client.Do(req)
+	if err != nil {
+		return page, nil, environment(egress.Cause(err))
+	}
+	defer resp.Body.Close()
+	body, err := egress.ReadBody(resp, program.Spec.HTTP.MaxBody)
+	if err != nil {
+		return page, nil, environment(err)
+	}
+	read, err := program.Read(resp.StatusCode, body, program.Spec.First())
+	if err != nil {
+		return page, nil, fmt.Errorf("%s %s: %w", call.Method, call.URL, err)
+	}
+	page.Status, page.Bytes, page.Items = resp.StatusCode, len(body), len(read.Items)
+	page.HasNext, page.Next, page.End, page.Total = read.HasNext, read.Next, read.End, read.Total
+	return page, read.Items, nil
+}
+
+// fill reads some of the items as records.
+func (p *triedPage) fill(program *source.Program, items [][]byte, most int) *triedPage {
+	p.Records, p.Problems = []patra.Record{}, []patra.Quarantined{}
+	for i, raw := range items {
+		o, err := program.Item(raw, patra.InstantOf(time.Now()))
+		if err != nil {
+			f := patra.AsFault(err)
+			p.Problems = append(p.Problems, patra.Quarantined{ItemNo: i + 1, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: []byte(f.Text)})
+			continue
+		}
+		if len(p.Records) < most {
+			p.Records = append(p.Records, patra.Record{Source: program.Spec.Source, Type: program.Spec.RecordType, ProviderID: o.ID, UpdatedAt: o.UpdatedAt, Deleted: o.Deleted, Fields: o.Fields, Raw: []byte("null")})
+		}
+	}
+	return p
+}
+
+func (p *triedPage) print(w io.Writer) {
+	fmt.Fprintf(w, "Request  %s %s\nAnswer   %d, %s bytes, %s", p.Method, p.URL, p.Status, thousands(int64(p.Bytes)), plural(int64(p.Items), "item"))
+	if p.Total != nil {
+		fmt.Fprintf(w, " of %s", thousands(*p.Total))
+	}
+	if p.HasNext {
+		fmt.Fprintf(w, ", more at %.60s\n", p.Next)
+	} else {
+		fmt.Fprintf(w, ", the end (%s)\n", p.End)
+	}
+	for _, r := range p.Records {
+		updated := "no time"
+		if r.UpdatedAt != nil {
+			updated = r.UpdatedAt.String()
+		}
+		fmt.Fprintf(w, "\n%s  %s\n", r.ProviderID, updated)
+		_ = printIndented(w, r.Fields)
+	}
+	for _, q := range p.Problems {
+		fmt.Fprintf(w, "\nItem %d cannot become a record: %s at %s: %s\n", q.ItemNo, q.Code, q.Path, q.Fragment)
+	}
+}

@@ -1,0 +1,309 @@
+package registry_test
+
+import (
+	"encoding/json"
+	"errors"
+	"io/fs"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"patra"
+	"patra/internal/registry"
+	"patra/internal/source"
+	"patra/sources"
+)
+
+// shipped loads every shipped source.
+func shipped(t *testing.T) map[string]*source.File {
+	t.Helper()
+	names, err := fs.Glob(sources.Files, "*.yaml")
+	if err != nil || len(names) == 0 {
+		t.Fatal(names, err)
+	}
+	files := map[string]*source.File{}
+	for _, name := range names {
+		code := strings.TrimSuffix(name, ".yaml")
+		if files[code], err = source.Find(code, sources.Files); err != nil {
+			t.Errorf("%s: %v", name, err)
+			delete(files, code)
+		}
+	}
+	return files
+}
+
+func rowsOf(t *testing.T, f *source.File) []patra.RegistryRow {
+	t.Helper()
+	rows, err := registry.Rows(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func TestRowsGiveBackAnEqualFile(t *testing.T) {
+	for code, f := range shipped(t) {
+		t.Run(code, func(t *testing.T) {
+			rows := rowsOf(t, f)
+			back, err := registry.File(rows, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !reflect.DeepEqual(f, back) {
+				a, _ := json.Marshal(f)
+				b, _ := json.Marshal(back)
+				t.Errorf("was   %s\nbecame %s", a, b)
+			}
+			if again := rowsOf(t, back); len(patra.RegistryChanges(rows, again)) != 0 {
+				t.Error("the file that was put together has other rows")
+			}
+		})
+	}
+}
+
+// live gives rows ids and a time, as the store would.
+func live(rows []patra.RegistryRow, from patra.Instant) []patra.RegistryRow {
+	for i := range rows {
+		rows[i].ID, rows[i].From, rows[i].Version = int64(i+1), from, 1
+	}
+	return rows
+}
+
+func row(id int64, endpoint string, op patra.Operation, from patra.Instant, body string) patra.RegistryRow {
+	return patra.RegistryRow{ID: id, Source: "demo", Dimension: patra.DimHTTP, Endpoint: endpoint, Operation: op, From: from, Lifecycle: patra.LifecycleActive, Version: 1, Body: json.RawMessage(body)}
+}
+
+func TestTheMostSpecificLiveRowIsChosen(t *testing.T) {
+	end := patra.Instant(50)
+	closed, draft := row(7, "works", patra.Harvest, 0, `{}`), row(8, "works", patra.Harvest, 90, `{}`)
+	closed.To, draft.Lifecycle = &end, "DRAFT"
+	all := []patra.RegistryRow{row(1, "", "", 10, `{}`), row(2, "", patra.Harvest, 10, `{}`), row(3, "works", "", 10, `{}`), row(4, "works", patra.Backfill, 10, `{}`),
+		row(5, "works", patra.Backfill, 20, `{}`), row(6, "works", patra.Backfill, 20, `{}`), closed, draft}
+	tests := []struct {
+		name     string
+		at       patra.Instant
+		endpoint string
+		op       patra.Operation
+		want     int64
+	}{
+		{"endpoint and operation go first", 49, "works", patra.Harvest, 7},
+		{"the end of a row is not part of it, and a draft does not count", 95, "works", patra.Harvest, 3},
+		{"an endpoint before an operation", 60, "works", patra.Harvest, 3},
+		{"an operation before the source", 60, "other", patra.Harvest, 2},
+		{"the source for the rest", 60, "other", patra.Update, 1},
+		{"the newest of several", 30, "works", patra.Backfill, 6},
+		{"only what had begun", 15, "works", patra.Backfill, 4},
+		{"nothing before the first", 5, "other", patra.Update, 0},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, ok := registry.Choose(all, patra.DimHTTP, tt.at, tt.endpoint, tt.op)
+			if got.ID != tt.want || ok != (tt.want != 0) {
+				t.Errorf("chose row %d", got.ID)
+			}
+		})
+	}
+	if _, ok := registry.Choose(all, patra.DimRate, 60, "works", patra.Harvest); ok {
+		t.Error("chose a row of another dimension")
+	}
+}
+
+// The registry must not compile to anything else than the file that it is from.
+func TestRowsCompileToWhatTheFileCompilesTo(t *testing.T) {
+	for code, f := range shipped(t) {
+		params := map[string]string{}
+		for name, p := range f.Parameters {
+			if p.Required && p.Default == "" {
+				params[name] = "https://example.org"
+			}
+		}
+		for endpoint := range f.Endpoints {
+			o := source.Options{Endpoint: endpoint, Operation: patra.Harvest, Contact: "me@example.org", Parameters: params}
+			want, err := source.Compile(f, o)
+			if err != nil {
+				t.Fatal(code, err)
+			}
+			got, fields, err := registry.Explain(live(rowsOf(t, f), 10), registry.Question{At: 10, Options: o})
+			if err != nil {
+				t.Fatal(code, err)
+			}
+			if !reflect.DeepEqual(want, got) {
+				t.Errorf("%s/%s: compiled from rows it is another spec", code, endpoint)
+			}
+			for _, field := range fields {
+				if field.Layer.Name == registry.LayerCompiled && !derived(field.Path) {
+					t.Errorf("%s/%s: nobody said %s: %v", code, endpoint, field.Path, field.Value)
+				}
+			}
+		}
+	}
+}
+
+// derived are the fields that the compiler works out.
+func derived(path string) bool {
+	path = strings.TrimPrefix(path, "second.")
+	if path == "endpoint" {
+		return true
+	}
+	return path == "v" || strings.HasPrefix(path, "query.fields.") && (strings.HasSuffix(path, ".precision") || strings.HasSuffix(path, ".upper"))
+}
+
+func TestEveryFieldRemembersItsLayer(t *testing.T) {
+	f := shipped(t)["crossref"]
+	e := f.Endpoints["works"]
+	e.HTTP.Timeout.Read = source.Duration(7e9)
+	f.Endpoints["works"] = e
+	rows := live(rowsOf(t, f), 10)
+	rows = append(rows, row(90, "works", patra.Harvest, 10, `{"maxBody":1000}`), row(91, "works", patra.Update, 10, `{"maxBody":2000}`), row(92, "", patra.Harvest, 10, `{"maxBody":3000}`))
+	for i := range rows[len(rows)-3:] {
+		rows[len(rows)-3+i].Source = "crossref"
+	}
+	q := registry.Question{At: 20, Options: source.Options{Operation: patra.Harvest, Contact: "me@example.org"}, Set: map[string]any{"rate": map[string]any{"perSecond": 0.5}}}
+	spec, fields, err := registry.Explain(rows, q)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec.HTTP.MaxBody != 1000 || spec.Rate.PerSecond != 0.5 || spec.HTTP.BaseURL != f.Defaults.HTTP.BaseURL || time.Duration(spec.HTTP.Timeout.Read) != 7*time.Second {
+		t.Errorf("merged to %+v", spec.Blocks)
+	}
+	layers := map[string]registry.Layer{}
+	for _, field := range fields {
+		layers[field.Path] = field.Layer
+	}
+	for path, want := range map[string]string{
+		"http.baseUrl": "source", "http.timeout.read": "endpoint", "http.maxBody": "endpoint and operation", "auth.type": "platform", "rate.perSecond": "trigger", "rate.burst": "source",
+		"pagination.type": "endpoint", "mapping.doi": "source", "recordType": "source", "operation": "trigger", "v": "compiled", "request.send": "platform",
+	} {
+		if layers[path].Name != want {
+			t.Errorf("%s is from %s, want %s", path, layers[path], want)
+		}
+	}
+	if l := layers["http.maxBody"]; l.Row != 90 || l.Version != 1 || l.Dimension != patra.DimHTTP {
+		t.Errorf("the chosen row: %+v", l)
+	}
+	if foreign := registry.Foreign(rows, 20); len(foreign) != 3 {
+		t.Errorf("%d rows that no file can express", len(foreign))
+	}
+	// Without the rows of operations, and from a file, the names say so.
+	_, fields, err = registry.Explain(rowsOf(t, f), registry.Question{Options: q.Options})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range fields {
+		if field.Path == "http.baseUrl" && field.Layer.String() != "file: source" {
+			t.Errorf("layer of a file: %s", field.Layer)
+		}
+	}
+}
+
+// A spec of two phases holds two endpoints, and each has rows of its own.
+func TestTheSecondPhaseHasItsOwnLayers(t *testing.T) {
+	f := shipped(t)["pubmed"]
+	rows := append(live(rowsOf(t, f), 10), row(90, f.Endpoints["search"].Detail.Endpoint, patra.Harvest, 10, `{"maxBody":1000}`))
+	rows[len(rows)-1].Source = "pubmed"
+	_, fields, err := registry.Explain(rows, registry.Question{At: 10, Options: source.Options{Endpoint: "search", Operation: patra.Harvest, Contact: "me@example.org"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	layers := map[string]string{}
+	for _, field := range fields {
+		layers[field.Path] = field.Layer.Name
+	}
+	if _, ok := layers["second.role"]; !ok {
+		t.Skip("specs have no second phase")
+	}
+	for path, want := range map[string]string{"http.maxBody": "platform", "second.http.maxBody": "endpoint and operation", "second.http.baseUrl": "source", "second.response.format": "endpoint", "second.endpoint": "compiled"} {
+		if layers[path] != want {
+			t.Errorf("%s is from %s, want %s", path, layers[path], want)
+		}
+	}
+}
+
+func TestChangesCloseAndOpenOnlyWhatDiffers(t *testing.T) {
+	f := shipped(t)["crossref"]
+	before := live(rowsOf(t, f), 10)
+	f.Defaults.Rate.PerSecond++
+	changes := patra.RegistryChanges(before, rowsOf(t, f))
+	if len(changes) != 1 || changes[0].Close == nil || changes[0].Open == nil || changes[0].Row().Dimension != patra.DimRate {
+		t.Errorf("one field changed: %+v", changes)
+	}
+	f.Defaults.Rate.PerSecond--
+	f.Mapping["new"] = "$.x"
+	delete(f.Parameters, "none")
+	if changes := patra.RegistryChanges(before, rowsOf(t, f)); len(changes) != 1 || changes[0].Row().Dimension != patra.DimFields {
+		t.Errorf("the mapping changed: %+v", changes)
+	}
+	// A row for one operation is not a file's to remove; a row that was switched off begins again.
+	off := append(live(rowsOf(t, f), 10), row(90, "", patra.Harvest, 10, `{}`))
+	off[0].Lifecycle = "RETIRED"
+	if changes := patra.RegistryChanges(off, rowsOf(t, f)); len(changes) != 1 || changes[0].Open == nil || changes[0].Row().Dimension != patra.DimEndpoint {
+		t.Errorf("a row that was switched off: %+v", changes)
+	}
+}
+
+func TestDiffNamesFields(t *testing.T) {
+	files := shipped(t)
+	if same, err := registry.Diff(files["crossref"], shipped(t)["crossref"]); err != nil || len(same) != 0 {
+		t.Errorf("a file differs from itself: %+v, %v", same, err)
+	}
+	changed := shipped(t)["crossref"]
+	changed.Defaults.Rate.Burst += 2
+	changed.Docs = ""
+	changed.Mapping["a.b"] = "$.x"
+	found, err := registry.Diff(files["crossref"], changed)
+	if err != nil || len(found) != 3 || found[0].Path != "defaults.rate.burst" || found[1].Path != "docs" || found[1].B != nil || found[2].Path != `mapping["a.b"]` || found[2].A != nil {
+		t.Errorf("differences: %+v, %v", found, err)
+	}
+}
+
+var words = patra.Dictionary{
+	"reg_pagination_type": {Items: []string{"OFFSET", "PAGE", "TOKEN", "URL", "TIME"}, Aliases: map[string]string{"cursor": "TOKEN"}},
+	"ing_end":             {Items: []string{"EMPTY_PAGE", "NO_TOKEN", "SAME_TOKEN"}},
+}
+
+func TestOtherWordsForCodesAreReplaced(t *testing.T) {
+	data, err := sources.Files.ReadFile("crossref.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := strings.Replace(string(data), "type: TOKEN", "type: Cursor", 1)
+	if text == string(data) {
+		t.Fatal("the file has no token to rename")
+	}
+	f, err := registry.Load("crossref.yaml", []byte(text), words)
+	if f.Endpoints["works"].Pagination.Type != "TOKEN" {
+		t.Errorf("paging type %q", f.Endpoints["works"].Pagination.Type)
+	}
+	// This dictionary knows two types of code only: every other code of the file is reported, and these are not.
+	var found patra.Problems
+	if !errors.As(err, &found) {
+		t.Fatal(err)
+	}
+	seen := map[string]bool{}
+	for _, p := range found {
+		seen[p.Path] = p.Code == "UNKNOWN_CODE"
+	}
+	if !seen["endpoints.works.role"] || seen["endpoints.works.pagination.type"] || seen["endpoints.works.pagination.end[0]"] {
+		t.Errorf("problems: %v", found)
+	}
+	if _, err := registry.Load("crossref.yaml", []byte(strings.Replace(string(data), "type: TOKEN", "type: guess", 1)), words); err == nil || !strings.Contains(err.Error(), "crossref.yaml:") {
+		t.Errorf("a word that nobody knows: %v", err)
+	}
+}
+
+// A row that was written by hand can be wrong; that must not be dropped in silence.
+func TestUnknownSettingsInARowAreRefused(t *testing.T) {
+	rows := live(rowsOf(t, shipped(t)["crossref"]), 10)
+	for i := range rows {
+		if rows[i].Dimension == patra.DimRate {
+			rows[i].Body = json.RawMessage(`{"perHour":1}`)
+		}
+	}
+	if _, err := registry.File(rows, 10); err == nil || !strings.Contains(err.Error(), "perHour") {
+		t.Errorf("error %v", err)
+	}
+	if _, err := registry.File(rows, 9); !errors.Is(err, patra.ErrNotFound) {
+		t.Errorf("before the first row: %v", err)
+	}
+}

@@ -1,0 +1,100 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strings"
+
+	"patra"
+)
+
+var (
+	lastItem = stmt{"last_item", `SELECT COALESCE(MAX(seq), 0) FROM ing_task_item WHERE task_id = ? AND scan_no = ?`}
+	pending  = stmt{"pending_items", `SELECT seq, provider_id FROM ing_task_item WHERE task_id = ? AND scan_no = ? AND status_code = 'PENDING' AND seq > ? ORDER BY seq LIMIT ?`}
+	itemSum  = stmt{"item_summary", `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status_code = 'PENDING' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN status_code IN ('MISSING', 'BAD') THEN 1 ELSE 0 END), 0)
+		FROM ing_task_item WHERE task_id = ? AND scan_no = ?`}
+)
+
+// Items gives the next ids of a scan whose records are still to be fetched, after the given one.
+func (s *Store) Items(ctx context.Context, c *patra.Claim, scanNo, after int64, limit int) (items []patra.Item, err error) {
+	err = s.read(ctx).rows(pending, func(r *sql.Rows) error {
+		var i patra.Item
+		err := r.Scan(&i.Seq, &i.ID)
+		items = append(items, i)
+		return err
+	}, c.TaskID, scanNo, after, limit)
+	return items, err
+}
+
+// addItems notes the ids of a search page. An id that the scan already gave is not noted again.
+func (t *tx) addItems(c *patra.Claim, now patra.Instant, page patra.OpenPage, ids []string) error {
+	var seq int64
+	if _, err := t.one(lastItem, []any{c.TaskID, page.ScanNo}, &seq); err != nil {
+		return err
+	}
+	seen := map[string]bool{}
+	for part := range slices.Chunk(ids, chunk) {
+		known, err := t.knownItems(c.TaskID, page.ScanNo, part)
+		if err != nil {
+			return err
+		}
+		var values []string
+		var args []any
+		for _, id := range part {
+			if known[id] || seen[id] {
+				continue
+			}
+			seen[id] = true
+			seq++
+			values = append(values, "(?, ?, ?, ?, ?, 'PENDING', ?)")
+			args = append(args, c.TaskID, page.ScanNo, seq, id, page.Ordinal, now)
+		}
+		if len(values) == 0 {
+			continue
+		}
+		insert := stmt{"insert_items", `INSERT INTO ing_task_item (task_id, scan_no, seq, provider_id, search_ordinal, status_code, created_at) VALUES ` + strings.Join(values, ", ")}
+		if _, err := t.exec(insert, args...); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *tx) knownItems(taskID, scanNo int64, ids []string) (map[string]bool, error) {
+	args := []any{taskID, scanNo}
+	for _, id := range ids {
+		args = append(args, id)
+	}
+	known := map[string]bool{}
+	err := t.rows(stmt{"known_items", `SELECT provider_id FROM ing_task_item WHERE task_id = ? AND scan_no = ? AND provider_id IN (` + marks(len(ids)) + `)`}, func(r *sql.Rows) error {
+		var id string
+		err := r.Scan(&id)
+		known[id] = true
+		return err
+	}, args...)
+	return known, err
+}
+
+// settleItems writes what became of the ids of a detail page.
+func (t *tx) settleItems(c *patra.Claim, page patra.OpenPage, outcomes map[patra.Status][]string) error {
+	for to, ids := range outcomes {
+		if err := patra.ItemMoves.Check(patra.ItemPending, to); err != nil {
+			return err
+		}
+		for part := range slices.Chunk(ids, chunk) {
+			args := []any{to, page.Ordinal, c.TaskID, page.ScanNo}
+			for _, id := range part {
+				args = append(args, id)
+			}
+			n, err := t.exec(stmt{"settle_items", `UPDATE ing_task_item SET status_code = ?, detail_ordinal = ? WHERE task_id = ? AND scan_no = ? AND status_code = 'PENDING' AND provider_id IN (` + marks(len(part)) + `)`}, args...)
+			if err != nil {
+				return err
+			}
+			if n != int64(len(part)) {
+				return patra.ErrIllegalMove
+			}
+		}
+	}
+	return nil
+}
