@@ -129,6 +129,9 @@ func (a *app) connect(ctx context.Context, c config.Config) (*store.Store, error
 }
 
 func (a *app) dial(ctx context.Context, c config.Config) (*store.Store, error) {
+	if a.store != nil {
+		return a.store, nil
+	}
 	s, err := store.Open(ctx, c.Store.URL)
 	if err != nil {
 		return nil, environment(err)
@@ -170,6 +173,36 @@ func (a *app) find(code string) (*source.File, error) {
 		files = append(files, p.files)
 	}
 	return source.Find(code, files...)
+}
+
+// inForce is a source as it counts now: what was applied to the registry, or else the file.
+func (a *app) inForce(ctx context.Context, code string) (*source.File, error) {
+	c, err := a.load()
+	if err != nil {
+		return nil, err
+	}
+	if !store.Exists(c.Store.URL) {
+		return a.find(code)
+	}
+	s, err := a.connect(ctx, c)
+	if errors.Is(err, store.ErrNoTables) {
+		return a.find(code) // the command that needs the tables will say so, or make them
+	}
+	if err != nil {
+		return nil, err
+	}
+	rows, err := s.RegistryHistory(ctx, code)
+	if err != nil {
+		return nil, err
+	}
+	if len(rows) == 0 {
+		return a.find(code)
+	}
+	st, err := registered(code, rows, nil)
+	if err != nil {
+		return nil, err
+	}
+	return st.file()
 }
 
 // logger writes to stderr, so that output can be piped.

@@ -110,7 +110,7 @@ func (a *app) demoAll(ctx context.Context, base string) ([]*summary, error) {
 	group, ctx := errgroup.WithContext(ctx)
 	for i, d := range demoHarvests {
 		d.ask.baseURL = base + d.path
-		req, err := a.request(d.code, d.ask)
+		req, err := a.request(ctx, d.code, d.ask)
 		if err != nil {
 			return nil, err
 		}

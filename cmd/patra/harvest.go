@@ -27,7 +27,7 @@ func (a *app) harvestCmd() *cobra.Command {
 		Example: `  patra harvest crossref --contact me@example.org --from 2026-11-01 --to 2026-11-08
   patra harvest crossref                                 go on from the watermark`,
 		RunE: func(c *cobra.Command, args []string) error {
-			req, err := a.request(args[0], f)
+			req, err := a.request(c.Context(), args[0], f)
 			if err != nil {
 				return err
 			}

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/url"
 	"slices"
@@ -34,12 +35,12 @@ func (a *app) addAskFlags(c *cobra.Command, f *askFlags) {
 }
 
 // request turns the flags into what a planner understands.
-func (a *app) request(code string, f askFlags) (planner.Request, error) {
+func (a *app) request(ctx context.Context, code string, f askFlags) (planner.Request, error) {
 	c, err := a.load()
 	if err != nil {
 		return planner.Request{}, err
 	}
-	file, err := a.find(code)
+	file, err := a.inForce(ctx, code)
 	if err != nil {
 		return planner.Request{}, err
 	}
@@ -102,7 +103,7 @@ func (a *app) planCmd() *cobra.Command {
 			if op := strings.ToUpper(args[0]); op != string(patra.Harvest) {
 				return usage("operation %q is not known; write HARVEST", args[0])
 			}
-			req, err := a.request(args[1], f)
+			req, err := a.request(c.Context(), args[1], f)
 			if err != nil {
 				return err
 			}

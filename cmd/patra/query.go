@@ -52,8 +52,8 @@ Show what a query becomes at a provider. Nothing is sent. Write queries like thi
 
 A clause that the provider cannot answer exactly is refused with the reason, never left out.`),
 		Example: `  patra query explain crossref -q 'title:cancer type:journal-article'`,
-		RunE: func(_ *cobra.Command, args []string) error {
-			req, err := a.request(args[0], f)
+		RunE: func(c *cobra.Command, args []string) error {
+			req, err := a.request(c.Context(), args[0], f)
 			if err != nil {
 				return err
 			}

@@ -53,7 +53,7 @@ func (a *app) sourceApplyCmd() *cobra.Command {
 		Long: strings.TrimSpace(`
 Put a source file into the registry, as from now. What says something new is closed and begun again; the rest is not
 touched, and the same file a second time changes nothing. The registry keeps what was in force at every moment: see
---at of patra source export and patra spec. Harvests still read the file itself.`),
+--at of patra source export and patra spec. From then on harvests go by the registry, and no longer by the file.`),
 		RunE: func(c *cobra.Command, args []string) error {
 			open := a.openOrCreate
 			if dry {

@@ -41,7 +41,7 @@ func (a *app) sourceTestCmd() *cobra.Command {
 		Long:    "Ask a provider for the first page of a window (by default the day before yesterday) and show how its records are read.\nNothing is stored.",
 		Example: "  patra source test crossref --contact me@example.org --from 2026-11-01 --to 2026-11-02",
 		RunE: func(c *cobra.Command, args []string) error {
-			req, err := a.request(args[0], f)
+			req, err := a.request(c.Context(), args[0], f)
 			if err != nil {
 				return err
 			}

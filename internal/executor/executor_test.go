@@ -410,3 +410,35 @@ func TestBadItemsAreQuarantined(t *testing.T) {
 	}
 	storetest.CheckInvariants(t, db)
 }
+
+// What a plan needs is stored with it: a registry that was emptied, or changed, changes nothing about it.
+func TestRunsFromTheSnapshotAlone(t *testing.T) {
+	h := newHarness(t, sim.Config{Seed: 1}, nil, fast(t))
+	db := storetest.Inspect(t, h.url)
+	rows, err := db.Query(`SELECT name FROM sqlite_master WHERE type = 'table' AND (name LIKE 'reg_%' OR name LIKE 'sys_dict%')`)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var tables []string
+	for rows.Next() {
+		var name string
+		if err := rows.Scan(&name); err != nil {
+			t.Fatal(err)
+		}
+		tables = append(tables, name)
+	}
+	rows.Close()
+	if len(tables) < 15 {
+		t.Fatalf("the registry has only %v", tables)
+	}
+	for _, name := range tables {
+		if _, err := db.Exec("DELETE FROM " + name); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := h.executor(4).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.exact()
+	h.complete()
+}
