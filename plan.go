@@ -46,6 +46,7 @@ type Plan struct {
 	SliceCount    int64           `json:"slice_count"`
 	Status        Status          `json:"status"`
 	Reason        string          `json:"reason,omitempty"`
+	Warnings      json.RawMessage `json:"warnings"`
 	CreatedAt     Instant         `json:"created_at"`
 }
 
@@ -66,4 +67,5 @@ type Snapshot struct {
 	Endpoint    string
 	Operation   Operation
 	Body        json.RawMessage
+	Origin      json.RawMessage // which layer each field is from
 }

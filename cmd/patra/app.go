@@ -15,6 +15,7 @@ import (
 
 	"patra"
 	"patra/internal/config"
+	"patra/internal/registry"
 	"patra/internal/source"
 	"patra/internal/store"
 	"patra/sources"
@@ -175,34 +176,44 @@ func (a *app) find(code string) (*source.File, error) {
 	return source.Find(code, files...)
 }
 
-// inForce is a source as it counts now: what was applied to the registry, or else the file.
-func (a *app) inForce(ctx context.Context, code string) (*source.File, error) {
+// inForce is a source as it counts now, and the rows that say so: what was applied to the registry, or else the file.
+func (a *app) inForce(ctx context.Context, code string) (*source.File, []patra.RegistryRow, error) {
 	c, err := a.load()
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if !store.Exists(c.Store.URL) {
-		return a.find(code)
+		return a.fromFile(code)
 	}
 	s, err := a.connect(ctx, c)
 	if errors.Is(err, store.ErrNoTables) {
-		return a.find(code) // the command that needs the tables will say so, or make them
+		return a.fromFile(code) // the command that needs the tables will say so, or make them
 	}
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	rows, err := s.RegistryHistory(ctx, code)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	if len(rows) == 0 {
-		return a.find(code)
+		return a.fromFile(code)
 	}
 	st, err := registered(code, rows, nil)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return st.file()
+	f, err := st.file()
+	return f, rows, err
+}
+
+func (a *app) fromFile(code string) (*source.File, []patra.RegistryRow, error) {
+	f, err := a.find(code)
+	if err != nil {
+		return nil, nil, err
+	}
+	rows, err := registry.Rows(f)
+	return f, rows, err
 }
 
 // logger writes to stderr, so that output can be piped.

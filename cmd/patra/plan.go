@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"net/url"
 	"slices"
@@ -12,6 +13,8 @@ import (
 
 	"patra"
 	"patra/internal/planner"
+	"patra/internal/registry"
+	"patra/internal/source"
 	"patra/internal/store"
 )
 
@@ -40,7 +43,7 @@ func (a *app) request(ctx context.Context, code string, f askFlags) (planner.Req
 	if err != nil {
 		return planner.Request{}, err
 	}
-	file, err := a.inForce(ctx, code)
+	file, rows, err := a.inForce(ctx, code)
 	if err != nil {
 		return planner.Request{}, err
 	}
@@ -57,10 +60,28 @@ func (a *app) request(ctx context.Context, code string, f askFlags) (planner.Req
 	if req.From != nil && req.To != nil && *req.From >= *req.To {
 		return req, usage("--from %s does not lie before --to %s", f.from, f.to)
 	}
+	req.Origin = origins(rows, req)
 	if u, err := url.Parse(req.BaseURL); req.BaseURL != "" && (err != nil || u.Host == "" || u.User != nil || (u.Scheme != "http" && u.Scheme != "https")) {
 		return req, usage("--base-url %q is not an address; write http://127.0.0.1:8090 or https://host/path", f.baseURL)
 	}
 	return req, nil
+}
+
+// origins says which layer each setting of a spec is from. A spec that does not compile has none; the planner says why.
+func origins(rows []patra.RegistryRow, req planner.Request) json.RawMessage {
+	_, fields, err := registry.Explain(rows, registry.Question{At: now(), Options: source.Options{Endpoint: req.Endpoint, Operation: patra.Harvest, Contact: req.Contact, Parameters: req.Params}})
+	if err != nil {
+		return nil
+	}
+	from := map[string]string{}
+	for _, f := range fields {
+		from[f.Path] = f.Layer.String()
+	}
+	b, err := json.Marshal(from)
+	if err != nil {
+		return nil
+	}
+	return b
 }
 
 // pairs reads NAME=VALUE.
@@ -164,6 +185,9 @@ func (a *app) printPlan(r planner.Result, dry bool) {
 	if r.Existing != nil && len(r.Slices) == 0 {
 		fmt.Fprintf(a.stdout, "Slices    none: plan %d already has them; %s queued again\n", r.Existing.ID, plural(int64(r.Retried), "failed task"))
 		return
+	}
+	for _, w := range r.Warnings {
+		fmt.Fprintf(a.stdout, "Warning   %s (%s)\n", w.Text, w.Code)
 	}
 	fmt.Fprintf(a.stdout, "Slices    %s\n\n", plural(int64(len(r.Slices)), "slice"))
 	t := newTable(a.stdout, "purpose", "answers for", "asks for")

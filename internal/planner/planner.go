@@ -65,8 +65,9 @@ type Request struct {
 	Params   map[string]string // of the source
 	Query    string            // in the text form; empty asks for everything
 	From, To *patra.Instant
-	BaseURL  string // a mirror or a simulator in place of the source's own address
-	Force    bool   // plan again although the same plan exists, and read again what is covered
+	BaseURL  string          // a mirror or a simulator in place of the source's own address
+	Origin   json.RawMessage // which layer each setting is from, for those who ask later
+	Force    bool            // plan again although the same plan exists, and read again what is covered
 }
 
 // Draft is a decided plan that is not stored yet.
@@ -76,6 +77,7 @@ type Draft struct {
 	Expr     expr.Node            `json:"-"`
 	Cursor   *patra.Cursor        `json:"cursor,omitempty"`
 	Decision patra.WindowDecision `json:"decision"`
+	Warnings patra.Problems       `json:"warnings,omitempty"`
 	Plan     patra.Plan           `json:"plan"`
 	Slices   []patra.Slice        `json:"slices"`
 	Existing *patra.Plan          `json:"existing,omitempty"` // the same plan, made earlier
@@ -104,7 +106,8 @@ func (p *Planner) Draft(ctx context.Context, now patra.Instant, req Request) (*D
 	if err != nil {
 		return nil, err
 	}
-	d := &Draft{Spec: spec, Snapshot: snap, Expr: query}
+	snap.Origin = req.Origin
+	d := &Draft{Spec: spec, Snapshot: snap, Expr: query, Warnings: spec.Warnings()}
 	if d.Cursor, err = p.Store.Cursor(ctx, d.namespace()); err != nil {
 		return nil, err
 	}
@@ -231,7 +234,11 @@ func (d *Draft) plan(req Request) (patra.Plan, error) {
 	if err != nil {
 		return patra.Plan{}, err
 	}
-	plan := patra.Plan{Source: d.Spec.Source, Endpoint: d.Spec.Endpoint, Operation: patra.Harvest, Window: d.Decision.Window, Inputs: inputs,
+	warnings, err := json.Marshal(append(patra.Problems{}, d.Warnings...))
+	if err != nil {
+		return patra.Plan{}, err
+	}
+	plan := patra.Plan{Warnings: warnings, Source: d.Spec.Source, Endpoint: d.Spec.Endpoint, Operation: patra.Harvest, Window: d.Decision.Window, Inputs: inputs,
 		ExprProtoHash: d.Expr.Hash(), ExprProto: d.Expr.JSON(), Spec: d.Snapshot.Fingerprint, Strategy: string(patra.StrategyTime), SliceParams: params,
 		BaseURL: req.BaseURL, Priority: patra.Harvest.Priority(), Reason: d.Decision.Reason}
 	plan.Key = patra.PlanKey(plan)

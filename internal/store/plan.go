@@ -12,11 +12,11 @@ import (
 var (
 	selectSnapshot = stmt{"select_snapshot", `SELECT snapshot FROM ing_spec_snapshot WHERE spec_fingerprint = ?`}
 	insertSnapshot = stmt{"insert_snapshot", `INSERT INTO ing_spec_snapshot
-		(spec_fingerprint, provenance_code, endpoint_name, operation_code, snapshot, field_origin, created_at) VALUES (?, ?, ?, ?, ?, '{}', ?)`}
+		(spec_fingerprint, provenance_code, endpoint_name, operation_code, snapshot, field_origin, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`}
 	insertPlan = stmt{"insert_plan", `INSERT INTO ing_plan
 		(plan_key, generation, schedule_instance_id, provenance_code, endpoint_name, operation_code, cursor_id, window_from, window_to, window_inputs,
 		 expr_proto_hash, expr_proto_snapshot, spec_fingerprint, slice_strategy_code, slice_params, base_url, priority, slice_count, status_code, reason_code, warnings, version, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 'DRAFT', ?, '[]', 0, ?)`}
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 'DRAFT', ?, ?, 0, ?)`}
 	lockPlan       = stmt{"lock_plan", `SELECT ` + planColumns + ` FROM ing_plan WHERE id = ? {lock}`}
 	selectPlanKey  = stmt{"select_plan_key", `SELECT ` + planColumns + ` FROM ing_plan WHERE plan_key = ?`}
 	movePlan       = stmt{"move_plan", `UPDATE ing_plan SET status_code = ?, reason_code = ?, slice_count = slice_count + ?, version = version + 1 WHERE id = ? AND status_code = ?`}
@@ -37,12 +37,12 @@ var (
 )
 
 const planColumns = `id, plan_key, generation, schedule_instance_id, provenance_code, endpoint_name, operation_code, cursor_id, window_from, window_to, window_inputs,
-	expr_proto_hash, expr_proto_snapshot, spec_fingerprint, slice_strategy_code, slice_params, base_url, priority, slice_count, status_code, reason_code, created_at`
+	expr_proto_hash, expr_proto_snapshot, spec_fingerprint, slice_strategy_code, slice_params, base_url, priority, slice_count, status_code, reason_code, warnings, created_at`
 
 func scanPlan(r *sql.Rows) (p patra.Plan, err error) {
 	var cursorID sql.NullInt64
 	err = r.Scan(&p.ID, &p.Key, &p.Generation, &p.InstanceID, &p.Source, &p.Endpoint, &p.Operation, &cursorID, &p.Window.From, &p.Window.To, jsonInto{&p.Inputs},
-		&p.ExprProtoHash, jsonInto{&p.ExprProto}, &p.Spec, &p.Strategy, jsonInto{&p.SliceParams}, textInto{&p.BaseURL}, &p.Priority, &p.SliceCount, &p.Status, textInto{&p.Reason}, &p.CreatedAt)
+		&p.ExprProtoHash, jsonInto{&p.ExprProto}, &p.Spec, &p.Strategy, jsonInto{&p.SliceParams}, textInto{&p.BaseURL}, &p.Priority, &p.SliceCount, &p.Status, textInto{&p.Reason}, jsonInto{&p.Warnings}, &p.CreatedAt)
 	p.CursorID = cursorID.Int64
 	return p, err
 }
@@ -72,7 +72,7 @@ func (s *Store) StartPlan(ctx context.Context, now patra.Instant, p patra.Plan, 
 			return err
 		}
 		_, err = t.insert(insertPlan, p.Key, p.Generation, p.InstanceID, p.Source, p.Endpoint, p.Operation, optional(p.CursorID), p.Window.From, p.Window.To,
-			text(p.Inputs), p.ExprProtoHash, text(p.ExprProto), p.Spec, p.Strategy, text(p.SliceParams), optional(p.BaseURL), p.Priority, optional(p.Reason), now)
+			text(p.Inputs), p.ExprProtoHash, text(p.ExprProto), p.Spec, p.Strategy, text(p.SliceParams), optional(p.BaseURL), p.Priority, optional(p.Reason), orElse(p.Warnings, "[]"), now)
 		if err != nil && !s.dialect.duplicate(err) {
 			return err
 		}
@@ -91,7 +91,7 @@ func (t *tx) keepSnapshot(now patra.Instant, snap patra.Snapshot) error {
 	if err != nil || found {
 		return err
 	}
-	_, err = t.insert(insertSnapshot, snap.Fingerprint, snap.Source, snap.Endpoint, snap.Operation, string(snap.Body), now)
+	_, err = t.insert(insertSnapshot, snap.Fingerprint, snap.Source, snap.Endpoint, snap.Operation, string(snap.Body), orElse(snap.Origin, "{}"), now)
 	if t.s.dialect.duplicate(err) {
 		return nil
 	}

@@ -184,6 +184,14 @@ func text(raw json.RawMessage) any {
 	return string(raw)
 }
 
+// orElse is JSON as the tables hold it, where there must be some.
+func orElse(raw json.RawMessage, otherwise string) string {
+	if len(raw) == 0 {
+		return otherwise
+	}
+	return string(raw)
+}
+
 // asJSON is a value of ours as the tables hold it.
 func asJSON(v any) string {
 	b, err := json.Marshal(v)

@@ -1,0 +1,39 @@
+package source
+
+import (
+	"fmt"
+
+	"patra"
+)
+
+// Warnings are what a source cannot do and a harvest does without. They stop nothing; they are kept with the plan, so
+// that nobody has to guess later why a promise was weaker.
+func (s *Spec) Warnings() patra.Problems {
+	var found patra.Problems
+	warn := func(path, code, text string) {
+		found = append(found, patra.Problem{Code: code, Path: path, Text: text})
+	}
+	records := s
+	if s.Second != nil {
+		records = s.Second
+	}
+	if len(records.Response.UpdatedAt) == 0 {
+		warn("response.updatedAt", "NO_UPDATE_TIME", "records carry no time of change: of two versions the one that was fetched later counts")
+	}
+	if s.Response.Total.Trust != patra.TrustExact {
+		warn("response.total", "NO_EXACT_TOTAL", "the provider's total is not exact: that a walk reached its end is the only proof of completeness")
+	}
+	if s.Pagination.Type == pageOffset && s.Window.Order != "ASC" {
+		warn("window.order", "UNORDERED_OFFSETS", "offsets without a promised order: what changes during a walk can be missed, and only an exact total would show it")
+	}
+	if s.Pagination.Cap > 0 {
+		warn("pagination.cap", "CAPPED", fmt.Sprintf("the provider answers at most %d records of a window; a fuller one fails and stays a gap", s.Pagination.Cap))
+	}
+	if s.Auth.Type != "NONE" && s.Auth.Optional {
+		warn("auth", "NO_SECRET", "no secret is sent: the provider's limits for anonymous callers hold")
+	}
+	if s.Window.Lookback.IsZero() {
+		warn("window.lookback", "NO_LOOKBACK", "nothing is read again: records that arrive late are not found")
+	}
+	return found
+}
