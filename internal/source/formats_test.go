@@ -2,6 +2,7 @@ package source_test
 
 import (
 	"fmt"
+	"net/url"
 	"strings"
 	"testing"
 
@@ -387,6 +388,59 @@ func FuzzXML(f *testing.F) {
 			if o, err := p.Item(raw, 0); err == nil && (o.ID == "" || o.Hash == "") {
 				t.Errorf("half a record: %+v", o)
 			}
+		}
+	})
+}
+
+// FuzzMapping: whatever is written as a mapping, it is refused when it is loaded or it always ends with a value.
+func FuzzMapping(f *testing.F) {
+	for _, seed := range []string{"$.a | lower", "$.b[*] {v: $.c, w: $} | distinct | join(', ')", "$..x | split(';') | first", "$.a | replace('a', 'b') | after('/')"} {
+		f.Add(seed, `{"id":"1","a":"x","b":[{"c":1},{"c":[2]}]}`)
+	}
+	f.Fuzz(func(t *testing.T, mapping, item string) {
+		text := write(get, offset, jsonList, fmt.Sprintf("{f: %q}", mapping))
+		file, err := source.Load("t.yaml", []byte(text))
+		if err != nil {
+			return
+		}
+		spec, err := source.Compile(file, source.Options{Operation: patra.Harvest})
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := spec.Compile()
+		if err != nil {
+			t.Fatalf("a mapping that was accepted does not compile: %v", err)
+		}
+		if o, err := p.Item([]byte(item), 0); err == nil && len(o.Fields) > 10*len(item)+10*len(mapping)+100 {
+			t.Errorf("%d bytes came out of %d", len(o.Fields), len(item))
+		}
+	})
+}
+
+// FuzzTemplate: a value is data, whatever it looks like.
+func FuzzTemplate(f *testing.F) {
+	file, err := source.Load("t.yaml", []byte(strings.Replace(write(`{method: GET, path: "/x/${from}", query: {q: "${param.p}", v: "${version}"}}`, offset, jsonList, noFields), "defaults:", "parameters: {p: {}}\ndefaults:", 1)))
+	if err != nil {
+		f.Fatal(err)
+	}
+	for _, seed := range []string{"a", "${version}", "${contact}", "a b&c=d#e", "../../x", "\r\nX: y", "{{from}}"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		if value == "" {
+			return
+		}
+		spec, err := source.Compile(file, source.Options{Operation: patra.Harvest, Parameters: map[string]string{"p": value}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		call, err := spec.Build(expr.All(), day, "0", "", source.Vars{Version: "secret", Contact: "secret"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		u, err := url.Parse(call.URL)
+		if err != nil || u.Query().Get("q") != value || u.Host != "example.org" || u.Path != "/api/x/2026-05-01" {
+			t.Errorf("%q became %s, %v", value, call.URL, err)
 		}
 	})
 }
