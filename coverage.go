@@ -2,6 +2,7 @@ package patra
 
 import (
 	"cmp"
+	"container/heap"
 	"slices"
 )
 
@@ -139,16 +140,56 @@ func Merged(answers []Answer) Coverage {
 	return NewCoverage(ws...)
 }
 
-// Paint gives, for each state, the instants that are in it. Where answers overlap the newest one speaks.
+// Paint gives, for each state, the instants that are in it. Where answers overlap the newest one speaks. It sweeps once
+// over the ends of all windows: a cursor that waits for one bad day can have thousands of answers behind it.
 func Paint(answers []Answer) map[Completeness]Coverage {
-	newest := slices.Clone(answers)
-	slices.SortFunc(newest, func(a, b Answer) int { return cmp.Or(cmp.Compare(b.ClosedAt, a.ClosedAt), cmp.Compare(b.ID, a.ID)) })
+	starts := slices.DeleteFunc(slices.Clone(answers), func(a Answer) bool { return a.Window.IsEmpty() })
+	slices.SortFunc(starts, func(a, b Answer) int { return cmp.Compare(a.Window.From, b.Window.From) })
+	ends := make([]Instant, 0, 2*len(starts))
+	for _, a := range starts {
+		ends = append(ends, a.Window.From, a.Window.To)
+	}
+	slices.Sort(ends)
+	ends = slices.Compact(ends)
 	out := map[Completeness]Coverage{}
-	var spoken Coverage
-	for _, a := range newest {
-		own := NewCoverage(a.Window)
-		out[a.State] = out[a.State].Union(own.Minus(spoken))
-		spoken = spoken.Union(own)
+	speakers := &newestFirst{}
+	for i, at := range ends {
+		for len(starts) > 0 && starts[0].Window.From == at {
+			heap.Push(speakers, starts[0])
+			starts = starts[1:]
+		}
+		for speakers.Len() > 0 && (*speakers)[0].Window.To <= at {
+			heap.Pop(speakers)
+		}
+		if speakers.Len() > 0 {
+			state := (*speakers)[0].State
+			out[state] = extend(out[state], Window{From: at, To: ends[i+1]})
+		}
 	}
 	return out
+}
+
+// extend adds a window that begins at or after the end of the set.
+func extend(c Coverage, w Window) Coverage {
+	if n := len(c); n > 0 && c[n-1].To == w.From {
+		c[n-1].To = w.To
+		return c
+	}
+	return append(c, w)
+}
+
+// newestFirst is a heap of answers with the one that speaks on top.
+type newestFirst []Answer
+
+func (h newestFirst) Len() int { return len(h) }
+func (h newestFirst) Less(i, j int) bool {
+	return cmp.Or(cmp.Compare(h[j].ClosedAt, h[i].ClosedAt), cmp.Compare(h[j].ID, h[i].ID)) < 0
+}
+func (h newestFirst) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
+func (h *newestFirst) Push(a any)   { *h = append(*h, a.(Answer)) }
+func (h *newestFirst) Pop() any {
+	last := len(*h) - 1
+	a := (*h)[last]
+	*h = (*h)[:last]
+	return a
 }
