@@ -9,10 +9,10 @@ FUZZTIME ?= 30s
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test e2e race fuzz lint clean deps
+.PHONY: help build demo test e2e race race-short fuzz lint clean deps
 
 help: ## List the targets
-	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-8s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 build: deps ## Build the binary into bin/
 	$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/patra ./cmd/patra
@@ -30,6 +30,10 @@ e2e: deps ## Run only the kill -9 test, many times (COUNT=20)
 
 race: deps ## Run all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 scripts/with-mariadb $(GO) test -race -count=1 ./...
+
+race-short: deps ## Run the tests of what many workers share under the race detector
+	CGO_ENABLED=1 $(GO) test -race -count=1 ./internal/source ./internal/gate ./internal/sim
+	CGO_ENABLED=1 $(GO) test -race -count=1 -run 'TestEveryKind|TestHarvestIsExact|TestSpoilt|TestSleeper' ./internal/executor
 
 fuzz: deps ## Fuzz every target for FUZZTIME (30s)
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \

@@ -1,8 +1,12 @@
 package sim
 
 import (
+	"fmt"
 	"strconv"
+	"strings"
 	"time"
+	"unicode/utf16"
+	"unicode/utf8"
 )
 
 // jsonText writes JSON the way the real providers' serializers do: UTF-8 as it is, no spaces, and more characters
@@ -11,6 +15,7 @@ import (
 type jsonText struct {
 	b      []byte
 	escape *[256]bool // nil is Crossref's habit
+	ascii  bool       // characters outside of ASCII are escaped too
 }
 
 // sep puts a comma unless a value or a container has just been opened. Text always ends in a quote, so the last byte
@@ -71,6 +76,9 @@ func escapes(more string) *[256]bool {
 // more appends escaped text to a string that is still open.
 func (j *jsonText) more(s string) {
 	const hex = "0123456789abcdef"
+	if j.ascii {
+		s = j.moreASCII(s)
+	}
 	set, start := j.escape, 0
 	if set == nil {
 		set = slashEscapes
@@ -90,6 +98,25 @@ func (j *jsonText) more(s string) {
 		start = i + 1
 	}
 	j.b = append(j.b, s[start:]...)
+}
+
+// moreASCII appends text up to and including its last character outside of ASCII, and gives the rest.
+func (j *jsonText) moreASCII(s string) string {
+	for {
+		i := strings.IndexFunc(s, func(c rune) bool { return c >= utf8.RuneSelf })
+		if i < 0 {
+			return s
+		}
+		c, size := utf8.DecodeRuneInString(s[i:])
+		before := s[:i]
+		s = s[i+size:]
+		j.ascii = false
+		j.more(before)
+		j.ascii = true
+		for _, unit := range utf16.Encode([]rune{c}) {
+			j.b = fmt.Appendf(j.b, `\u%04x`, unit)
+		}
+	}
 }
 
 func (j *jsonText) number(n int64) {

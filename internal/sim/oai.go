@@ -15,6 +15,9 @@ type oai struct {
 	world *World
 	limit *gate
 	ttl   time.Duration
+
+	arxivLimit *gate
+	arxivPage  int // records on a page; a page of headers has eight times as many
 }
 
 // archive is one repository. They hold the same records and differ in what the protocol leaves open, or forbids.
@@ -32,7 +35,12 @@ var archives = []archive{
 	{path: oaiPath + "/422", asError: http.StatusUnprocessableEntity, order: ascending},
 }
 
-func (o *oai) gate(*call) *gate { return o.limit }
+func (o *oai) gate(c *call) *gate {
+	if forArXiv(c) {
+		return o.arxivLimit
+	}
+	return o.limit
+}
 
 func (o *oai) refuse(*call) answer {
 	return newAnswer(http.StatusTooManyRequests, "text/html", []byte("Rate exceeded."))
@@ -47,6 +55,10 @@ func (o *oai) fail(*call) answer {
 }
 
 func (o *oai) answer(c *call) answer {
+	if forArXiv(c) {
+		q := &arxivRequest{oaiRequest{archive: arxivArchive, world: o.world, call: c, ttl: o.ttl}, o.arxivPage}
+		return q.answer()
+	}
 	for _, a := range archives {
 		if strings.TrimSuffix(c.URL.Path, "/") == a.path {
 			q := &oaiRequest{archive: a, world: o.world, call: c, ttl: o.ttl}

@@ -20,8 +20,11 @@ type profile interface {
 }
 
 // profile finds the provider whose real path a request has. Everything else is Crossref's.
-func (s *Server) profile(path string) profile {
+func (s *Server) profile(c *call) profile {
+	path := c.URL.Path
 	switch {
+	case path == openAlexPath, strings.HasPrefix(path, openAlexPath+"/"), path == sharedPath && c.Method == http.MethodGet && forOpenAlex(c.form):
+		return s.openAlex
 	case strings.HasPrefix(path, europePath):
 		return s.europe
 	case strings.HasPrefix(path, pubmedPath):

@@ -9,7 +9,9 @@ import (
 // Provider is one provider's view of the world, for those who want to know what a complete harvest of it contains.
 type Provider struct {
 	world  *World
-	grain  time.Duration // what the provider's dates are known to
+	grain  time.Duration            // what the provider's dates are known to
+	grains map[string]time.Duration // the same for each field, where they differ; may be nil
+	micros func(*subject) int64     // what the dates have below the millisecond; may be nil
 	fields map[string]*dateField
 	forms  map[string]func(*subject) []byte
 	by     *dateField
@@ -32,6 +34,9 @@ func (p *Provider) By(field string) *Provider {
 	q := *p
 	if q.by = p.fields[field]; q.by == nil {
 		panic(fmt.Sprintf("sim: no date field %q", field))
+	}
+	if grain, ok := p.grains[field]; ok {
+		q.grain = grain
 	}
 	return &q
 }
@@ -66,7 +71,11 @@ func (p *Provider) walk(from, to time.Time) walk {
 }
 
 func (p *Provider) record(s *subject) Record {
-	r := Record{At: time.UnixMilli(p.by.at(s)).UTC().Truncate(p.grain), Bytes: p.form(s)}
+	at := time.UnixMilli(p.by.at(s)).UTC()
+	if p.micros != nil {
+		at = at.Add(time.Duration(p.micros(s)) * time.Microsecond)
+	}
+	r := Record{At: at.Truncate(p.grain), Bytes: p.form(s)}
 	p.name(s, &r)
 	return r
 }

@@ -18,6 +18,7 @@ type Server struct {
 	oai      *oai
 	pubmed   *pubmed
 	datacite *datacite
+	openAlex *openAlex
 }
 
 // New makes a server of a world.
@@ -28,9 +29,10 @@ func New(c Config) *Server {
 		cfg: c, world: w, log: accessLog{w: c.Log},
 		crossref: &crossref{world: w, scrolls: newScrolls(c.Seed, c.ttl(defaultTTL)), rate: c.Rate, limit: newGate(c.Rate, c.Burst)},
 		europe:   &europePMC{world: w, limit: newGate(c.Rate, c.Burst)},
-		oai:      &oai{world: w, limit: newGate(c.Rate, c.Burst), ttl: c.ttl(oaiTTL)},
+		oai:      &oai{world: w, limit: newGate(c.Rate, c.Burst), ttl: c.ttl(oaiTTL), arxivLimit: newGate(c.Rate, c.Burst), arxivPage: arxivPage},
 		pubmed:   newPubMed(c, w),
 		datacite: &datacite{world: w, limit: newGate(c.Rate, c.Burst)},
+		openAlex: &openAlex{world: w, limit: newGate(c.Rate, c.Burst)},
 	}
 }
 
@@ -67,7 +69,7 @@ func (s *Server) serveIndex(w http.ResponseWriter, r *http.Request) {
 		"Try http://%s/works?filter=from-index-date:%s,until-index-date:%s&sort=indexed&order=asc&rows=5&cursor=*\n"+
 		"Counters are at /_sim/stats.\n\n"+
 		"The same works, as other providers have them: "+europePath+"search (Europe PMC), "+pubmedPath+"esearch.fcgi,\n"+
-		"efetch.fcgi and esummary.fcgi (PubMed), "+datacitePath+" (DataCite), and OAI-PMH at "+oaiPath+", "+oaiPath+"/day and "+oaiPath+"/422.\n", day, s.world.end.time().Format(time.DateOnly), r.Host, day, day)
+		"efetch.fcgi and esummary.fcgi (PubMed), "+datacitePath+" (DataCite), "+openAlexPath+"\n(OpenAlex), and OAI-PMH at "+oaiPath+", "+oaiPath+"/day and "+oaiPath+"/422;\n"+oaiPath+" with metadataPrefix=arXiv is arXiv.\n", day, s.world.end.time().Format(time.DateOnly), r.Host, day, day)
 }
 
 // serveProvider passes a request through limit, faults, provider and log. Counting and logging come before sending:
@@ -86,7 +88,7 @@ func (s *Server) serveProvider(w http.ResponseWriter, r *http.Request) {
 // decide gives the answer and marks it with the fault that has befallen it. Refusals come before the provider is
 // asked, so they move no scroll; a cut or reset answer has been given, so it has.
 func (s *Server) decide(c *call) answer {
-	p := s.profile(c.URL.Path)
+	p := s.profile(c)
 	if !p.gate(c).admit(c.now) {
 		return p.refuse(c)
 	}

@@ -47,7 +47,7 @@ func (t *tally) end(a answer) {
 		return
 	}
 	switch {
-	case a.status == http.StatusTooManyRequests:
+	case a.status == http.StatusTooManyRequests && !a.refused:
 		t.s.RateLimited++
 	case a.status == http.StatusNotFound:
 		t.s.NotFound++

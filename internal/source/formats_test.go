@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/url"
 	"strings"
+	"sync"
 	"testing"
 
 	"patra"
@@ -220,6 +221,27 @@ func TestXML(t *testing.T) {
 	if _, err := p.Read(200, []byte(`<OAI-PMH><error code="badArgument">no</error></OAI-PMH>`), ""); err == nil || patra.AsFault(err).Level != patra.LevelRequest {
 		t.Errorf("badArgument: %v", err)
 	}
+}
+
+// A program is used by many workers at once, and what one reads never shows up in another's record.
+func TestXMLIsReadByManyAtOnce(t *testing.T) {
+	p := compile(t, write(get, oaiPaging, strings.Replace(oaiResponse, "id: header/identifier", "id: header/identifier | other/identifier", 1),
+		`{title: "concat(metadata/a, ' ', metadata/b)", authors: "metadata/c[. != ''] | list"}`))
+	var wg sync.WaitGroup
+	for worker := range 8 {
+		wg.Go(func() {
+			for n := range 300 {
+				id := fmt.Sprintf("%d-%d", worker, n)
+				raw := fmt.Sprintf("<record><header><identifier>%[1]s</identifier></header><metadata><a>%[1]s</a><b>x</b><c>%[1]s</c><c></c><c>y</c></metadata></record>", id)
+				o, err := p.Item([]byte(raw), 0)
+				if want := fmt.Sprintf(`{"authors":["%[1]s","y"],"title":"%[1]s x"}`, id); err != nil || o.ID != id || string(o.Fields) != want {
+					t.Errorf("%s was read as %s %s, %v", id, o.ID, o.Fields, err)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
 
 func TestHostileXML(t *testing.T) {

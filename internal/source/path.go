@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"sync"
 
 	"github.com/antchfx/xmlquery"
 	"github.com/antchfx/xpath"
@@ -15,7 +16,7 @@ import (
 type path struct {
 	text string
 	json *jsonpath.Path
-	xml  *xpath.Expr
+	xml  *sync.Pool // of *xpath.Expr: one may be used by one reader at a time, it keeps its place inside
 }
 
 func parsePath(format, text string) (path, error) {
@@ -42,7 +43,9 @@ func parseXPath(text string) (p path, err error) {
 	if err != nil {
 		return path{}, fmt.Errorf("%s is not an XPath: %w", strconv.Quote(text), err)
 	}
-	return path{text: text, xml: e}, nil
+	pool := &sync.Pool{New: func() any { return xpath.MustCompile(text) }}
+	pool.Put(e)
+	return path{text: text, xml: pool}, nil
 }
 
 // many reports whether the path may select several values.
@@ -57,7 +60,9 @@ func (p path) find(node any) []any {
 	if !ok || p.xml == nil {
 		return nil
 	}
-	switch v := p.xml.Evaluate(xmlquery.CreateXPathNavigator(top)).(type) {
+	e := p.xml.Get().(*xpath.Expr)
+	defer p.xml.Put(e)
+	switch v := e.Evaluate(xmlquery.CreateXPathNavigator(top)).(type) {
 	case *xpath.NodeIterator:
 		var out []any
 		for v.MoveNext() {
