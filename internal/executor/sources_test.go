@@ -116,6 +116,8 @@ func TestEveryKindOfPaging(t *testing.T) {
 		{name: "TOKEN in XML, with deletions", text: shippedFast(t, "oai"), path: "/oai/day", params: map[string]string{"baseUrl": "https://example.org/oai"},
 			truth: func(s *sim.Server) map[string]bool { return ids(s.OAIDay().Truth(from, to)) }},
 		{name: "ids first, records after", text: shippedFast(t, "pubmed"), truth: func(s *sim.Server) map[string]bool { return ids(s.PubMed().Truth(from, to)) }},
+		{name: "TOKEN that ends with null on an empty page", text: shippedFast(t, "openalex"), path: "/openalex", truth: func(s *sim.Server) map[string]bool { return ids(s.OpenAlex().Truth(from, to)) }},
+		{name: "arXiv's own OAI", text: shippedFast(t, "arxiv-oai"), truth: func(s *sim.Server) map[string]bool { return ids(s.ArXiv().Truth(from, to)) }},
 		{name: "URL", text: shippedFast(t, "datacite"), truth: func(s *sim.Server) map[string]bool { return ids(s.DataCite().Truth(from, to)) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {

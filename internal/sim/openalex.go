@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// openAlexPath is where this provider has the server to itself. Its real path is Crossref's as well.
+// openAlexPath is where this provider has the server to itself; its real path, which is shared, is Crossref's as well.
 const (
 	openAlexPath = "/openalex/works"
 	sharedPath   = "/works"

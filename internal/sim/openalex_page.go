@@ -132,15 +132,13 @@ func (q *alexQuery) page(w *World) answer {
 }
 
 func (q *alexQuery) writePlace(j *jsonText, next alexMark, items int) {
-	switch {
-	case !q.byCursor:
+	if !q.byCursor {
 		j.count("page", q.number)
 		j.count("per_page", q.size)
 		return
-	default:
-		j.raw(`"page":null`)
-		j.count("per_page", q.size)
 	}
+	j.raw(`"page":null`)
+	j.count("per_page", q.size)
 	if items == 0 {
 		j.raw(`"next_cursor":null`)
 		return
