@@ -28,7 +28,7 @@ func (a *app) simCmd() *cobra.Command {
 	var f simFlags
 	c := &cobra.Command{
 		Use: "sim", Short: "Serve simulated providers on this machine", Args: noArgs,
-		Long:    "Serve simulated providers with the shapes and limits of the real ones, each under its real path: Crossref, Europe PMC,\nPubMed, DataCite, and OAI-PMH repositories at /oai, /oai/day and /oai/422. Point a harvest at it with --base-url.",
+		Long:    "Serve simulated providers with the shapes and limits of the real ones, each under its real path: Crossref, Europe PMC,\nPubMed, DataCite, OpenAlex (also at /openalex), arXiv's OAI, and OAI-PMH repositories at /oai, /oai/day and /oai/422.\nPoint a harvest at it with --base-url, and give it a store of its own.",
 		Example: "  patra sim --listen 127.0.0.1:8090 --faults mild\n  patra harvest crossref --base-url http://127.0.0.1:8090 --contact me@example.org --from 2026-10-01 --to 2026-10-08",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.simulate(c.Context(), f) },
 	}
@@ -63,7 +63,7 @@ func (a *app) simulate(ctx context.Context, f simFlags) error {
 	if err != nil {
 		return environment(err)
 	}
-	fmt.Fprintf(a.stdout, "Simulating Crossref, Europe PMC, PubMed, DataCite and OAI-PMH at %s, %s a day from %s to %s. Ctrl-C ends it.\n", base, plural(int64(f.perDay), "work"), f.from, f.to)
+	fmt.Fprintf(a.stdout, "Simulating Crossref, Europe PMC, PubMed, DataCite, OpenAlex and OAI-PMH at %s, %s a day from %s to %s. Ctrl-C ends it.\n", base, plural(int64(f.perDay), "work"), f.from, f.to)
 	<-ctx.Done()
 	stop()
 	s := server.Stats()
