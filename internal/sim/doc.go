@@ -5,10 +5,11 @@
 // them, free of any provider's format; it has several ids and several dates. A profile is one provider's protocol:
 // Crossref, Europe PMC, PubMed, DataCite, OpenAlex, arXiv and three other OAI-PMH archives, all over the same papers and
 // each under its real path. Two real paths belong to two: /works is Crossref's unless a request can only be meant for
-// OpenAlex, which has /openalex/works to itself, and /oai is arXiv's for whoever asks for the format of that name. A Work is a paper as Crossref serves it, byte for byte, and a Record one as any other Provider does. A scroll
-// is the server's memory of a walk that a Crossref client began with cursor=*, a history that of a PubMed client's
-// searches; the other providers write the place into the token and remember nothing. A fault is something done to a
-// request on purpose.
+// OpenAlex, which has /openalex/works to itself, and /oai is arXiv's for whoever asks for the format of that name.
+// A Work is a paper as Crossref serves it, byte for byte, and a Record one as any other Provider does. A scroll is the
+// server's memory of a walk that a Crossref client began with cursor=*, a history that of a PubMed client's searches;
+// the other providers write the place into the token and remember nothing. A fault is something done to a request on
+// purpose.
 //
 // Nothing is stored: a paper is written anew whenever it is needed, so a million of them cost as much memory as one
 // page. The only state is the open scrolls and histories, and their number is bounded.

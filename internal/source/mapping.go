@@ -14,12 +14,12 @@ import (
 // It is not a programming language: there are no loops, no variables and no I/O, so it always ends.
 type mapping struct {
 	path   path
-	object []member1
+	object []slot
 	calls  []call
 }
 
-// member1 is one entry of an object template.
-type member1 struct {
+// slot is one entry of an object template.
+type slot struct {
 	name string
 	path path
 }
@@ -86,7 +86,7 @@ func (m *mapping) parseObject(format, text string) error {
 		if err != nil {
 			return err
 		}
-		m.object = append(m.object, member1{strings.TrimSpace(name), p})
+		m.object = append(m.object, slot{strings.TrimSpace(name), p})
 	}
 	return nil
 }

@@ -1,0 +1,247 @@
+package storetest
+
+import (
+	"database/sql"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"patra"
+	"patra/internal/store"
+)
+
+func claimOnce(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 100)
+	var mu sync.Mutex
+	owners := map[int64][]string{}
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			owner := store.NewOwner()
+			for turn := uint64(0); ; turn++ {
+				c, err := w.Claim(t.Context(), patra.ClaimRequest{Owner: owner, Lease: Lease, Turn: turn})
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if c == nil {
+					if states, err := w.Tasks(t.Context(), store.Filter{Status: patra.Queued}); err == nil && len(states) == 0 {
+						return
+					}
+					continue
+				}
+				mu.Lock()
+				owners[c.TaskID] = append(owners[c.TaskID], owner)
+				mu.Unlock()
+			}
+		})
+	}
+	wg.Wait()
+	if len(owners) != 100 {
+		t.Errorf("%d of 100 tasks were claimed", len(owners))
+	}
+	for id, by := range owners {
+		if len(by) != 1 {
+			t.Errorf("task %d was claimed %d times", id, len(by))
+		}
+	}
+	runs, err := w.Runs(t.Context(), store.Filter{Limit: 1000})
+	if err != nil || len(runs) != 100 {
+		t.Errorf("%d runs for 100 claims, %v", len(runs), err)
+	}
+}
+
+func fairness(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 6)
+	w.AddPlan("other", "works", 6, 5)
+	w.Clock.Move(time.Second)
+	seen := map[string]int{}
+	for turn := range uint64(6) {
+		seen[w.TryTake(patra.ClaimRequest{Turn: turn}).Task.Source]++
+	}
+	if seen["demo"] != 3 || seen["other"] != 3 {
+		t.Errorf("six claims were shared %v", seen)
+	}
+	db := Inspect(t, w.URL)
+	exec(t, db, `UPDATE ing_task SET priority = 8 WHERE provenance_code = 'demo' AND status_code = 'QUEUED'`)
+	exec(t, db, `UPDATE ing_task SET scheduled_at = scheduled_at - 1000 WHERE provenance_code = 'demo' AND status_code = 'QUEUED'`)
+	if c := w.TryTake(patra.ClaimRequest{Turn: 0}); c.Task.Source != "other" {
+		t.Error("a task of priority 8 went before one of priority 2")
+	}
+	if c := w.TryTake(patra.ClaimRequest{Turn: 7}); c.Task.Source != "demo" {
+		t.Error("the eighth claim did not take the oldest task")
+	}
+}
+
+func partitionLimit(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 6)
+	w.AddPlan("other", "works", 1, 5)
+	w.Clock.Move(time.Second)
+	sources := []string{}
+	for turn := range uint64(8) {
+		if c := w.TryTake(patra.ClaimRequest{Turn: turn, PerPartition: 2}); c != nil {
+			sources = append(sources, c.Task.Source)
+		}
+	}
+	slices.Sort(sources)
+	if !slices.Equal(sources, []string{"demo", "demo", "other"}) {
+		t.Errorf("claimed %v", sources)
+	}
+}
+
+func notDue(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	c := w.Take()
+	fault := &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork, Text: "gone"}
+	w.must(w.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Queued, Fault: fault, RetryIn: 10 * time.Second}))
+	for _, turn := range []uint64{0, 7} {
+		if w.TryTake(patra.ClaimRequest{Turn: turn}) != nil {
+			t.Fatal("claimed before it was due")
+		}
+	}
+	w.Clock.Move(11 * time.Second)
+	again := w.Take()
+	if again.Task.Attempts != 2 || again.Fence != 2 {
+		t.Errorf("second attempt: %d attempts, fence %d", again.Task.Attempts, again.Fence)
+	}
+}
+
+func takeover(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	first := w.Take()
+	_, err := w.OpenAt(first, 1, 1, 1)
+	w.must(err)
+	w.Clock.Move(Lease - time.Second)
+	if w.TryTake(patra.ClaimRequest{}) != nil {
+		t.Fatal("a lease that still runs was taken over")
+	}
+	w.Clock.Move(2 * time.Second)
+	second := w.Take()
+	if second.TaskID != first.TaskID || second.Fence != first.Fence+1 {
+		t.Errorf("takeover: task %d fence %d", second.TaskID, second.Fence)
+	}
+	runs, err := w.Runs(t.Context(), store.Filter{Task: first.TaskID})
+	if err != nil || len(runs) != 2 || runs[1].Status != patra.Lost {
+		t.Errorf("runs after takeover: %+v, %v", runs, err)
+	}
+	batches, err := w.Batches(t.Context(), store.Filter{Task: first.TaskID})
+	if err != nil || len(batches) != 1 || batches[0].Status != patra.Skipped {
+		t.Errorf("batches after takeover: %+v, %v", batches, err)
+	}
+}
+
+func fenced(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	zombie := w.Take()
+	page, err := w.OpenAt(zombie, 1, 1, 1)
+	w.must(err)
+	w.Clock.Move(2 * Lease)
+	owner := w.Take()
+	impostor := *owner
+	impostor.Owner = zombie.Owner // the right fence after a restore from backup, but not the right owner
+	for name, c := range map[string]*patra.Claim{"an old fence": zombie, "another owner": &impostor} {
+		before := dump(t, w)
+		for what, err := range map[string]error{
+			"heartbeat": w.Heartbeat(t.Context(), c.Lease),
+			"open":      second(w.OpenAt(c, 2, 1, 1)),
+			"commit":    second(w.Commit(c, page, false, w.Record("1", Origin, "spoilt"))),
+			"fail":      second(w.FailPage(t.Context(), c, w.Clock.Instant(), page, patra.PageFailure{}, nil)),
+			"succeed":   w.Succeed(c, patra.StateSealed),
+			"give back": w.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true}),
+			"give up":   w.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Failed}),
+		} {
+			if !errors.Is(err, patra.ErrLeaseLost) {
+				t.Errorf("%s with %s: %v", what, name, err)
+			}
+		}
+		if after := dump(t, w); after != before {
+			t.Errorf("with %s the tables changed:\n%s\n%s", name, before, after)
+		}
+	}
+	w.Work(owner, w.Record("1", Origin, "good"))
+	CheckInvariants(t, Inspect(t, w.URL))
+}
+
+func second[T any](_ T, err error) error { return err }
+
+// dump is everything that a lost lease must not change.
+func dump(t *testing.T, w *World) string {
+	var all []any
+	for _, table := range []string{"ing_task", "ing_plan_slice", "ing_task_run", "ing_task_run_batch", "ing_request", "ing_record", "ing_coverage", "ing_cursor"} {
+		scan(t, Inspect(t, w.URL), "SELECT * FROM "+table+" ORDER BY 1", func(r *sql.Rows) error {
+			names, err := r.Columns()
+			if err != nil {
+				return err
+			}
+			row := make([]any, len(names))
+			into := make([]any, len(names))
+			for i := range row {
+				into[i] = &row[i]
+			}
+			err = r.Scan(into...)
+			all = append(all, row)
+			return err
+		})
+	}
+	return fmt.Sprintf("%s", all)
+}
+
+func heartbeat(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	c := w.Take()
+	for range 5 {
+		w.Clock.Move(Lease * 2 / 3)
+		w.must(w.Heartbeat(t.Context(), c.Lease))
+		w.must(w.Heartbeat(t.Context(), c.Lease)) // an update that changes nothing is still an update
+		if w.TryTake(patra.ClaimRequest{}) != nil {
+			t.Fatal("a renewed lease was taken over")
+		}
+	}
+	w.Clock.Move(2 * Lease) // slow, but nobody has taken over: the work counts
+	w.Work(c)
+}
+
+func release(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	for range 20 {
+		c := w.Take()
+		w.must(w.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true}))
+		if task := w.Task(c.TaskID); task.Attempts != 0 || task.Status != patra.Queued {
+			t.Fatalf("after a release: %+v", task)
+		}
+	}
+	runs, err := w.Runs(t.Context(), store.Filter{})
+	if err != nil || len(runs) != 20 || runs[0].Status != patra.Released {
+		t.Errorf("%d runs, %v", len(runs), err)
+	}
+}
+
+func wornOut(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	var c *patra.Claim
+	for range 5 {
+		c = w.Take()
+		w.Clock.Move(2 * Lease)
+	}
+	if w.TryTake(patra.ClaimRequest{}) != nil {
+		t.Fatal("claimed a sixth time")
+	}
+	n, err := w.FailExhausted(t.Context())
+	if err != nil || n != 1 {
+		t.Fatalf("%d ended, %v", n, err)
+	}
+	task := w.Task(c.TaskID)
+	var fault patra.Fault
+	w.must(json.Unmarshal(task.LastError, &fault))
+	if task.Status != patra.Failed || fault.Code != patra.CodeExhausted {
+		t.Errorf("task %s, %s", task.Status, task.LastError)
+	}
+	if err := w.Succeed(c, patra.StateSealed); !errors.Is(err, patra.ErrLeaseLost) {
+		t.Errorf("the last worker came back: %v", err)
+	}
+	CheckInvariants(t, Inspect(t, w.URL))
+}

@@ -1,0 +1,187 @@
+package storetest
+
+import (
+	"errors"
+	"fmt"
+	"testing"
+	"time"
+
+	"patra"
+	"patra/internal/store"
+)
+
+func pageIsAtomic(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	c := w.Take()
+	page, err := w.OpenAt(c, 1, 1, 1)
+	w.must(err)
+	res := w.Result(false, w.Record("1", Origin, "one"), w.Record("2", Origin, "two"))
+	res.Quarantined = []patra.Quarantined{{ItemNo: 3, Code: "BAD", Fragment: []byte("x")}, {ItemNo: 3, Code: "BAD", Fragment: []byte("y")}} // breaks a unique key
+	if _, _, err := w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, res, nil); err == nil {
+		t.Fatal("a page that cannot be stored whole was stored")
+	}
+	if n, err := w.CountRecords(t.Context(), "demo"); err != nil || n != 0 {
+		t.Errorf("%d records of a page that failed, %v", n, err)
+	}
+	if task := w.Task(c.TaskID); task.NextOrdinal != 1 {
+		t.Errorf("the checkpoint moved to %d", task.NextOrdinal)
+	}
+	w.must(second(w.Commit(c, page, false, w.Record("1", Origin, "one"))))
+	if err := second(w.Commit(c, page, false)); err == nil {
+		t.Error("the same page was committed twice")
+	}
+}
+
+func announceNext(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	c := w.Take()
+	page, err := w.OpenAt(c, 1, 1, 1)
+	w.must(err)
+	next := patra.PageOpen{BatchNo: 2, ScanNo: 1, Phase: patra.PhaseSearch, Ordinal: 2, Before: "on", RequestID: store.NewOwner(), GateKey: "demo", AcquiredAt: w.Clock.Instant()}
+	_, opened, err := w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, w.Result(true), &next)
+	w.must(err)
+	batches, err := w.Batches(t.Context(), store.Filter{Task: c.TaskID})
+	if err != nil || len(batches) != 2 || batches[0].ID != opened.BatchID || batches[0].Status != patra.Running {
+		t.Errorf("batches %+v, %v", batches, err)
+	}
+	w.must(second(w.Commit(c, *opened, false)))
+	w.must(w.Succeed(c, patra.StateSealed))
+	CheckInvariants(t, Inspect(t, w.URL))
+}
+
+func decide(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	c := w.Take()
+	newer := Origin + patra.Hour
+	for i, step := range []struct {
+		updated patra.Instant
+		content string
+		want    patra.Counts
+		rev     int64
+		stored  string
+	}{
+		{Origin, "one", patra.Counts{Insert: 1}, 1, "one"},
+		{Origin, "one", patra.Counts{Same: 1}, 1, "one"},
+		{newer, "two", patra.Counts{Update: 1}, 2, "two"},
+		{Origin, "old", patra.Counts{Stale: 1}, 2, "two"},
+		{newer, "three", patra.Counts{Update: 1}, 3, "three"}, // the same time, observed later
+		{newer + 1000, "three", patra.Counts{Same: 1}, 3, "three"},
+	} {
+		w.Clock.Move(time.Second)
+		got := w.Page(c, int64(i+1), true, w.Record("1", step.updated, step.content))
+		r, err := w.Store.Record(t.Context(), "demo", "work", "1")
+		w.must(err)
+		if got != step.want || r.Rev != step.rev || r.ContentSHA256 != patra.Hash(step.stored) {
+			t.Errorf("step %d: counts %+v, rev %d", i+1, got, r.Rev)
+		}
+	}
+	r, err := w.Store.Record(t.Context(), "demo", "work", "1")
+	w.must(err)
+	if *r.UpdatedAt != newer+1000 {
+		t.Errorf("the provider's time did not move with an equal version: %s", r.UpdatedAt)
+	}
+	changes, err := w.Changes(t.Context(), r.ID)
+	if err != nil || len(changes) != 3 || changes[2].Change != patra.Replace {
+		t.Errorf("biography %+v, %v", changes, err)
+	}
+	CheckInvariants(t, Inspect(t, w.URL))
+}
+
+func duplicates(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	got := w.Page(w.Take(), 1, false, w.Record("1", Origin, "a"), w.Record("1", Origin+1000, "b"), w.Record("2", Origin, "c"), w.Record("1", Origin, "a"))
+	if got != (patra.Counts{Insert: 2, Dup: 2}) {
+		t.Errorf("counts %+v", got)
+	}
+	r, err := w.Store.Record(t.Context(), "demo", "work", "1")
+	if err != nil || r.ContentSHA256 != patra.Hash("b") {
+		t.Errorf("the newest of three was not kept, %v", err)
+	}
+}
+
+func quarantine(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	c := w.Take()
+	page, err := w.OpenAt(c, 1, 1, 1)
+	w.must(err)
+	res := w.Result(false, w.Record("1", Origin, "a"))
+	res.Quarantined = []patra.Quarantined{{ItemNo: 2, Code: patra.CodeMissingID, Path: "$.DOI", Fragment: []byte("{\"x\":\"\xff\"}")}}
+	counts, _, err := w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, res, nil)
+	if err != nil || counts.Quarantine != 1 || counts.Total() != 2 {
+		t.Errorf("counts %+v, %v", counts, err)
+	}
+	var fragment []byte
+	w.must(Inspect(t, w.URL).QueryRow(`SELECT fragment FROM ing_quarantine`).Scan(&fragment))
+	if string(fragment) != "{\"x\":\"\xff\"}" {
+		t.Errorf("fragment %q", fragment)
+	}
+}
+
+func resume(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	c := w.Take()
+	w.Page(c, 1, true, w.Record("1", Origin, "a"))
+	w.Page(c, 2, true, w.Record("2", Origin, "b"))
+	w.Clock.Move(2 * Lease)
+	again := w.Take()
+	if again.Resume == nil || again.Resume.After != "on" || !again.Resume.HasNext || again.Task.NextOrdinal != 3 || again.Seen != 2 {
+		t.Errorf("resumes at %+v, ordinal %d, seen %d", again.Resume, again.Task.NextOrdinal, again.Seen)
+	}
+	page, err := w.OpenAt(again, 1, 1, 3)
+	w.must(err)
+	w.must(second(w.Commit(again, page, false)))
+	w.must(w.Succeed(again, patra.StateSealed))
+	CheckInvariants(t, Inspect(t, w.URL))
+}
+
+func twoPhases(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	c := w.Take()
+	search := func(ordinal int64, hasNext bool, ids ...string) {
+		page, err := w.OpenAt(c, ordinal, 1, ordinal)
+		w.must(err)
+		res := w.Result(hasNext)
+		res.IDs = ids
+		_, _, err = w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, res, nil)
+		w.must(err)
+	}
+	search(1, true, "a", "b", "b")
+	search(2, false, "b", "A", "c")
+	w.Clock.Move(2 * Lease) // the worker dies between the phases
+	c = w.Take()
+	if c.Resume == nil || c.Resume.HasNext || c.Seen != 4 || c.Task.NextDetail != 1 {
+		t.Errorf("resumes at %+v, seen %d, detail %d", c.Resume, c.Seen, c.Task.NextDetail)
+	}
+	items, err := w.Items(t.Context(), c, 1, 0, 3)
+	if err != nil || fmt.Sprint(items) != "[{1 a} {2 b} {3 A}]" {
+		t.Errorf("items %v, %v", items, err)
+	}
+	detail := func(ordinal int64, outcomes map[patra.Status][]string, records ...patra.Observation) error {
+		page, err := w.OpenPage(t.Context(), c, w.Clock.Instant(), patra.PageOpen{BatchNo: 10 + ordinal, ScanNo: 1, Phase: patra.PhaseDetail, Ordinal: ordinal, RequestID: store.NewOwner(), GateKey: "demo", AcquiredAt: w.Clock.Instant()})
+		w.must(err)
+		res := w.Result(false, records...)
+		res.Items = outcomes
+		_, _, err = w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, res, nil)
+		return err
+	}
+	w.must(detail(1, map[patra.Status][]string{patra.ItemDone: {"a", "b"}}, w.Record("a", Origin, "1"), w.Record("b", Origin, "2")))
+	end := patra.Closing{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: 1, State: patra.StateSealed, Trust: patra.TrustNone, Details: true}}
+	if err := w.Finish(t.Context(), c, w.Clock.Instant(), end); !errors.Is(err, patra.ErrNoProof) {
+		t.Errorf("two ids are open: %v", err)
+	}
+	if err := detail(2, map[patra.Status][]string{patra.ItemDone: {"a"}}); !errors.Is(err, patra.ErrIllegalMove) {
+		t.Errorf("an id was settled twice: %v", err)
+	}
+	w.Clock.Move(2 * Lease)
+	c = w.Take()
+	if c.Task.NextDetail != 2 {
+		t.Errorf("the second phase resumes at %d", c.Task.NextDetail)
+	}
+	w.must(detail(2, map[patra.Status][]string{patra.ItemDone: {"A"}, patra.ItemMissing: {"c"}}, w.Record("A", Origin, "3")))
+	w.must(w.Finish(t.Context(), c, w.Clock.Instant(), end))
+	answers, err := w.Answers(t.Context(), w.Cursor.ID)
+	if err != nil || len(answers) != 1 || answers[0].KnownMissing != 1 || answers[0].Stored != 3 {
+		t.Errorf("answers %+v, %v", answers, err)
+	}
+	CheckInvariants(t, Inspect(t, w.URL))
+}
