@@ -64,6 +64,9 @@ func (a *app) demo(ctx context.Context, dir string, once bool) (err error) {
 			return environment(err)
 		}
 	}
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return environment(err)
+	}
 	faults, err := sim.Profile("mild")
 	if err != nil {
 		return err

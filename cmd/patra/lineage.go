@@ -190,7 +190,7 @@ func (l *line) print(w io.Writer) {
 		fmt.Fprintf(w, "run       %d attempt %d %s, scan %d %s\n", r.ID, r.AttemptNo, r.Status, r.ScanNo, faultText(r.Error))
 	}
 	for _, b := range l.Batches {
-		fmt.Fprintf(w, "batch     %d run %d scan %d page %d %s, %s %s %s\n", b.ID, b.RunID, b.ScanNo, b.Ordinal, b.Status, plural(b.RecordCount, "record"), b.EndCode, faultText(b.Error))
+		fmt.Fprintf(w, "batch     %d run %d scan %d %s page %d %s, %s %s %s\n", b.ID, b.RunID, b.ScanNo, strings.ToLower(string(b.Phase)), b.Ordinal, b.Status, plural(b.RecordCount, "record"), b.EndCode, faultText(b.Error))
 	}
 	for _, e := range l.Events {
 		fmt.Fprintf(w, "cursor    %d event %d %s %s -> %s\n", e.CursorID, e.Seq, e.Cause, e.From, e.To)

@@ -123,9 +123,9 @@ func (a *app) batchesCmd() *cobra.Command {
 		return s.Batches(ctx, f)
 	},
 		columns[patra.Batch]{
-			names: []string{"id", "run", "scan", "page", "status", "records", "new", "changed", "same", "quar", "end", "error"},
+			names: []string{"id", "run", "scan", "phase", "page", "status", "records", "new", "changed", "same", "quar", "end", "error"},
 			row: func(b patra.Batch) []any {
-				return []any{b.ID, b.RunID, b.ScanNo, b.Ordinal, b.Status, b.RecordCount, b.Counts.Insert, b.Counts.Update, b.Counts.Same, b.Counts.Quarantine, b.EndCode, faultText(b.Error)}
+				return []any{b.ID, b.RunID, b.ScanNo, b.Phase, b.Ordinal, b.Status, b.RecordCount, b.Counts.Insert, b.Counts.Update, b.Counts.Same, b.Counts.Quarantine, b.EndCode, faultText(b.Error)}
 			},
 			empty: "No batches. " + emptyNext,
 		})

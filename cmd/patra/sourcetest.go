@@ -80,6 +80,9 @@ func tryPage(ctx context.Context, req planner.Request, most int) (*triedPage, er
 		if query, err = expr.Parse(req.Query, spec.Query.Fields); err != nil {
 			return nil, err
 		}
+		if err := spec.CanAsk(query); err != nil {
+			return nil, err
+		}
 	}
 	program, err := spec.Compile()
 	if err != nil {

@@ -27,6 +27,9 @@ type Options struct {
 	Total   time.Duration
 }
 
+// ErrRefused means that we may not go there. Trying again changes nothing.
+var ErrRefused = errors.New("egress refused")
+
 // maxHeaderBytes bounds the headers of an answer.
 const maxHeaderBytes = 256 << 10
 
@@ -63,10 +66,10 @@ type guard struct {
 // RoundTrip implements http.RoundTripper.
 func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	if req.URL.Host != g.host || req.URL.User != nil {
-		return nil, fmt.Errorf("egress: %s is not the host of this source", req.URL.Host)
+		return nil, fmt.Errorf("%w: %s is not the host of this source", ErrRefused, req.URL.Host)
 	}
 	if req.URL.Scheme != "https" && !(g.plain && req.URL.Scheme == "http") {
-		return nil, fmt.Errorf("egress: %s without encryption is not allowed", req.URL.Host)
+		return nil, fmt.Errorf("%w: %s without encryption is not allowed", ErrRefused, req.URL.Host)
 	}
 	return g.next.RoundTrip(req)
 }
@@ -78,7 +81,7 @@ func publicOnly(_ context.Context, _, address string, _ syscall.RawConn) error {
 		return fmt.Errorf("egress: %w", err)
 	}
 	if !Public(ap.Addr()) {
-		return fmt.Errorf("egress: the address %s is not public", ap.Addr())
+		return fmt.Errorf("%w: the address %s is not public", ErrRefused, ap.Addr())
 	}
 	return nil
 }

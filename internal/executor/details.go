@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -18,6 +19,8 @@ type details struct {
 	after   int64 // the last id that was taken from the list
 	size    int
 	alone   []patra.Item
+	done    int // ids whose record came
+	lost    int // ids that are missing or bad
 }
 
 // details fetches the records behind all ids of the scan.
@@ -138,6 +141,11 @@ func (d *details) page(ctx context.Context, page patra.OpenPage, items []patra.I
 }
 
 func (d *details) commit(ctx context.Context, page patra.OpenPage, res patra.PageResult) error {
+	done, lost := d.done+len(res.Items[patra.ItemDone]), d.lost+len(res.Items[patra.ItemMissing])+len(res.Items[patra.ItemBad])
+	if poisoned(lost, lost+done) {
+		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeSchema, Path: "detail", Text: fmt.Sprintf("the records behind %d of %d ids cannot be had; is the detail endpoint right?", lost, lost+done)}
+	}
+	d.done, d.lost = done, lost
 	counts, _, err := d.Store.CommitPage(ctx, d.claim, patra.InstantOf(time.Now()), d.program.Spec.RecordType, page, res, nil)
 	if err != nil {
 		return err

@@ -142,6 +142,8 @@ func wireFault(err error, status int) *patra.Fault {
 	switch {
 	case errors.Is(err, egress.ErrTooLarge):
 		f.Level, f.Code = patra.LevelRequest, patra.CodeTooLarge
+	case errors.Is(err, egress.ErrRefused):
+		f.Level = patra.LevelRequest
 	case errors.Is(err, context.DeadlineExceeded) || (isNet && netErr.Timeout()):
 		f.Code = patra.CodeTimeout
 	case errors.Is(err, io.ErrUnexpectedEOF) && status != 0:

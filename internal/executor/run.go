@@ -269,9 +269,11 @@ const (
 	poisonFloor = 5 // a few are never a pattern
 )
 
+func poisoned(bad, all int) bool { return bad > poisonFloor && bad*poisonShare > all }
+
 func tooMuchPoison(res patra.PageResult) error {
 	bad, all := len(res.Quarantined), len(res.Quarantined)+len(res.Records)
-	if bad <= poisonFloor || bad*poisonShare <= all {
+	if !poisoned(bad, all) {
 		return nil
 	}
 	first := res.Quarantined[0]

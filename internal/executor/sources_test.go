@@ -160,8 +160,23 @@ func TestEveryKindOfPaging(t *testing.T) {
 	}
 }
 
-// harvestAll plans and runs the whole window of the tests.
+// harvestAll plans and runs the whole window of the tests; everything must be covered.
 func harvestAll(t *testing.T, file *source.File, params map[string]string, base string) (*store.Store, string) {
+	t.Helper()
+	st, url1, _ := runAll(t, file, params, base)
+	cursor, err := st.Cursors(t.Context(), store.Filter{})
+	if err != nil || cursor[0].Value != patra.InstantOf(to) {
+		tasks, _ := st.Tasks(t.Context(), store.Filter{Status: patra.Failed})
+		for _, k := range tasks {
+			t.Logf("task %s: %s", k.Window, k.LastError)
+		}
+		t.Fatalf("watermark %s, %v", cursor[0].Value, err)
+	}
+	return st, url1
+}
+
+// runAll plans and runs the whole window of the tests.
+func runAll(t *testing.T, file *source.File, params map[string]string, base string) (*store.Store, string, *planner.Result) {
 	t.Helper()
 	e := storetest.Engines()[0]
 	url1 := e.URL(t)
@@ -193,15 +208,7 @@ func harvestAll(t *testing.T, file *source.File, params map[string]string, base 
 	if err := x.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	cursor, err := st.Cursors(t.Context(), store.Filter{})
-	if err != nil || cursor[0].Value != end {
-		tasks, _ := st.Tasks(t.Context(), store.Filter{Status: patra.Failed})
-		for _, k := range tasks {
-			t.Logf("task %s: %s", k.Window, k.LastError)
-		}
-		t.Fatalf("watermark %s, %v", cursor[0].Value, err)
-	}
-	return st, url1
+	return st, url1, plan
 }
 
 // TestSpoiltAndMissingIDs: of the ids that a search gave, one cannot be asked for and one has no record. Both are found,
@@ -261,4 +268,37 @@ func TestSpoiltAndMissingIDs(t *testing.T) {
 		t.Errorf("%d requests were needed to find them", n)
 	}
 	storetest.CheckInvariants(t, db)
+}
+
+// TestDetailEndpointThatIsWrong: when no record can be had, it is not the ids that are bad. The window stays a gap.
+func TestDetailEndpointThatIsWrong(t *testing.T) {
+	for name, answer := range map[string]func(http.ResponseWriter){
+		"refused": func(w http.ResponseWriter) { http.Error(w, "not here", http.StatusNotFound) },
+		"empty":   func(w http.ResponseWriter) { io.WriteString(w, "<PubmedArticleSet></PubmedArticleSet>") },
+	} {
+		t.Run(name, func(t *testing.T) {
+			file, err := source.Load("pubmed.yaml", []byte(shippedFast(t, "pubmed")))
+			if err != nil {
+				t.Fatal(err)
+			}
+			provider := sim.New(sim.Config{Seed: 9, From: from, To: to, PerDay: 30, Exact: true}).Handler()
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if strings.HasSuffix(r.URL.Path, "/efetch.fcgi") {
+					answer(w)
+					return
+				}
+				provider.ServeHTTP(w, r)
+			}))
+			t.Cleanup(server.Close)
+			st, _, plan := runAll(t, file, nil, server.URL)
+			cursor, err := st.Cursors(t.Context(), store.Filter{})
+			if err != nil || cursor[0].Value != patra.InstantOf(from) {
+				t.Errorf("watermark %s, %v", cursor[0].Value, err)
+			}
+			states, err := st.SliceStates(t.Context(), plan.Plan.CursorID)
+			if err != nil || states[patra.Failed] != 4 {
+				t.Errorf("slices %v, %v", states, err)
+			}
+		})
+	}
 }

@@ -247,6 +247,9 @@ func (c *checker) endpoint(at string, e Endpoint, f *File) {
 	}
 	c.response(at+".response", e.Response)
 	if e.Role == roleDetail {
+		if e.Default {
+			c.add(at+".default", "CONFLICT", "an endpoint for records by id cannot be the one that is searched", "")
+		}
 		return
 	}
 	c.pagination(at+".pagination", e)
@@ -361,6 +364,7 @@ func (c *checker) window(at string, w Window, q expr.Grammar) {
 	if w.Mode == patra.ModeCalendar {
 		c.oneOf(at+".align", string(w.Align), units...)
 	}
+	c.oneOf(at+".order", cmp.Or(w.Order, "NONE"), "ASC", "DESC", "NONE")
 	c.oneOf(at+".upper", w.Upper, "INCLUSIVE_DAY", "INCLUSIVE_SECOND", "EXCLUSIVE")
 	c.positive(at+".size", !w.Size.IsZero(), "a window needs a size such as P1D")
 	if _, ok := q.Fields[w.Field]; !ok {
