@@ -22,9 +22,14 @@ func (x *Executor) close(ctx context.Context, c *patra.Claim, r *run, walked err
 		return nil
 	}
 	interrupted := ctx.Err() != nil
-	// The store is still there when we are told to stop: a task that is given back can be taken at once.
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), closeTime)
-	defer cancel()
+	// The store is still there when we are told to stop: a task that is given back can be taken at once. Only then is
+	// there a hurry; a process that was asleep for a minute must not wake up to a deadline that is long past.
+	ctx = context.WithoutCancel(ctx)
+	if interrupted {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, closeTime)
+		defer cancel()
+	}
 	end, event := x.ending(c, r, walked, interrupted)
 	err := x.Store.Finish(ctx, c, patra.InstantOf(time.Now()), end)
 	if errors.Is(err, patra.ErrLeaseLost) {
