@@ -104,8 +104,6 @@ const (
 	OutcomeTimeout   = "TIMEOUT"
 	OutcomeTooLarge  = "TOO_LARGE"
 	OutcomeCut       = "CUT"
-	OutcomeBadBody   = "BAD_BODY"
-	OutcomeUnknown   = "UNKNOWN"
 )
 
 // OpenPage is a page whose ledger row exists and whose request may be sent.

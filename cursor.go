@@ -6,17 +6,8 @@ type Scope string
 // ScopeExpr binds a cursor to one query: another query never shares its watermark.
 const ScopeExpr Scope = "EXPR"
 
-// CursorTypeTime is a cursor whose value is a moment.
-const CursorTypeTime = "TIME"
-
-// DirectionForward is the direction of a HARVEST.
-const DirectionForward = "FORWARD"
-
-// Why a cursor event was written.
-const (
-	CauseCreate  = "CREATE"
-	CauseAdvance = "ADVANCE"
-)
+// CauseAdvance is why a cursor event is written: the coverage reaches further than the watermark did.
+const CauseAdvance = "ADVANCE"
 
 // Namespace is the identity of a cursor. The endpoint is part of it, so that two endpoints of one source never
 // pass over each other's gaps.

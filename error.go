@@ -25,7 +25,6 @@ const (
 	CodeHTTP          = "HTTP"           // an answer with a status that means failure
 	CodeRateLimited   = "RATE_LIMITED"   // the provider asks us to slow down
 	CodeTokenExpired  = "TOKEN_EXPIRED"  // a paging token the provider no longer knows
-	CodeOutcome       = "UNKNOWN_RESULT" // a stateful request whose effect on the provider is unknown
 	CodeDisputed      = "DISPUTED"       // the provider's exact count differs from what was seen
 	CodeTooLarge      = "TOO_LARGE"      // a body over the limit
 	CodeBadBody       = "BAD_BODY"       // a body that is not what the source describes

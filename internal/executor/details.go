@@ -26,8 +26,14 @@ type details struct {
 // details fetches the records behind all ids of the scan.
 func (r *run) details(ctx context.Context) error {
 	d := &details{run: r, ordinal: 1, size: r.program.Spec.Detail.Batch}
-	if r.scan.no == r.claim.Task.ScanNo && r.claim.Resume != nil {
-		d.ordinal = max(r.claim.Task.NextDetail, 1)
+	if r.scan.no == r.claim.Task.ScanNo && r.claim.Task.NextDetail > 1 {
+		// An earlier run settled some of the ids. What it left open may well be the missing ones only: they are few
+		// beside all that came, and must be seen so.
+		open, err := r.Store.Items(ctx, r.claim, r.scan.no, 0, int(r.scan.seen()))
+		if err != nil {
+			return err
+		}
+		d.ordinal, d.done = r.claim.Task.NextDetail, int(r.scan.seen())-len(open)
 	}
 	for {
 		items, err := d.next(ctx)

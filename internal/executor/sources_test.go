@@ -178,9 +178,19 @@ func harvestAll(t *testing.T, file *source.File, params map[string]string, base 
 // runAll plans and runs the whole window of the tests.
 func runAll(t *testing.T, file *source.File, params map[string]string, base string) (*store.Store, string, *planner.Result) {
 	t.Helper()
+	st, dbURL, plan := planAll(t, file, params, base)
+	if err := runner(t, st, plan).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return st, dbURL, plan
+}
+
+// planAll plans the whole window of the tests in a store of its own.
+func planAll(t *testing.T, file *source.File, params map[string]string, base string) (*store.Store, string, *planner.Result) {
+	t.Helper()
 	e := storetest.Engines()[0]
-	url1 := e.URL(t)
-	st := e.Connect(t, url1)
+	dbURL := e.URL(t)
+	st := e.Connect(t, dbURL)
 	if _, err := st.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -190,7 +200,12 @@ func runAll(t *testing.T, file *source.File, params map[string]string, base stri
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := &executor.Executor{
+	return st, dbURL, plan
+}
+
+// runner works on a plan until nothing of it is left.
+func runner(t *testing.T, st *store.Store, plan *planner.Result) *executor.Executor {
+	return &executor.Executor{
 		Store: st, Gate: gate.NewLocal(), Log: slog.New(slog.DiscardHandler),
 		Config: executor.Config{Owner: store.NewOwner(), Workers: 3, CursorID: plan.Plan.CursorID, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: 5 * time.Millisecond, Grace: time.Second},
 		Client: func(_ *source.Spec, base string) *http.Client {
@@ -205,10 +220,6 @@ func runAll(t *testing.T, file *source.File, params map[string]string, base stri
 			return states[patra.Ready] == 0, err
 		},
 	}
-	if err := x.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	return st, url1, plan
 }
 
 // TestSpoiltAndMissingIDs: of the ids that a search gave, one cannot be asked for and one has no record. Both are found,
@@ -300,5 +311,67 @@ func TestDetailEndpointThatIsWrong(t *testing.T) {
 				t.Errorf("slices %v, %v", states, err)
 			}
 		})
+	}
+}
+
+// TestMissingIDsAfterAnInterruption: a run is stopped when only the ids without a record are left. Whoever goes on sees
+// nothing but missing ids, and must not take that for an endpoint that is wrong.
+func TestMissingIDsAfterAnInterruption(t *testing.T) {
+	file, err := source.Load("pubmed.yaml", []byte(shippedFast(t, "pubmed")))
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider := sim.New(sim.Config{Seed: 9, From: from, To: to, PerDay: 120, Exact: true})
+	gone := func(id string) bool { return strings.HasSuffix(id, "7") && len(id) > 2 } // about a tenth
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if strings.HasSuffix(r.URL.Path, "/efetch.fcgi") {
+			body, _ := io.ReadAll(r.Body)
+			form, _ := url.ParseQuery(string(body))
+			form.Set("id", strings.Join(slices.DeleteFunc(strings.Split(form.Get("id"), ","), gone), ","))
+			if form.Get("id") == "" {
+				io.WriteString(w, "<PubmedArticleSet></PubmedArticleSet>")
+				return
+			}
+			r.Body, r.ContentLength = io.NopCloser(strings.NewReader(form.Encode())), int64(len(form.Encode()))
+		}
+		provider.Handler().ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	st, _, plan := planAll(t, file, nil, server.URL)
+	for range 20 { // each run is stopped when a page brought the records that there are, and the missing ones are left
+		ctx, stop := context.WithCancel(t.Context())
+		x := runner(t, st, plan)
+		x.Observe = func(e executor.Event) {
+			if e.Kind == executor.EventPage && e.Counts.Total() > 50 {
+				stop()
+			}
+		}
+		if err := x.Run(ctx); err != nil {
+			t.Fatal(err)
+		}
+		stop()
+		if states, err := st.SliceStates(t.Context(), plan.Plan.CursorID); err != nil || states[patra.Ready] == 0 {
+			break
+		}
+	}
+	cursor, err := st.Cursors(t.Context(), store.Filter{})
+	if err != nil || cursor[0].Value != patra.InstantOf(to) {
+		t.Fatalf("watermark %s, %v", cursor[0].Value, err)
+	}
+	missing := int64(0)
+	for id := range ids(provider.PubMed().Truth(from, to)) {
+		if gone(id) {
+			missing++
+		}
+	}
+	answers, err := st.Answers(t.Context(), plan.Plan.CursorID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, a := range answers {
+		missing -= a.KnownMissing
+	}
+	if missing != 0 {
+		t.Errorf("%d missing ids are not accounted for", missing)
 	}
 }
