@@ -149,12 +149,21 @@ type PageFailure struct {
 
 // Closing is how a run of a task ends.
 type Closing struct {
-	Status   Status // SUCCEEDED, FAILED or QUEUED (give the task back)
+	Status   Status // SUCCEEDED, PARTIAL, FAILED or QUEUED (give the task back)
 	Fault    *Fault
 	RetryIn  time.Duration // for QUEUED
 	WaitCode string        // for QUEUED
 	GiveBack bool          // for QUEUED: the attempt does not count, nobody was at fault
 	Proof    *Proof        // for SUCCEEDED
+	Early    *EarlyEnd     // for PARTIAL
+}
+
+// EarlyEnd is a scan that ended before its slice did: why, and what is proved all the same.
+type EarlyEnd struct {
+	Reslice   Reslice
+	ScanNo    int64
+	Order     string // ASC or DESC if every page kept to it, else NONE
+	Confirmed Window // empty: nothing is proved
 }
 
 // Proof is what a finished scan says about completeness.
@@ -165,4 +174,5 @@ type Proof struct {
 	IDsSeen int64
 	Rescans int64
 	Details bool // the records were fetched by id: all of them must be settled
+	ByID    bool // there was no search: the ids were known
 }

@@ -3,8 +3,26 @@ package patra
 // Scope is what a cursor's namespace is bound to.
 type Scope string
 
-// ScopeExpr binds a cursor to one query: another query never shares its watermark.
-const ScopeExpr Scope = "EXPR"
+// The scopes.
+const (
+	ScopeExpr   Scope = "EXPR"   // one query: another query never shares its watermark
+	ScopeCustom Scope = "CUSTOM" // one campaign of one query
+)
+
+// Direction is which way a cursor's work goes: a harvest's with time, a backfill's through what is past.
+type Direction string
+
+// The directions.
+const (
+	Forward  Direction = "FORWARD"
+	Backward Direction = "BACKFILL"
+)
+
+// DefaultCampaign is the campaign of whoever names none, so that a later plan goes on with it.
+const DefaultCampaign = "main"
+
+// RefreshKey is the cursor key of updates by time: when known records were last looked at.
+const RefreshKey = "refresh_checked_at"
 
 // CauseAdvance is why a cursor event is written: the coverage reaches further than the watermark did.
 const CauseAdvance = "ADVANCE"
@@ -23,11 +41,35 @@ type Namespace struct {
 // HarvestNamespace is the namespace of forward harvests of one query. Where a source has parameters, such as the address
 // of a repository, they are part of the question: another repository has another watermark.
 func HarvestNamespace(source, endpoint, field, exprProtoHash string, params map[string]string) Namespace {
-	key := exprProtoHash
-	if len(params) > 0 {
-		key = Hash([]any{exprProtoHash, params})
+	return Namespace{Source: source, Endpoint: endpoint, Operation: Harvest, Key: field, Scope: ScopeExpr, ScopeKey: question(exprProtoHash, params)}
+}
+
+// BackfillNamespace is the namespace of a campaign through history. It is never that of a harvest, so nothing that a
+// campaign does can move the harvest's watermark.
+func BackfillNamespace(source, endpoint, field, exprProtoHash, campaign string, params map[string]string) Namespace {
+	return Namespace{Source: source, Endpoint: endpoint, Operation: Backfill, Key: field, Scope: ScopeCustom,
+		ScopeKey: Hash([]any{question(exprProtoHash, params), campaign})}
+}
+
+// UpdateNamespace is the namespace of updates by time.
+func UpdateNamespace(source, endpoint, exprProtoHash, campaign string, params map[string]string) Namespace {
+	return Namespace{Source: source, Endpoint: endpoint, Operation: Update, Key: RefreshKey, Scope: ScopeCustom,
+		ScopeKey: Hash([]any{question(exprProtoHash, params), campaign})}
+}
+
+func question(exprProtoHash string, params map[string]string) string {
+	if len(params) == 0 {
+		return exprProtoHash
 	}
-	return Namespace{Source: source, Endpoint: endpoint, Operation: Harvest, Key: field, Scope: ScopeExpr, ScopeKey: key}
+	return Hash([]any{exprProtoHash, params})
+}
+
+// Direction is which way the work of the namespace goes.
+func (n Namespace) Direction() Direction {
+	if n.Operation == Backfill {
+		return Backward
+	}
+	return Forward
 }
 
 // Cursor is the promise: every record visible when its window was scanned, with a time before Value, is stored.
@@ -36,6 +78,8 @@ type Cursor struct {
 	Namespace
 	Origin        Instant `json:"origin"`
 	OriginCode    string  `json:"origin_code"`
+	ExprProtoHash string  `json:"expr_proto_hash,omitempty"`
+	Campaign      string  `json:"campaign,omitempty"`
 	Value         Instant `json:"watermark"`
 	SealedThrough Instant `json:"complete_through"`
 	Version       int64   `json:"version"`

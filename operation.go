@@ -21,10 +21,23 @@ func (o Operation) Priority() int {
 	return 8
 }
 
+// Operations lists them all.
+var Operations = []Operation{Harvest, Backfill, Update}
+
 // Who set work in motion.
 const (
+	SchedulerCron   = "CRON"
 	SchedulerManual = "MANUAL"
-	TriggerManual   = "MANUAL"
+	SchedulerAPI    = "API"
+	SchedulerSystem = "SYSTEM"
+)
+
+// What set it in motion.
+const (
+	TriggerScheduled = "SCHEDULED"
+	TriggerManual    = "MANUAL"
+	TriggerAPI       = "API"
+	TriggerReslice   = "RESLICE"
 )
 
 // Partition is the unit of fairness: one operation at one endpoint of one source.

@@ -33,17 +33,20 @@ type Plan struct {
 	Source        string          `json:"source"`
 	Endpoint      string          `json:"endpoint"`
 	Operation     Operation       `json:"operation"`
+	Campaign      string          `json:"campaign,omitempty"`
 	CursorID      int64           `json:"cursor_id"`
 	Window        Window          `json:"window"`
 	Inputs        json.RawMessage `json:"window_inputs"`
 	ExprProtoHash string          `json:"expr_proto_hash"`
 	ExprProto     json.RawMessage `json:"expr_proto"`
 	Spec          string          `json:"spec_fingerprint"`
-	Strategy      string          `json:"slice_strategy"`
+	Strategy      Strategy        `json:"slice_strategy"`
 	SliceParams   json.RawMessage `json:"slice_params"`
 	BaseURL       string          `json:"base_url,omitempty"`
 	Priority      int             `json:"priority"`
 	SliceCount    int64           `json:"slice_count"`
+	Records       int64           `json:"estimated_records,omitempty"`
+	Requests      int64           `json:"estimated_requests,omitempty"`
 	Status        Status          `json:"status"`
 	Reason        string          `json:"reason,omitempty"`
 	Warnings      json.RawMessage `json:"warnings"`
@@ -53,6 +56,9 @@ type Plan struct {
 // PlanKey names a plan readably and uniquely, so that triggering the same again finds it.
 func PlanKey(p Plan) string {
 	parts := []string{p.Source, p.Endpoint, string(p.Operation), p.ExprProtoHash[:8], p.Spec[:8], p.Window.String()}
+	if p.Campaign != "" {
+		parts = append(parts, p.Campaign)
+	}
 	key := strings.Join(parts, "/")
 	if p.Generation > 0 {
 		key += fmt.Sprintf("#%d", p.Generation)

@@ -111,7 +111,7 @@ func (p *Planner) Draft(ctx context.Context, now patra.Instant, req Request) (*D
 	if d.Cursor, err = p.Store.Cursor(ctx, d.namespace()); err != nil {
 		return nil, err
 	}
-	d.Decision = patra.HarvestWindow(d.inputs(now, req, spec.SafetyLag(p.SafetyLag)))
+	d.Decision = patra.PlanWindow(d.inputs(now, req, spec.SafetyLag(p.SafetyLag)))
 	if d.Plan, err = d.plan(req); err != nil {
 		return nil, err
 	}
@@ -239,7 +239,7 @@ func (d *Draft) plan(req Request) (patra.Plan, error) {
 		return patra.Plan{}, err
 	}
 	plan := patra.Plan{Warnings: warnings, Source: d.Spec.Source, Endpoint: d.Spec.Endpoint, Operation: patra.Harvest, Window: d.Decision.Window, Inputs: inputs,
-		ExprProtoHash: d.Expr.Hash(), ExprProto: d.Expr.JSON(), Spec: d.Snapshot.Fingerprint, Strategy: string(patra.StrategyTime), SliceParams: params,
+		ExprProtoHash: d.Expr.Hash(), ExprProto: d.Expr.JSON(), Spec: d.Snapshot.Fingerprint, Strategy: patra.StrategyTime, SliceParams: params,
 		BaseURL: req.BaseURL, Priority: patra.Harvest.Priority(), Reason: d.Decision.Reason}
 	plan.Key = patra.PlanKey(plan)
 	return plan, nil

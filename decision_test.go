@@ -42,7 +42,7 @@ func grainOf(in patra.WindowInputs) patra.Unit {
 func TestAHarvestNeverEndsAfterTheSafeMomentOrTheUsersEnd(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := inputs().Draw(t, "inputs")
-		d := patra.HarvestWindow(in)
+		d := patra.PlanWindow(in)
 		if lag := patra.Instant(in.SafetyLag.Microseconds()); d.NowSafe != in.Now-lag || d.Window.To > in.Now-lag {
 			t.Fatalf("%s ends after %s, which is now minus the lag", d.Window, in.Now-lag)
 		}
@@ -55,7 +55,7 @@ func TestAHarvestNeverEndsAfterTheSafeMomentOrTheUsersEnd(t *testing.T) {
 func TestBothEndsOfAHarvestLieOnItsGrain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := inputs().Draw(t, "inputs")
-		w, grain := patra.HarvestWindow(in).Window, grainOf(in)
+		w, grain := patra.PlanWindow(in).Window, grainOf(in)
 		if grain.Floor(w.From) != w.From || grain.Floor(w.To) != w.To {
 			t.Fatalf("%s does not lie on %s", w, grain)
 		}
@@ -65,7 +65,7 @@ func TestBothEndsOfAHarvestLieOnItsGrain(t *testing.T) {
 func TestAHarvestNeverBeginsBeforeAnyOfItsLimits(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := inputs().Draw(t, "inputs")
-		w, grain := patra.HarvestWindow(in).Window, grainOf(in)
+		w, grain := patra.PlanWindow(in).Window, grainOf(in)
 		limits := map[string]*patra.Instant{"the source's first day": in.Earliest, "the user's start": in.UserFrom}
 		if in.Cursor != nil {
 			limits["the look-back"] = ptr(in.Lookback.Before(*in.Cursor))
@@ -84,7 +84,7 @@ func TestAWatermarkIsNeverSkippedUnlessTheUserOrTheSourceSaysSo(t *testing.T) {
 		if in.Cursor == nil || (in.UserFrom != nil && *in.UserFrom > *in.Cursor) || (in.Earliest != nil && *in.Earliest > *in.Cursor) {
 			return
 		}
-		if w := patra.HarvestWindow(in).Window; w.From > *in.Cursor {
+		if w := patra.PlanWindow(in).Window; w.From > *in.Cursor {
 			t.Fatalf("%s begins after the watermark %s", w, in.Cursor)
 		}
 	})
@@ -93,7 +93,7 @@ func TestAWatermarkIsNeverSkippedUnlessTheUserOrTheSourceSaysSo(t *testing.T) {
 func TestAnEmptyHarvestHasAReasonAndNoOtherHas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := inputs().Draw(t, "inputs")
-		d := patra.HarvestWindow(in)
+		d := patra.PlanWindow(in)
 		if d.Window.IsEmpty() != (d.Reason != "") {
 			t.Fatalf("%d~%d has the reason %q", d.Window.From, d.Window.To, d.Reason)
 		}
@@ -116,7 +116,7 @@ func TestOnlyAFirstRunSaysWhoChoseTheOrigin(t *testing.T) {
 		case in.Origin != nil:
 			want = patra.OriginConfig
 		}
-		if got := patra.HarvestWindow(in).OriginCode; got != want {
+		if got := patra.PlanWindow(in).OriginCode; got != want {
 			t.Fatalf("got %q, want %q", got, want)
 		}
 	})
@@ -125,7 +125,7 @@ func TestOnlyAFirstRunSaysWhoChoseTheOrigin(t *testing.T) {
 func TestTheSameInputsGiveTheSameHarvestAndAreKept(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		in := inputs().Draw(t, "inputs")
-		first, second := patra.HarvestWindow(in), patra.HarvestWindow(in)
+		first, second := patra.PlanWindow(in), patra.PlanWindow(in)
 		if !reflect.DeepEqual(first, second) || !reflect.DeepEqual(first.WindowInputs, in) {
 			t.Fatalf("got %+v and %+v", first, second)
 		}
@@ -199,7 +199,7 @@ func TestHarvestWindowByExample(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			in := daily
 			tt.change(&in)
-			d := patra.HarvestWindow(in)
+			d := patra.PlanWindow(in)
 			if d.Window.String() != tt.want || d.OriginCode != tt.origin || d.Reason != tt.reason {
 				t.Errorf("got %s, origin %q, reason %q; want %s, %q, %q", d.Window, d.OriginCode, d.Reason, tt.want, tt.origin, tt.reason)
 			}
@@ -220,7 +220,7 @@ func TestWhatWasAskedForIsMoreThanWhatIsReadGoingForward(t *testing.T) {
 		{day(6), day(30), "2026-03-06~2026-03-20"}, // the future was not there to be read
 	} {
 		in.UserFrom, in.UserTo = c.from, c.to
-		if got := patra.HarvestWindow(in).Asked(); got.String() != c.want {
+		if got := patra.PlanWindow(in).Asked(); got.String() != c.want {
 			t.Errorf("asked for %s, want %s", got, c.want)
 		}
 	}
