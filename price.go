@@ -10,6 +10,7 @@ type Tariff struct {
 	PerSecond   float64 // requests that the provider permits
 	PageBytes   int64   // what a request brings on average, if anybody knows
 	DailyQuota  int64   // requests a day, 0 is no limit
+	Usable      int64   // of these, what may be planned with; the rest is a reserve
 }
 
 // Price is what a plan costs, before anything of it is sent.
@@ -40,6 +41,14 @@ func (t Tariff) Requests(n int64) int64 {
 		pages += (n + t.DetailBatch - 1) / t.DetailBatch
 	}
 	return pages
+}
+
+// Waiting is how many requests the slices that wait will take.
+func (t Tariff) Waiting(c Commitment) int64 {
+	if c.Slices == 0 {
+		return 0
+	}
+	return c.Slices*t.Requests(0) + t.Requests(c.Records)
 }
 
 // Add counts one slice of n records.

@@ -188,6 +188,64 @@ func TestConformance10TwoRangesInOneParameter(t *testing.T) {
 	refused(t, pubmed(), parse(t, pubmed(), "edat:[2024-01-01 TO 2024-01-31] AND mdat:[2024-01-01 TO 2024-01-31]"), expr.CodeConflict)
 }
 
+// A range of ids is half-open. Providers include their last number, so it is sent as the one before; and where the values
+// of a field are not whole, there is no number before.
+func TestConformance11RangesOfWholeNumbers(t *testing.T) {
+	ids := patra.IDRange{From: 1000, To: 2000}
+	for text, want := range map[string]string{
+		"*":                 "term=1000:1999[uid]",
+		"cancer":            `term=1000:1999[uid] AND "cancer"[tiab]`,
+		"-cancer":           `term=1000:1999[uid] NOT "cancer"[tiab]`,
+		"x OR -y":           `term=((all[sb] NOT "y"[tiab]) OR "x"[tiab]) AND 1000:1999[uid]`,
+		"uid:[1 TO 1500]":   "term=1:1500[uid] AND 1000:1999[uid]",
+		"-uid:[1 TO 1500]":  "term=1000:1999[uid] NOT 1:1500[uid]",
+		"uid:{1.5 TO 2.5]":  "term=2:2[uid] AND 1000:1999[uid]", // exact: between these lies nothing else
+		"uid:{1.5 TO 1.75]": "nothing",
+	} {
+		if got := ask(t, pubmed(), expr.BindRange(parse(t, pubmed(), text), "uid", ids)); got != want {
+			t.Errorf("%s became %s, want %s", text, got, want)
+		}
+	}
+	g := pubmed()
+	change := func(f func(*expr.Field)) {
+		field := g.Fields["uid"]
+		f(&field)
+		g.Fields["uid"] = field
+	}
+	change(func(f *expr.Field) { f.Upper = expr.Exclusive })
+	if got := ask(t, g, expr.BindRange(expr.All(), "uid", ids)); got != "term=1000:2000[uid]" {
+		t.Error(got)
+	}
+	change(func(f *expr.Field) { f.Upper, f.Integer = "", false })
+	refused(t, g, expr.BindRange(expr.All(), "uid", ids), expr.CodePrecision)
+	refused(t, g, parse(t, g, "uid:[1 TO 2.5}"), expr.CodePrecision)
+	if got := ask(t, g, parse(t, g, "uid:[1.5 TO 2.5]")); got != "term=1.5:2.5[uid]" {
+		t.Error(got)
+	}
+}
+
+// Outside of brackets a minus is read as an operator, or not at all.
+func TestANumberBelowZeroIsNotSentAsAnOperator(t *testing.T) {
+	refused(t, pubmed(), parse(t, pubmed(), "uid:[-5 TO 7]"), expr.CodeValue)
+	if got := ask(t, europe(), parse(t, europe(), "year:[-5 TO 7]")); got != "query=PUB_YEAR:[-5 TO 7]" {
+		t.Error(got)
+	}
+}
+
+func TestARangeOfIDsIsNeverRounded(t *testing.T) {
+	if got := ask(t, pubmed(), expr.BindRange(expr.All(), "uid", patra.IDRange{From: expr.MaxNumber - 1, To: expr.MaxNumber})); got != "term=9007199254740990:9007199254740990[uid]" {
+		t.Error(got)
+	}
+	for _, r := range []patra.IDRange{{From: 1, To: expr.MaxNumber + 1}, {From: 1<<53 + 1, To: 1<<53 + 3}} {
+		if out, err := pubmed().Render(expr.BindRange(expr.All(), "uid", r)); err == nil {
+			t.Errorf("%s became %s", r, line(out))
+		}
+	}
+	if got := ask(t, pubmed(), expr.BindRange(expr.All(), "uid", patra.IDRange{From: 7, To: 7})); got != "nothing" {
+		t.Error(got)
+	}
+}
+
 // A file whose IN repeats a filter says that such filters are alternatives, so two clauses cannot share it: neither two
 // lists of one value nor two plain values.
 func TestAlternativesAreNotAConjunction(t *testing.T) {

@@ -1,6 +1,7 @@
 package expr
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 
@@ -89,7 +90,12 @@ func (r *rendering) atom(n Node, rule *Rule, negative bool) piece {
 			return piece{}
 		}
 		r.dropped(n, rule)
-		put(func(name string, _ bool) (string, error) { return holes[name], nil })
+		put(func(name string, _ bool) (string, error) {
+			if strings.HasPrefix(holes[name], "-") && t.bares(name) {
+				return "", fmt.Errorf("the provider's language has no place for %s, a number below zero", holes[name])
+			}
+			return holes[name], nil
+		})
 	case OpExists:
 		put(nil)
 	default:

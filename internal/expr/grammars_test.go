@@ -76,6 +76,7 @@ func pubmed() *expr.Grammar {
 			"mesh": {Type: expr.TypeToken, Ops: []expr.Op{expr.OpToken}},
 			"edat": date,
 			"mdat": needy,
+			"uid":  {Type: expr.TypeNumber, Ops: []expr.Op{expr.OpRange}, Integer: true},
 		},
 		Rules: []expr.Rule{
 			{Field: "text", Op: expr.OpTerm, Query: `"{{v}}"[tiab]`},
@@ -83,6 +84,7 @@ func pubmed() *expr.Grammar {
 			{Field: "mesh", Op: expr.OpToken, Query: `"{{v}}"[mh]`},
 			{Field: "edat", Op: expr.OpRange, Params: map[string]expr.Strings{"datetype": {"edat"}, "mindate": {"{{from}}"}, "maxdate": {"{{to}}"}}},
 			{Field: "mdat", Op: expr.OpRange, Params: map[string]expr.Strings{"datetype": {"mdat"}, "mindate": {"{{from}}"}, "maxdate": {"{{to}}"}}},
+			{Field: "uid", Op: expr.OpRange, Query: "{{from}}:{{to}}[uid]"},
 		},
 		Params:   map[string]expr.Param{"term": {Name: "term"}, "datetype": {Name: "datetype"}, "mindate": {Name: "mindate"}, "maxdate": {Name: "maxdate"}},
 		Language: &expr.Language{Param: "term", And: "AND", Or: "OR", AndNot: "NOT", All: "all[sb]", Refuse: "*[]"},

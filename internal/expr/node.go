@@ -85,7 +85,16 @@ func Range(field string, t RangeType, from, to *Bound) Node {
 
 // Bind restricts a query to the records whose field lies in the window, closed at from and open at to.
 func Bind(proto Node, field string, w patra.Window) Node {
-	within := Range(field, "", &Bound{Value: w.From, Kind: Closed}, &Bound{Value: w.To, Kind: Open})
+	return restricted(proto, Range(field, "", &Bound{Value: w.From, Kind: Closed}, &Bound{Value: w.To, Kind: Open}))
+}
+
+// BindRange restricts a query to the records whose field is a whole number of the range, closed at from and open at to.
+// A number that a double cannot hold digit for digit is refused when the query is rendered.
+func BindRange(proto Node, field string, r patra.IDRange) Node {
+	return restricted(proto, Range(field, RangeNumber, AtNumber(float64(r.From), Closed), AtNumber(float64(r.To), Open)))
+}
+
+func restricted(proto, within Node) Node {
 	if Normalise(proto).is(true) {
 		return within
 	}

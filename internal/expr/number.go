@@ -7,8 +7,9 @@ import (
 	"strings"
 )
 
-// maxNumber leaves room for one step beyond it within the integers that a double holds exactly.
-const maxNumber = 1<<53 - 1
+// MaxNumber is the largest number of a query. It leaves room for one step beyond it within the integers that a double
+// holds exactly.
+const MaxNumber = 1<<53 - 1
 
 var numberForm = regexp.MustCompile(`^(-?)0*(\d{1,16}?)(?:\.(\d{1,12}?)0*)?$`)
 
@@ -20,7 +21,7 @@ func parseNumber(text string) (float64, error) {
 		return 0, fmt.Errorf("%q is not a number; write 2000 or 1.5", text)
 	}
 	f, err := strconv.ParseFloat(text, 64)
-	if err != nil || f > maxNumber || f < -maxNumber {
+	if err != nil || f > MaxNumber || f < -MaxNumber {
 		return 0, fmt.Errorf("%q is out of reach", text)
 	}
 	if f == 0 {

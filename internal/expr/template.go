@@ -2,6 +2,7 @@ package expr
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"unicode"
 )
@@ -24,6 +25,7 @@ type part struct {
 	text   string
 	hole   bool
 	quoted bool // the hole stands between quotes
+	bare   bool // the hole stands outside of quotes and brackets
 }
 
 // parseTemplate cuts a text up and follows its quotes and brackets.
@@ -46,7 +48,7 @@ func parseTemplate(text string) (template, error) {
 		if name != holeValue && name != holeFrom && name != holeTo {
 			return t, fmt.Errorf("{{%s}} is not one of {{v}}, {{from}}, {{to}}", name)
 		}
-		t.parts = append(t.parts, part{text: name, hole: true, quoted: quoted})
+		t.parts = append(t.parts, part{text: name, hole: true, quoted: quoted, bare: !quoted && depth == 0})
 		text = after
 	}
 	if quoted || depth != 0 {
@@ -92,6 +94,11 @@ func (t template) has(name string) bool {
 		}
 	}
 	return false
+}
+
+// bares reports whether the hole stands where nothing around it says that a sign is data and no operator.
+func (t template) bares(name string) bool {
+	return slices.ContainsFunc(t.parts, func(p part) bool { return p.bare && p.text == name })
 }
 
 // fill puts values into the holes, once.

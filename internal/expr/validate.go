@@ -20,8 +20,9 @@ var nameForm = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
 // question; see Grammar.Render.
 func (n Node) Validate() error { return n.validate(0) }
 
-// boundRoom is what Bind adds, in levels and in nodes: a query at the limit must not become invalid by its window.
-const boundRoom = 2
+// boundRoom is what Bind and BindRange add together, in nodes; in levels it is less. A query at the limit must not become
+// invalid by its window.
+const boundRoom = 4
 
 func (n Node) validate(room int) error {
 	v := validator{room: room}

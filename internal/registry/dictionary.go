@@ -38,6 +38,7 @@ var codeTypes = compileTypes(map[string]string{
 	"endpoints.*.window.precision":        "reg_time_unit",
 	"endpoints.*.window.upper":            "reg_window_upper",
 	"endpoints.*.window.order":            "ing_order",
+	"endpoints.*.window.strategy":         "ing_slice_strategy",
 	"endpoints.*.auth.type":               "reg_auth_type",
 	"endpoints.*.auth.in":                 "reg_auth_place",
 	"defaults.auth.type":                  "reg_auth_type",

@@ -62,6 +62,69 @@ func TestRowsGiveBackAnEqualFile(t *testing.T) {
 	}
 }
 
+// detailed says everything about windows and quotas that the shipped files leave out.
+func detailed(t *testing.T) *source.File {
+	t.Helper()
+	f, reserve := shipped(t)["pubmed"], source.Percent(0)
+	f.Defaults.Rate.Quota = source.Quota{Daily: 100000}
+	for name, e := range f.Endpoints {
+		if e.Role != "SEARCH" {
+			continue
+		}
+		e.Window.MinStep, e.Window.MaxSpan = patra.Period{Days: 1}, patra.Period{Months: 6}
+		e.Rate.Quota = source.Quota{Hourly: 500, Reserve: &reserve}
+		if name == "created" {
+			e.Window.Strategy, e.Window.Split = patra.StrategyVolume, nil
+		}
+		f.Endpoints[name] = e
+	}
+	return f
+}
+
+// A share of nothing was written, and a share that was not written is another thing.
+func TestKeysOfWindowsAndQuotasComeBack(t *testing.T) {
+	f := detailed(t)
+	rows := live(rowsOf(t, f), 10)
+	back, err := registry.File(rows, 10)
+	if err != nil || !reflect.DeepEqual(f, back) {
+		t.Fatalf("became %+v, %v", back, err)
+	}
+	text, err := json.Marshal(back) // which is YAML too
+	if err != nil {
+		t.Fatal(err)
+	}
+	if exported, err := source.Load("pubmed.yaml", text); err != nil || !reflect.DeepEqual(f, exported) {
+		t.Errorf("exported as %s, %v", text, err)
+	}
+	spec, fields, err := registry.Explain(rows, registry.Question{At: 10, Options: source.Options{Endpoint: "search", Operation: patra.Harvest, Contact: "me@example.org"}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if q := spec.Rate.Quota; q.Daily != 100000 || q.Hourly != 500 || q.Kept() != 0 || spec.Strategy() != patra.StrategyHybrid {
+		t.Errorf("compiled to %+v, %s", q, spec.Strategy())
+	}
+	layers := map[string]string{}
+	for _, field := range fields {
+		layers[field.Path] = field.Layer.Name
+	}
+	for path, want := range map[string]string{
+		"rate.quota.daily": "source", "rate.quota.hourly": "endpoint", "rate.quota.reserve": "endpoint", "window.minStep": "endpoint", "window.maxSpan": "endpoint",
+		"window.split.field": "endpoint", "window.split.from": "endpoint", "window.split.to": "endpoint", "query.fields.uid.integer": "source",
+	} {
+		if layers[path] != want {
+			t.Errorf("%s is from %q, want %s", path, layers[path], want)
+		}
+	}
+	found, err := registry.Diff(shipped(t)["pubmed"].Endpoints["created"], f.Endpoints["created"])
+	var paths []string
+	for _, d := range found {
+		paths = append(paths, d.Path)
+	}
+	if want := "rate.quota.hourly rate.quota.reserve window.maxSpan window.minStep window.split.field window.split.from window.split.to window.strategy"; err != nil || strings.Join(paths, " ") != want {
+		t.Errorf("differences at %v, %v", paths, err)
+	}
+}
+
 // live gives rows ids and a time, as the store would.
 func live(rows []patra.RegistryRow, from patra.Instant) []patra.RegistryRow {
 	for i := range rows {
@@ -260,6 +323,7 @@ func TestDiffNamesFields(t *testing.T) {
 var words = patra.Dictionary{
 	"reg_pagination_type": {Items: []string{"OFFSET", "PAGE", "TOKEN", "URL", "TIME"}, Aliases: map[string]string{"cursor": "TOKEN"}},
 	"ing_end":             {Items: []string{"EMPTY_PAGE", "NO_TOKEN", "SAME_TOKEN"}},
+	"ing_slice_strategy":  {Items: []string{"TIME", "VOLUME_BUDGET"}, Aliases: map[string]string{"budget": "VOLUME_BUDGET"}},
 }
 
 func TestOtherWordsForCodesAreReplaced(t *testing.T) {
@@ -267,13 +331,16 @@ func TestOtherWordsForCodesAreReplaced(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.Replace(string(data), "type: TOKEN", "type: Cursor", 1)
+	text := strings.NewReplacer("type: TOKEN", "type: Cursor", "mode: CALENDAR", "mode: CALENDAR\n      strategy: budget").Replace(string(data))
 	if text == string(data) {
 		t.Fatal("the file has no token to rename")
 	}
 	f, err := registry.Load("crossref.yaml", []byte(text), words)
 	if f.Endpoints["works"].Pagination.Type != "TOKEN" {
 		t.Errorf("paging type %q", f.Endpoints["works"].Pagination.Type)
+	}
+	if f.Endpoints["works"].Window.Strategy != patra.StrategyVolume {
+		t.Errorf("strategy %q", f.Endpoints["works"].Window.Strategy)
 	}
 	// This dictionary knows two types of code only: every other code of the file is reported, and these are not.
 	var found patra.Problems

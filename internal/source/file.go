@@ -66,6 +66,7 @@ type Auth struct {
 type Rate struct {
 	PerSecond float64 `yaml:"perSecond" json:"perSecond,omitempty"`
 	Burst     int     `yaml:"burst" json:"burst,omitempty"`
+	Quota     Quota   `yaml:"quota" json:"quota,omitzero"`
 }
 
 // Retry is how patiently one page is asked for.
@@ -208,6 +209,10 @@ type Window struct {
 	Mode      patra.WindowMode `yaml:"mode" json:"mode,omitempty"`
 	Align     patra.Unit       `yaml:"align" json:"align,omitempty"`
 	Size      patra.Period     `yaml:"size" json:"size,omitzero"`
+	MinStep   patra.Period     `yaml:"minStep" json:"minStep,omitzero"` // nothing shorter is asked for
+	MaxSpan   patra.Period     `yaml:"maxSpan" json:"maxSpan,omitzero"` // nothing longer, however little is in it
+	Strategy  patra.Strategy   `yaml:"strategy" json:"strategy,omitempty"`
+	Split     *Split           `yaml:"split" json:"split,omitempty"`
 	Precision patra.Unit       `yaml:"precision" json:"precision,omitempty"`
 	Upper     string           `yaml:"upper" json:"upper,omitempty"`
 	Order     string           `yaml:"order" json:"order,omitempty"`

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"patra"
-	"patra/internal/expr"
 	"patra/internal/strictyaml"
 )
 
@@ -204,6 +203,7 @@ func (c *checker) blocks(at string, own, d Blocks, params map[string]Parameter) 
 	c.positive(at+".rate.perSecond", d.Rate.PerSecond > 0, "perSecond is more than 0")
 	c.positive(at+".rate.burst", d.Rate.Burst >= 1, "burst is at least 1")
 	c.positive(at+".retry.maxAttempts", d.Retry.MaxAttempts >= 1 && d.Retry.MaxAttempts <= 100, "maxAttempts counts the first attempt too and is between 1 and 100")
+	c.quota(at+".rate.quota", d.Rate.Quota)
 	b := d.Retry.Backoff
 	c.positive(at+".retry.backoff", b.Initial > 0 && b.Max >= b.Initial && b.Factor >= 1 && b.Jitter >= 0 && b.Jitter <= 1,
 		"a back-off needs initial > 0, max >= initial, factor >= 1 and jitter between 0 and 1")
@@ -253,7 +253,7 @@ func (c *checker) endpoint(at string, e Endpoint, f *File) {
 		return
 	}
 	c.pagination(at+".pagination", e)
-	c.window(at+".window", e.Window, f.Query)
+	c.window(at+".window", e, f)
 	g := f.grammar(e.Window)
 	for _, problem := range g.Check() {
 		c.once("query."+problem.Path, problem.Code, problem.Text, problem.Hint)
@@ -351,27 +351,5 @@ func (c *checker) failure(at, format string, f Failure) {
 	}
 	if len(f.Status) == 0 && f.Path == "" && f.Match == "" {
 		c.add(at, "REQUIRED", "an error rule needs a status, a path or a match: it would fit every answer", "")
-	}
-}
-
-func (c *checker) window(at string, w Window, q expr.Grammar) {
-	c.oneOf(at+".mode", string(w.Mode), string(patra.ModeCalendar), string(patra.ModeSliding))
-	var units []string
-	for _, u := range patra.Units {
-		units = append(units, string(u))
-	}
-	c.oneOf(at+".precision", string(w.Precision), units...)
-	if w.Mode == patra.ModeCalendar {
-		c.oneOf(at+".align", string(w.Align), units...)
-	}
-	c.oneOf(at+".order", cmp.Or(w.Order, "NONE"), "ASC", "DESC", "NONE")
-	c.oneOf(at+".upper", w.Upper, "INCLUSIVE_DAY", "INCLUSIVE_SECOND", "EXCLUSIVE")
-	c.positive(at+".size", !w.Size.IsZero(), "a window needs a size such as P1D")
-	if _, ok := q.Fields[w.Field]; !ok {
-		c.add(at+".field", "UNKNOWN_FIELD", fmt.Sprintf("field %q is not among query.fields", w.Field), "")
-		return
-	}
-	if !slices.ContainsFunc(q.Rules, func(r expr.Rule) bool { return r.Field == w.Field && r.Op == expr.OpRange }) {
-		c.add(at+".field", "NO_RENDER_RULE", fmt.Sprintf("no rule under query.render turns a RANGE of %q into parameters", w.Field), "")
 	}
 }

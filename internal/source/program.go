@@ -143,23 +143,32 @@ func (c *compiler) reader(r Response, one bool) (splitter, opener) {
 // Read finds the items and the way on in an answer to a request for position, or says what kind of failure it is. An
 // answer that is not understood is never taken for an empty one.
 func (p *Program) Read(status int, body []byte, position string) (Page, error) {
+	page, around, err := p.open(status, body, position)
+	if err != nil || page.End != "" {
+		return page, err
+	}
+	return page, p.onward(&page, around, position)
+}
+
+// open finds what is in an answer, and leaves the way on to others: they are given what stands around the items.
+func (p *Program) open(status int, body []byte, position string) (page Page, around any, err error) {
 	items, around, splitErr := p.splitter.split(body)
 	if means, fault := p.failed(status, body, around); fault != nil {
-		return Page{}, fault
+		return Page{}, nil, fault
 	} else if means == meansEmpty {
-		return Page{End: patra.EndEmptyCode}, nil
+		return Page{End: patra.EndEmptyCode}, nil, nil
 	}
 	if fault := p.Spec.classify(status, position); fault != nil {
-		return Page{}, fault
+		return Page{}, nil, fault
 	}
 	if splitErr != nil {
-		return Page{}, splitErr
+		return Page{}, nil, splitErr
 	}
-	page := Page{Items: items}
+	page.Items = items
 	if p.total != nil {
 		page.Total = number(p.total.find(around))
 	}
-	return page, p.onward(&page, around, position)
+	return page, around, nil
 }
 
 // What an error rule may mean.

@@ -153,9 +153,12 @@ func (s *Spec) params(query expr.Node, fetch patra.Window, position string, vars
 		}
 	}
 	if s.Role != roleDetail { // records by id are not searched for
-		asked, err := s.Query.Render(expr.Bind(query, s.Window.Field, fetch))
+		asked, err := s.Query.Render(s.Bind(query, fetch))
 		if err != nil {
 			return nil, err
+		}
+		if asked.Empty { // a request without parameters would ask for everything
+			return nil, matchesNothing()
 		}
 		maps.Copy(params, asked.Params)
 	}

@@ -24,6 +24,7 @@ var words = map[string][]string{
 	"Window.upper":     {"INCLUSIVE_DAY", "INCLUSIVE_SECOND", "EXCLUSIVE"},
 	"Window.precision": {"MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "MONTH"},
 	"Window.align":     {"MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "MONTH"},
+	"Window.strategy":  windowStrategies,
 	"File.apiVersion":  {"patra/v1"},
 }
 

@@ -3,6 +3,7 @@ package source_test
 import (
 	"encoding/json"
 	"errors"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -273,6 +274,49 @@ func TestSnapshotIsTheWholeSpec(t *testing.T) {
 	changed := compile(t, strings.Replace(shipped(t), "pageSize: 200", "pageSize: 201", 1)).Spec
 	if other, err := changed.Snapshot(); err != nil || other.Fingerprint == snap.Fingerprint {
 		t.Errorf("another page size has the same fingerprint, %v", err)
+	}
+}
+
+// Plans carry these fingerprints, so a key that nobody wrote changes nothing about the stored form, whatever it is called.
+func TestTheStoredFormIsStable(t *testing.T) {
+	const fingerprint = "9872457672c1916ed5ddb8cb232f0482bf7b1fee990eb9a0d960820e34cb7c85"
+	snap, err := compile(t, write(get, offset, jsonList, noFields)).Spec.Snapshot()
+	if err != nil || snap.Fingerprint != fingerprint {
+		t.Errorf("the fingerprint became %s, %v\n%s", snap.Fingerprint, err, snap.Body)
+	}
+	text := strings.Replace(windowed(byDay+"; minStep: P1D; maxSpan: P1M; split: {field: number, from: 1, to: 9}"), "burst: 5}", "burst: 5, quota: {daily: 9, reserve: 0%}}", 1)
+	if snap, err = compile(t, text).Spec.Snapshot(); err != nil {
+		t.Fatal(err)
+	}
+	back, err := source.FromSnapshot(snap.Fingerprint, snap.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if again, err := back.Snapshot(); err != nil || again.Fingerprint != snap.Fingerprint || back.Strategy() != patra.StrategyHybrid || *back.Rate.Quota.Reserve != 0 {
+		t.Errorf("came back as %s, %v", again.Body, err)
+	}
+}
+
+// What the schema offers is what the checks accept, and no key is missing.
+func TestTheSchemaKnowsWhatAWindowCanSay(t *testing.T) {
+	b, err := json.Marshal(source.Schema()["$defs"])
+	if err != nil {
+		t.Fatal(err)
+	}
+	var defs map[string]struct {
+		Properties map[string]map[string]any
+	}
+	if err := json.Unmarshal(b, &defs); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ owner, key, what, want string }{
+		{"Window", "minStep", "type", "string"}, {"Window", "maxSpan", "type", "string"}, {"Window", "split", "$ref", "#/$defs/Split"},
+		{"Window", "strategy", "enum", "[TIME CURSOR_LANDMARK VOLUME_BUDGET]"}, {"Split", "field", "type", "[string number boolean]"}, {"Split", "from", "type", "integer"}, {"Split", "to", "type", "integer"},
+		{"Rate", "quota", "$ref", "#/$defs/Quota"}, {"Quota", "daily", "type", "integer"}, {"Quota", "hourly", "type", "integer"}, {"Quota", "reserve", "type", "string"},
+	} {
+		if got := fmt.Sprint(defs[tt.owner].Properties[tt.key][tt.what]); got != tt.want {
+			t.Errorf("%s.%s: %s is %s, want %s", tt.owner, tt.key, tt.what, got, tt.want)
+		}
 	}
 }
 

@@ -93,7 +93,7 @@ func (f *File) grammar(own Window) expr.Grammar {
 	}
 	for _, w := range append(windows, own) {
 		field, ok := g.Fields[w.Field]
-		if !ok {
+		if !ok || !w.filters() {
 			continue
 		}
 		field.Precision, field.Upper = w.Precision, expr.Inclusive
@@ -241,11 +241,16 @@ func FromSnapshot(fingerprint string, body json.RawMessage) (*Spec, error) {
 // CanAsk says why a query cannot be asked together with a window, if it cannot.
 func (s *Spec) CanAsk(query expr.Node) error {
 	from := patra.Date(2026, 1, 1)
-	asked, err := s.Query.Render(expr.Bind(query, s.Window.Field, patra.Window{From: from, To: patra.UnitMonth.Next(from)}))
+	asked, err := s.Query.Render(s.Bind(query, patra.Window{From: from, To: patra.UnitMonth.Next(from)}))
 	if err == nil && asked.Empty {
-		return patra.Problems{{Code: "MATCHES_NOTHING", Path: "query", Text: "no record can match this query"}}
+		return matchesNothing()
 	}
 	return err
+}
+
+// matchesNothing refuses a question that need not be asked.
+func matchesNothing() error {
+	return patra.Problems{{Code: "MATCHES_NOTHING", Path: "query", Text: "no record can match this query"}}
 }
 
 // Address is where the source is, with what the user said about it.

@@ -27,13 +27,22 @@ func (s *Spec) Warnings() patra.Problems {
 		warn("window.order", "UNORDERED_OFFSETS", "offsets without a promised order: what changes during a walk can be missed, and only an exact total would show it")
 	}
 	if s.Pagination.Cap > 0 {
-		warn("pagination.cap", "CAPPED", fmt.Sprintf("the provider answers at most %d records of a window; a fuller one fails and stays a gap", s.Pagination.Cap))
+		warn("pagination.cap", "CAPPED", s.capped())
 	}
 	if s.Auth.Type != "NONE" && s.Auth.Optional {
 		warn("auth", "NO_SECRET", "no secret is sent: the provider's limits for anonymous callers hold")
 	}
-	if s.Window.Lookback.IsZero() {
+	if s.Window.Lookback.IsZero() && s.Window.filters() { // without a filter everything is read every time
 		warn("window.lookback", "NO_LOOKBACK", "nothing is read again: records that arrive late are not found")
 	}
 	return found
+}
+
+// capped says what becomes of a window that holds more than the provider answers.
+func (s *Spec) capped() string {
+	then := "a fuller one fails and stays a gap"
+	if split := s.Window.Split; split != nil {
+		then = "a fuller one is cut by " + split.Field + ", and is read whole"
+	}
+	return fmt.Sprintf("the provider answers at most %d records of a window; %s", s.Pagination.Cap, then)
 }
