@@ -6,16 +6,21 @@
 // that may be a secret.
 package config
 
-import "time"
+import (
+	"time"
+
+	"patra"
+)
 
 // Config is everything that can be set. A key that is not here is a mistake in the file.
 type Config struct {
-	Store    Store    `yaml:"store" json:"store"`
-	Contact  string   `yaml:"contact" json:"contact"` // mail address sent where a provider asks for one
-	Sources  Sources  `yaml:"sources" json:"sources"`
-	Executor Executor `yaml:"executor" json:"executor"`
-	Planner  Planner  `yaml:"planner" json:"planner"`
-	Log      Log      `yaml:"log" json:"log"`
+	Store     Store      `yaml:"store" json:"store"`
+	Contact   string     `yaml:"contact" json:"contact"` // mail address sent where a provider asks for one
+	Sources   Sources    `yaml:"sources" json:"sources"`
+	Executor  Executor   `yaml:"executor" json:"executor"`
+	Planner   Planner    `yaml:"planner" json:"planner"`
+	Log       Log        `yaml:"log" json:"log"`
+	Schedules []Schedule `yaml:"schedules" json:"schedules"` // from the file only
 }
 
 // Store says where everything is kept.
@@ -37,9 +42,15 @@ type Executor struct {
 	TaskAttempts int      `yaml:"taskAttempts" json:"taskAttempts"` // how often a task is tried before it counts as failed
 }
 
-// Planner sets how windows of time are planned.
+// Planner sets how windows of time are planned and cut, and how much is put into the queue.
 type Planner struct {
-	SafetyLag Duration `yaml:"safetyLag" json:"safetyLag"` // how far behind now a window ends, as providers index late
+	Inventory     int      `yaml:"inventory" json:"inventory"`         // tasks of one partition that may wait; 0 is no limit
+	SafetyLag     Duration `yaml:"safetyLag" json:"safetyLag"`         // how far behind now a window ends, as providers index late
+	MinStep       Duration `yaml:"minStep" json:"minStep"`             // no slice is cut shorter than this
+	TargetRecords int      `yaml:"targetRecords" json:"targetRecords"` // records that a slice should not exceed
+	MaxPages      int      `yaml:"maxPages" json:"maxPages"`           // pages that a slice should not exceed
+	Probes        int      `yaml:"probes" json:"probes"`               // counts that may be asked for one plan; 0 is none
+	BackfillShare Percent  `yaml:"backfillShare" json:"backfillShare"` // of a provider's quota, for history
 }
 
 // Log sets what is logged and how.
@@ -48,7 +59,7 @@ type Log struct {
 	Format string `yaml:"format" json:"format"` // one of Formats
 }
 
-// Default is what holds when nothing is set. All defaults are here and nowhere else.
+// Default is what holds when nothing is set. All defaults are here and, for a schedule, below; nowhere else.
 func Default() Config {
 	return Config{
 		Store: Store{URL: "sqlite:patra.db"},
@@ -59,7 +70,19 @@ func Default() Config {
 			Heartbeat:    Duration(20 * time.Second), // two may be lost before the lease is
 			TaskAttempts: 5,
 		},
-		Planner: Planner{SafetyLag: Duration(10 * time.Minute)},
-		Log:     Log{Level: "warn", Format: "text"},
+		Planner: Planner{
+			Inventory:     2000,
+			SafetyLag:     Duration(10 * time.Minute),
+			MinStep:       Duration(time.Minute),
+			TargetRecords: 10_000,
+			MaxPages:      1000,
+			Probes:        200,
+			BackfillShare: 50, // so that the present never waits for history
+		},
+		Log:       Log{Level: "warn", Format: "text"},
+		Schedules: []Schedule{}, // and not nil, which is printed as null
 	}
 }
+
+// defaultSchedule is what holds for a schedule where it says nothing.
+func defaultSchedule() Schedule { return Schedule{Operation: patra.Harvest} }

@@ -62,12 +62,14 @@ func TestPrecedence(t *testing.T) {
 	}
 }
 
-// Every key has a variable, in capitals, and setting it reaches the field.
+// Every key but the list has a variable, in capitals, and setting it reaches the field.
 func TestEveryKeyHasAVariable(t *testing.T) {
 	environ := []string{
 		"PATRA_STORE_URL=mysql://u:p@h/db", "PATRA_CONTACT=a@b.org", "PATRA_SOURCES_DIR=/srv/sources",
 		"PATRA_EXECUTOR_WORKERS=10", "PATRA_EXECUTOR_PERPARTITION=3", "PATRA_EXECUTOR_LEASE=2m",
-		"PATRA_EXECUTOR_HEARTBEAT=30s", "PATRA_EXECUTOR_TASKATTEMPTS=7", "PATRA_PLANNER_SAFETYLAG=1d",
+		"PATRA_EXECUTOR_HEARTBEAT=30s", "PATRA_EXECUTOR_TASKATTEMPTS=7", "PATRA_PLANNER_INVENTORY=0",
+		"PATRA_PLANNER_SAFETYLAG=1d", "PATRA_PLANNER_MINSTEP=5m", "PATRA_PLANNER_TARGETRECORDS=500",
+		"PATRA_PLANNER_MAXPAGES=20", "PATRA_PLANNER_PROBES=0", "PATRA_PLANNER_BACKFILLSHARE=25%",
 		"PATRA_LOG_LEVEL=debug", "PATRA_LOG_FORMAT=json",
 	}
 	got, err := config.Load("", false, environ)
@@ -80,10 +82,13 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 			Workers: 10, PerPartition: 3, Lease: config.Duration(2 * time.Minute),
 			Heartbeat: config.Duration(30 * time.Second), TaskAttempts: 7,
 		},
-		Planner: config.Planner{SafetyLag: config.Duration(24 * time.Hour)},
-		Log:     config.Log{Level: "debug", Format: "json"},
+		Planner: config.Planner{
+			SafetyLag: config.Duration(24 * time.Hour), MinStep: config.Duration(5 * time.Minute),
+			TargetRecords: 500, MaxPages: 20, BackfillShare: 25,
+		},
+		Log: config.Log{Level: "debug", Format: "json"}, Schedules: []config.Schedule{},
 	}
-	if got != want {
+	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
 	}
 	seen := map[string]bool{}
@@ -137,6 +142,19 @@ func TestProblems(t *testing.T) {
 			`patra.yaml:2:10: "60" is not a length of time such as 90s, 10m, 12h or 90d (BAD_VALUE at executor.lease)`,
 			`patra.yaml:3:14: "-5s" is below zero, and a length of time cannot be (BAD_VALUE at executor.heartbeat)`,
 			`patra.yaml:5:14: "PT10M" is not a length of time such as 90s, 10m, 12h or 90d (BAD_VALUE at planner.safetyLag)`}},
+		{"planner", "planner:\n  inventory: -1\n  minStep: 999ms\n  targetRecords: 0\n  maxPages: 0\n  probes: -5\n  backfillShare: 0%\n", nil, []string{
+			`patra.yaml:2:14: inventory must be at least 0, not -1 (OUT_OF_RANGE at planner.inventory). 0 is no limit`,
+			`patra.yaml:3:12: minStep must be at least 1s, not 999ms (OUT_OF_RANGE at planner.minStep)`,
+			`patra.yaml:4:18: targetRecords must be at least 1, not 0 (OUT_OF_RANGE at planner.targetRecords)`,
+			`patra.yaml:5:13: maxPages must be at least 1, not 0 (OUT_OF_RANGE at planner.maxPages)`,
+			`patra.yaml:6:11: probes must be at least 0, not -5 (OUT_OF_RANGE at planner.probes). 0 is none`,
+			`patra.yaml:7:18: "0%" is not a percentage from 1% to 100% (BAD_VALUE at planner.backfillShare)`}},
+		{"planner from variables", "", []string{"PATRA_PLANNER_MAXPAGES=0", "PATRA_PLANNER_BACKFILLSHARE=0.5"}, []string{
+			`environment: PATRA_PLANNER_BACKFILLSHARE: "0.5" is not a percentage from 1% to 100% (BAD_VALUE at planner.backfillShare)`,
+			`environment: PATRA_PLANNER_MAXPAGES: maxPages must be at least 1, not 0 (OUT_OF_RANGE at planner.maxPages)`}},
+		{"schedules from variables", "", []string{"PATRA_SCHEDULES=[]", "PATRA_SCHEDULES_0_CRON=@daily"}, []string{
+			`environment: the variable "PATRA_SCHEDULES" is not used: schedules is a list, and lists come from the file only (UNKNOWN_ENV). Unset it, and write the list into the file`,
+			`environment: the variable "PATRA_SCHEDULES_0_CRON" is not used: schedules is a list, and lists come from the file only (UNKNOWN_ENV). Unset it, and write the list into the file`}},
 		{"missing variable", "contact: a@b.org\nstore:\n  url: mysql://u:${env:DB_PASSWORD}@h/db\n", nil, []string{
 			`patra.yaml:3:8: the environment variable "DB_PASSWORD" is not set (MISSING_ENV at store.url). Set it, or write the value here`}},
 		{"badly written reference", "store:\n  url: mysql://u:${env:DB PASSWORD}@h/db\ncontact: ${env:X\n", []string{"X=1"}, []string{
@@ -146,7 +164,7 @@ func TestProblems(t *testing.T) {
 			`patra.yaml:2:12: expected a whole number, found a value that is not shown (WRONG_TYPE at executor.workers)`,
 			`patra.yaml:3:10: "***" is not a length of time such as 90s, 10m, 12h or 90d (BAD_VALUE at executor.lease)`}},
 		{"keys are not expanded", "${env:K}: 1\n", []string{"K=contact"}, []string{
-			`patra.yaml:1:1: unknown key "${env:K}" (UNKNOWN_KEY at ${env:K}). The keys here are store, contact, sources, executor, planner, log`}},
+			`patra.yaml:1:1: unknown key "${env:K}" (UNKNOWN_KEY at ${env:K}). The keys here are store, contact, sources, executor, planner, log, schedules`}},
 		{"unknown variable", "", []string{"PATRA_EXECUTOR_WORKRES=3", "PATRA_ZZZ=1", "PATRA_CONFG=x"}, []string{
 			`environment: unknown variable "PATRA_CONFG" (UNKNOWN_ENV). Did you mean "PATRA_CONFIG"?`,
 			`environment: unknown variable "PATRA_EXECUTOR_WORKRES" (UNKNOWN_ENV). Did you mean "PATRA_EXECUTOR_WORKERS"?`,
@@ -179,7 +197,7 @@ func TestProblems(t *testing.T) {
 			if got := strings.Split(err.Error(), "\n"); !reflect.DeepEqual(got, tt.want) {
 				t.Errorf("got\n  %s\nwant\n  %s", strings.Join(got, "\n  "), strings.Join(tt.want, "\n  "))
 			}
-			if cfg != (config.Config{}) {
+			if !reflect.DeepEqual(cfg, config.Config{}) {
 				t.Errorf("a configuration came with the problems: %+v", cfg)
 			}
 		})
@@ -199,7 +217,7 @@ func TestReferencesAreExpandedOnce(t *testing.T) {
 func TestAllowedVariables(t *testing.T) {
 	environ := []string{"PATRA_CONFIG=x", "PATRA_TEST_MYSQL=y", "HOME=/", "patra_store_url=z", "=odd", "odd"}
 	cfg, err := config.Load("", false, environ)
-	if err != nil || cfg != config.Default() {
+	if err != nil || !reflect.DeepEqual(cfg, config.Default()) {
 		t.Errorf("got %+v, %v", cfg, err)
 	}
 }
@@ -235,7 +253,7 @@ func TestTemplateIsTheDefault(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if cfg != config.Default() {
+	if !reflect.DeepEqual(cfg, config.Default()) {
 		t.Errorf("got  %+v\nwant %+v", cfg, config.Default())
 	}
 	doc, err := strictyaml.Parse("patra.yaml", []byte(config.Template()))
@@ -298,7 +316,8 @@ func TestJSON(t *testing.T) {
 	}
 	want := `{"store":{"url":"sqlite:patra.db"},"contact":"","sources":{"dir":""},` +
 		`"executor":{"workers":4,"perPartition":2,"lease":"1m","heartbeat":"20s","taskAttempts":5},` +
-		`"planner":{"safetyLag":"10m"},"log":{"level":"warn","format":"text"}}`
+		`"planner":{"inventory":2000,"safetyLag":"10m","minStep":"1m","targetRecords":10000,"maxPages":1000,"probes":200,` +
+		`"backfillShare":"50%"},"log":{"level":"warn","format":"text"},"schedules":[]}`
 	if string(data) != want {
 		t.Errorf("got  %s\nwant %s", data, want)
 	}

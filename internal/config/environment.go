@@ -19,6 +19,9 @@ const environmentFile = "environment"
 // Allowed are the variables of ours that are no keys of the file; one that ends in * allows all that begin like it.
 var Allowed = [...]string{"PATRA_CONFIG", "PATRA_TEST_*"}
 
+// fileOnly are the keys that no variable sets: one text cannot say a list.
+var fileOnly = [...]string{"schedules"}
+
 // Variable is the name of the variable that sets the key at path: PATRA_STORE_URL for store.url.
 func Variable(path string) string {
 	return prefix + strings.ToUpper(strings.ReplaceAll(path, ".", "_"))
@@ -78,6 +81,15 @@ func allowed(name string) bool {
 
 // unknownVariable suggests by what follows the prefix, which all have in common and which would make all look near.
 func unknownVariable(name string, paths map[string]string) patra.Problem {
+	for _, key := range fileOnly {
+		if v := Variable(key); name == v || strings.HasPrefix(name, v+"_") {
+			return patra.Problem{
+				Code: CodeUnknownEnv, File: environmentFile,
+				Text: fmt.Sprintf("the variable %q is not used: %s is a list, and lists come from the file only", name, key),
+				Hint: "unset it, and write the list into the file",
+			}
+		}
+	}
 	candidates := []string{}
 	for known := range paths {
 		candidates = append(candidates, strings.TrimPrefix(known, prefix))

@@ -22,6 +22,7 @@ const (
 	maxWorkers  = 1024
 	maxAttempts = 100
 	minLease    = Duration(5 * time.Second) // below this a slow store looks like a dead worker
+	minMinStep  = Duration(time.Second)     // below this a slice costs more than it brings
 )
 
 // finding is a value that means nothing, before it is known where it came from.
@@ -30,6 +31,15 @@ type finding struct {
 	code  string
 	text  string
 	hint  string
+}
+
+// findings collects them.
+type findings []finding
+
+func (all *findings) add(f finding, ok bool) {
+	if !ok {
+		*all = append(*all, f)
+	}
 }
 
 // Validate checks what the values mean, all at once. Load has done so already; it is for a caller who changes values
@@ -43,31 +53,47 @@ func (c Config) Validate() error {
 }
 
 func (c Config) findings() []finding {
-	var all []finding
-	add := func(f finding, ok bool) {
-		if !ok {
-			all = append(all, f)
-		}
-	}
-	e := c.Executor
-	add(c.Store.finding())
-	add(finding{paths: []string{"contact"}, code: strictyaml.CodeBadValue,
+	var all findings
+	all.add(c.Store.finding())
+	all.add(finding{paths: []string{"contact"}, code: strictyaml.CodeBadValue,
 		text: "contact does not look like a mail address", hint: "write one such as library@example.org"},
 		c.Contact == "" || isAddress(c.Contact))
-	add(outOfRange("executor.workers", fmt.Sprintf("workers must be from 1 to %d, not %d", maxWorkers, e.Workers)),
+	all = append(all, c.Executor.findings()...)
+	all = append(all, c.Planner.findings()...)
+	all.add(oneOf("log.level", c.Log.Level, Levels[:]))
+	all.add(oneOf("log.format", c.Log.Format, Formats[:]))
+	return append(all, c.scheduleFindings()...)
+}
+
+func (e Executor) findings() []finding {
+	var all findings
+	all.add(outOfRange("executor.workers", fmt.Sprintf("workers must be from 1 to %d, not %d", maxWorkers, e.Workers)),
 		e.Workers >= 1 && e.Workers <= maxWorkers)
-	add(outOfRange("executor.perPartition", fmt.Sprintf("perPartition must be at least 1, not %d", e.PerPartition)),
+	all.add(outOfRange("executor.perPartition", fmt.Sprintf("perPartition must be at least 1, not %d", e.PerPartition)),
 		e.PerPartition >= 1)
-	add(outOfRange("executor.lease", fmt.Sprintf("lease must be at least %s, not %s", minLease, e.Lease)),
+	all.add(outOfRange("executor.lease", fmt.Sprintf("lease must be at least %s, not %s", minLease, e.Lease)),
 		e.Lease >= minLease)
-	add(e.heartbeat())
-	add(outOfRange("executor.taskAttempts",
+	all.add(e.heartbeat())
+	all.add(outOfRange("executor.taskAttempts",
 		fmt.Sprintf("taskAttempts must be from 1 to %d, not %d", maxAttempts, e.TaskAttempts)),
 		e.TaskAttempts >= 1 && e.TaskAttempts <= maxAttempts)
-	add(outOfRange("planner.safetyLag", fmt.Sprintf("safetyLag must be at least 0s, not %s", c.Planner.SafetyLag)),
-		c.Planner.SafetyLag >= 0)
-	add(oneOf("log.level", c.Log.Level, Levels[:]))
-	add(oneOf("log.format", c.Log.Format, Formats[:]))
+	return all
+}
+
+func (p Planner) findings() []finding {
+	var all findings
+	least := func(key string, value, low int, hint string) {
+		f := outOfRange("planner."+key, fmt.Sprintf("%s must be at least %d, not %d", key, low, value))
+		f.hint = hint
+		all.add(f, value >= low)
+	}
+	least("inventory", p.Inventory, 0, "0 is no limit")
+	all.add(outOfRange("planner.safetyLag", fmt.Sprintf("safetyLag must be at least 0s, not %s", p.SafetyLag)), p.SafetyLag >= 0)
+	all.add(outOfRange("planner.minStep", fmt.Sprintf("minStep must be at least %s, not %s", minMinStep, p.MinStep)), p.MinStep >= minMinStep)
+	least("targetRecords", p.TargetRecords, 1, "")
+	least("maxPages", p.MaxPages, 1, "")
+	least("probes", p.Probes, 0, "0 is none")
+	all.add(outOfRange("planner.backfillShare", fmt.Sprintf("backfillShare must be from 1%% to 100%%, not %s", p.BackfillShare)), p.BackfillShare.legal())
 	return all
 }
 
@@ -121,13 +147,9 @@ func isAddress(text string) bool {
 // check locates what the values mean wrongly: in the environment if they came from there, else in the file. A value
 // that has a problem already was replaced by its default, so nothing that follows from it is said.
 func check(cfg Config, doc *strictyaml.Document, from map[string]bool, known patra.Problems) patra.Problems {
-	bad := map[string]bool{}
-	for _, p := range known {
-		bad[p.Path] = true
-	}
 	var problems patra.Problems
 	for _, f := range cfg.findings() {
-		if slices.ContainsFunc(f.paths, func(path string) bool { return bad[path] }) {
+		if slices.ContainsFunc(known, f.follows) {
 			continue
 		}
 		// The one to change may be a default; then the place is that of the value that clashes with it.
@@ -145,6 +167,13 @@ func check(cfg Config, doc *strictyaml.Document, from map[string]bool, known pat
 		problems = append(problems, p)
 	}
 	return problems
+}
+
+// follows tells whether the finding is about a value that has the problem, or that stands in an item that has it.
+func (f finding) follows(known patra.Problem) bool {
+	return slices.ContainsFunc(f.paths, func(path string) bool {
+		return path == known.Path || strings.HasSuffix(known.Path, "]") && strings.HasPrefix(path, known.Path+".")
+	})
 }
 
 // sorted puts the file's problems first, by line, and the environment's after them.
