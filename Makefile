@@ -9,7 +9,7 @@ FUZZTIME ?= 30s
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test e2e race race-short fuzz lint clean deps
+.PHONY: help build demo test e2e race race-short properties bench-plan fuzz lint clean deps
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -34,6 +34,12 @@ race: deps ## Run all tests under the race detector (needs a C compiler)
 race-short: deps ## Run the tests of what many workers share under the race detector
 	CGO_ENABLED=1 $(GO) test -race -count=1 ./internal/source ./internal/gate ./internal/sim
 	CGO_ENABLED=1 $(GO) test -race -count=1 -run 'TestEveryKind|TestHarvestIsExact|TestSpoilt|TestSleeper' ./internal/executor
+
+properties: deps ## Check the rules of windows, slices and coverage against CHECKS drawn cases each (100000)
+	$(GO) test -count=1 -timeout 3h -run 'Test' . ./internal/planner -rapid.checks=$(or $(CHECKS),100000)
+
+bench-plan: deps ## Plan two, five and ten years by the hour: time a slice, peak memory, and the bare inserts beside it
+	$(GO) test -run '^$$' -bench PlanByTheHour -benchtime 1x ./internal/planner
 
 fuzz: deps ## Fuzz every target for FUZZTIME (30s)
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \

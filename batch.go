@@ -86,6 +86,22 @@ type PageOpen struct {
 	Request    json.RawMessage // what is sent, without secrets
 }
 
+// The kinds of request.
+const (
+	RequestPage  = "PAGE"
+	RequestProbe = "PROBE" // how much there is, before anybody asks for it
+)
+
+// RequestOpen announces a request that belongs to no run, before it is sent.
+type RequestOpen struct {
+	RequestID  string
+	Kind       string
+	GateKey    string
+	Cost       int64
+	Waited     int64 // microseconds
+	AcquiredAt Instant
+}
+
 // Exchange is what happened to a request on the wire.
 type Exchange struct {
 	SentAt     Instant
@@ -127,6 +143,7 @@ type PageResult struct {
 	Total       *int64
 	TimeMin     *Instant
 	TimeMax     *Instant
+	Order       string          // of a search page: ASC or DESC while the scan has kept to what the source promises, else NONE
 	Response    json.RawMessage // status and headers, without secrets
 	BodySHA256  string
 }
@@ -163,7 +180,9 @@ type EarlyEnd struct {
 	Reslice   Reslice
 	ScanNo    int64
 	Order     string // ASC or DESC if every page kept to it, else NONE
+	Trust     Trust
 	Confirmed Window // empty: nothing is proved
+	IDsSeen   int64  // in what is confirmed
 }
 
 // Proof is what a finished scan says about completeness.

@@ -128,8 +128,51 @@ type Answer struct {
 	SealedAt     *Instant     `json:"sealed_at,omitempty"`
 }
 
-// KindScan marks the coverage of a slice that was scanned to its end.
-const KindScan = "SCAN"
+// The kinds of answer.
+const (
+	KindScan      = "SCAN"      // a slice that was scanned to its end
+	KindConfirmed = "CONFIRMED" // what a slice that ended early proved all the same
+	KindGroup     = "GROUP"     // a window that was cut by ids, when the last of its parts is closed
+)
+
+// Unjudged is the state of a window that was read and that nobody counted: where the provider's totals are exact the
+// comparison is still to come, where they are not there is none to wait for.
+func Unjudged(t Trust) Completeness {
+	if t == TrustEstimate || t == TrustNone {
+		return StateSealed
+	}
+	return StateFetched
+}
+
+// worst is how states rank: one part in dispute is a dispute about the whole.
+var worst = []Completeness{StateDisputed, StateFetched, StateSealed}
+
+// Grouped is the answer of a window that was cut by ids: what its parts found together. The totals of the provider add
+// up only if it gave one for every part.
+func Grouped(parts []Answer) Answer {
+	all := parts[0]
+	for _, p := range parts[1:] {
+		if slices.Index(worst, p.State) < slices.Index(worst, all.State) {
+			all.State = p.State
+		}
+		all.CountBefore, all.CountAfter = plus(all.CountBefore, p.CountBefore), plus(all.CountAfter, p.CountAfter)
+		all.IDsSeen += p.IDsSeen
+		all.Stored += p.Stored
+		all.Quarantined += p.Quarantined
+		all.KnownMissing += p.KnownMissing
+		all.Rescans += p.Rescans
+	}
+	all.Kind = KindGroup
+	return all
+}
+
+func plus(a, b *int64) *int64 {
+	if a == nil || b == nil {
+		return nil
+	}
+	sum := *a + *b
+	return &sum
+}
 
 // Merged is the set of instants that the answers cover.
 func Merged(answers []Answer) Coverage {

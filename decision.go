@@ -31,6 +31,9 @@ type WindowInputs struct {
 	Mode      WindowMode    `json:"mode"`
 	Align     Unit          `json:"align"`
 	Force     bool          `json:"force,omitempty"` // read from where the user says, whatever is covered
+
+	LagConfigured float64 `json:"safety_lag_configured,omitempty"` // seconds, where late arrivals have moved the lag
+	LateRate      float64 `json:"late_rate,omitempty"`
 }
 
 // WindowDecision is the window and how it came about.
@@ -56,6 +59,8 @@ const (
 	ReasonInverted = "USER_WINDOW_EMPTY"
 	ReasonTooShort = "BELOW_ALIGNMENT" // both ends fall into the same hour, day or month
 	ReasonNotYet   = "NOT_YET"         // it begins after now minus the safety lag
+
+	ReasonNoHistory = "NO_HISTORY" // a backfill would begin where the harvest has been already
 )
 
 // PlanWindow decides what a plan asks for.
@@ -142,6 +147,9 @@ func (d *WindowDecision) whyEmpty() string {
 	if d.UserFrom != nil && d.grain().Floor(*d.UserFrom) >= d.grain().Floor(d.NowSafe) {
 		return ReasonNotYet
 	}
+	if d.Operation == Backfill && d.Cursor == nil {
+		return ReasonNoHistory
+	}
 	return ReasonUpToDate
 }
 
@@ -152,7 +160,7 @@ func (d WindowDecision) Asked() Window {
 	if d.UserFrom != nil {
 		w.From = min(w.From, d.grain().Floor(*d.UserFrom))
 	}
-	if d.UserTo != nil {
+	if d.UserTo != nil && d.Operation != Backfill { // which ends where the harvest is, whatever the user says
 		w.To = max(w.To, d.grain().Floor(min(*d.UserTo, d.NowSafe)))
 	}
 	if d.Earliest != nil {

@@ -225,3 +225,87 @@ func TestWhatWasAskedForIsMoreThanWhatIsReadGoingForward(t *testing.T) {
 		}
 	}
 }
+
+// Every operation, against the table of windows written out by hand.
+func TestTheWindowsOfHistoryAndUpdatesByExample(t *testing.T) {
+	at := func(text string) *patra.Instant {
+		i, err := patra.ParseInstant(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return &i
+	}
+	base := patra.WindowInputs{Now: *at("2026-03-10T00:20:00Z"), SafetyLag: 30 * time.Minute, Lookback: patra.Period{Days: 2}, Earliest: at("2002-07-25"),
+		Size: patra.Period{Days: 1}, Mode: patra.ModeCalendar, Align: patra.UnitDay, Origin: at("2026-03-01")}
+	for _, c := range []struct {
+		name   string
+		op     patra.Operation
+		change func(*patra.WindowInputs)
+		want   string
+		reason string
+	}{
+		{"history ends where the harvest began", patra.Backfill, func(in *patra.WindowInputs) {
+			in.UserFrom, in.Forward, in.ForwardAt = at("2026-01-01"), at("2026-03-05"), at("2026-03-01")
+		}, "2026-01-01~2026-03-01", ""},
+		{"history never passes the harvest", patra.Backfill, func(in *patra.WindowInputs) {
+			in.UserFrom, in.UserTo, in.Forward, in.ForwardAt = at("2026-01-01"), at("2026-03-09"), at("2026-03-05"), at("2026-03-01")
+		}, "2026-01-01~2026-03-05", ""},
+		{"history without a harvest ends at the safe moment", patra.Backfill, func(in *patra.WindowInputs) { in.UserFrom = at("2026-01-01") }, "2026-01-01~2026-03-09", ""},
+		{"history that nobody gave a beginning is one window", patra.Backfill, func(in *patra.WindowInputs) { in.Forward, in.ForwardAt = at("2026-03-05"), at("2026-03-01") }, "2026-02-28~2026-03-01", ""},
+		{"a campaign goes on from its watermark, without a look-back", patra.Backfill, func(in *patra.WindowInputs) {
+			in.Cursor, in.Began, in.ForwardAt = at("2026-02-10"), at("2026-01-01"), at("2026-03-01")
+		}, "2026-02-10~2026-03-01", ""},
+		{"a campaign and a later beginning", patra.Backfill, func(in *patra.WindowInputs) {
+			in.Cursor, in.Began, in.UserFrom, in.ForwardAt = at("2026-02-10"), at("2026-01-01"), at("2026-02-20"), at("2026-03-01")
+		}, "2026-02-20~2026-03-01", ""},
+		{"a campaign and an earlier beginning that it has passed", patra.Backfill, func(in *patra.WindowInputs) {
+			in.Cursor, in.Began, in.UserFrom, in.ForwardAt = at("2026-02-10"), at("2026-01-01"), at("2026-01-15"), at("2026-03-01")
+		}, "2026-02-10~2026-03-01", ""},
+		{"a campaign that is to reach further back", patra.Backfill, func(in *patra.WindowInputs) {
+			in.Cursor, in.Began, in.UserFrom, in.ForwardAt = at("2026-02-10"), at("2026-01-01"), at("2025-01-01"), at("2026-03-01")
+		}, "2025-01-01~2026-03-01", ""},
+		{"a campaign that is done", patra.Backfill, func(in *patra.WindowInputs) {
+			in.Cursor, in.Began, in.ForwardAt = at("2026-03-01"), at("2026-01-01"), at("2026-03-01")
+		}, "2026-03-01~2026-03-01", patra.ReasonUpToDate},
+		{"history that is no history", patra.Backfill, func(in *patra.WindowInputs) {
+			in.UserFrom, in.Forward, in.ForwardAt = at("2026-03-07"), at("2026-03-05"), at("2026-03-01")
+		},
+			"2026-03-07~2026-03-01", patra.ReasonNoHistory},
+		{"nothing before the source began", patra.Backfill, func(in *patra.WindowInputs) { in.UserFrom, in.UserTo = at("1990-01-01"), at("2002-07-27") }, "2002-07-25~2002-07-27", ""},
+		{"an update by time begins one window back", patra.Update, func(*patra.WindowInputs) {}, "2026-03-08~2026-03-09", ""},
+		{"an update by time goes on", patra.Update, func(in *patra.WindowInputs) { in.Cursor, in.Began = at("2026-03-02"), at("2026-03-01") }, "2026-03-02~2026-03-09", ""},
+		{"an update by time and a later beginning", patra.Update, func(in *patra.WindowInputs) {
+			in.Cursor, in.Began, in.UserFrom = at("2026-03-02"), at("2026-03-01"), at("2026-03-05")
+		}, "2026-03-05~2026-03-09", ""},
+		{"an update by id has one window", patra.Update, func(in *patra.WindowInputs) { in.ByID, in.Cursor = true, at("2026-01-02") }, "2026-03-08~2026-03-09", ""},
+		{"an update by id in the user's window", patra.Update, func(in *patra.WindowInputs) {
+			in.ByID, in.UserFrom, in.UserTo = true, at("2026-03-02"), at("2026-04-01")
+		}, "2026-03-02~2026-03-09", ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			in := base
+			in.Operation = c.op
+			c.change(&in)
+			if d := patra.PlanWindow(in); d.Window.String() != c.want || d.Reason != c.reason {
+				t.Errorf("got %s %q, want %s %q", d.Window, d.Reason, c.want, c.reason)
+			}
+		})
+	}
+}
+
+func TestHistoryNeverPassesTheHarvestWhateverIsAsked(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		in := inputs().Draw(t, "inputs")
+		in.Operation = patra.Backfill
+		began, length := in.Now-40*patra.Day+patra.Instant(rapid.IntRange(0, 30).Draw(t, "began"))*patra.Day, patra.Instant(rapid.IntRange(0, 9).Draw(t, "length"))*patra.Day
+		reached := began + length
+		in.ForwardAt, in.Forward = &began, &reached
+		d := patra.PlanWindow(in)
+		if d.Window.To > reached || d.Asked().To > max(reached, d.Window.To) {
+			t.Fatalf("%s passes %s", d.Window, reached)
+		}
+		if in.UserTo == nil && d.Window.To > began {
+			t.Fatalf("%s reads what the harvest reads", d.Window)
+		}
+	})
+}

@@ -45,6 +45,8 @@ var (
 	ErrLeaseLost = errors.New("the lease was taken over by another worker; nothing was written")
 	// ErrPlanMoved means that another planner changed the cursor's plans; compute the need again.
 	ErrPlanMoved = errors.New("another planner changed the plans of this cursor")
+	// ErrFired means that this fire of a schedule was accepted before.
+	ErrFired = errors.New("this fire of the schedule was accepted before")
 	// ErrNoProof means that the ledger does not prove that the scan reached its end.
 	ErrNoProof = errors.New("the ledger does not prove that the scan was exhausted")
 	// ErrIllegalMove means that a state machine does not allow the requested step.

@@ -47,7 +47,7 @@ func (r IDRange) Tile(parts []IDRange) bool {
 	reach := r.From
 	for _, p := range sorted {
 		if p.From > reach {
-			return false
+			break
 		}
 		reach = max(reach, p.To)
 	}

@@ -1,5 +1,11 @@
 package patra
 
+import (
+	"cmp"
+	"fmt"
+	"slices"
+)
+
 // Reslice is the request of a run to cut the rest of its slice into smaller ones. It is a row: the slice is PARTIAL
 // until a planner has put its children in its place, and until then the rest counts as under way.
 type Reslice struct {
@@ -51,4 +57,156 @@ const (
 // Rest is what is left of a window when a part of it is confirmed.
 func Rest(w, confirmed Window) Coverage {
 	return NewCoverage(w).Minus(NewCoverage(confirmed))
+}
+
+// Walked is how far a scan has come, as the ledger tells it.
+type Walked struct {
+	Requests int64  // that came to an end, good or bad
+	Order    string // ASC or DESC if every page from the first on kept to it, else NONE
+	Earliest *Instant
+	Latest   *Instant
+}
+
+// See is the walk with one more record. One against the order, or one whose time nobody knows, ends the order for the
+// rest of the scan.
+func (w Walked) See(at *Instant) Walked {
+	if at == nil {
+		w.Order = OrderNone
+		return w
+	}
+	up, down := w.Latest == nil || *at >= *w.Latest, w.Earliest == nil || *at <= *w.Earliest
+	if (w.Order == OrderAscending && !up) || (w.Order == OrderDescending && !down) {
+		w.Order = OrderNone
+	}
+	if up {
+		w.Latest = at
+	}
+	if down {
+		w.Earliest = at
+	}
+	return w
+}
+
+// Last is the time that an ordered walk has come to.
+func (w Walked) Last() *Instant {
+	if w.Order == OrderDescending {
+		return w.Earliest
+	}
+	return w.Latest
+}
+
+// Provable is the most that a walk can confirm about a slice that it does not finish. Whoever answers for some ids only
+// can prove nothing about a stretch of time. And whoever reads again what was read before confirms nothing that is still to
+// be counted: it would take the place of an answer that was.
+func (s Slice) Provable(w Walked, t Trust) Window {
+	uncounted := s.Purpose != PurposeNeed && Unjudged(t) != StateSealed
+	if s.Spec.Window == nil || s.IsPart() || uncounted {
+		return Window{From: s.Window.From, To: s.Window.From}
+	}
+	return Confirm(s.Window, w.Order, w.Last(), s.Spec.Window.Precision)
+}
+
+// Check refuses an early end that claims more than the ledger proves.
+func (e EarlyEnd) Check(s Slice, w Walked) error {
+	c, most := e.Confirmed, s.Provable(w, e.Trust)
+	if c.IsEmpty() {
+		return nil
+	}
+	anchored := c.From == s.Window.From
+	if e.Order == OrderDescending {
+		anchored = c.To == s.Window.To
+	}
+	if e.Order != w.Order || !anchored || c.From < most.From || c.To > most.To {
+		return fmt.Errorf("%s of %s is confirmed in order %s, but the ledger proves %s in order %s: %w", c, s.Window, e.Order, most, w.Order, ErrNoProof)
+	}
+	return nil
+}
+
+// CheckChildren refuses slices that are not, together with what is confirmed, exactly the slice that they take the place
+// of. Children are stretches of what is left; a stretch may itself be cut by ids, and then its parts are all ids of it. A
+// part has parts of its own ids only.
+func (s Slice) CheckChildren(children []Slice) error {
+	groups := map[Window][]Slice{}
+	for _, c := range children {
+		if c.Spec.Window == nil || c.Spec.Window.From != c.Window.From || c.Spec.Window.To != c.Window.To {
+			return fmt.Errorf("a child that answers for %s says something else in its spec", c.Window)
+		}
+		groups[c.Window] = append(groups[c.Window], c)
+	}
+	rest := Rest(s.Window, confirmedOf(s))
+	if s.IsPart() {
+		rest = NewCoverage(s.Window)
+	}
+	if err := tile(rest, groups); err != nil {
+		return err
+	}
+	for w, group := range groups {
+		if err := s.checkGroup(w, group); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func confirmedOf(s Slice) Window {
+	if s.Confirmed == nil {
+		return Window{}
+	}
+	return *s.Confirmed
+}
+
+// tile makes sure that the windows are the rest, without a hole and without an overlap.
+func tile(rest Coverage, groups map[Window][]Slice) error {
+	var windows []Window
+	for w := range groups {
+		windows = append(windows, w)
+	}
+	slices.SortFunc(windows, func(a, b Window) int { return cmp.Compare(a.From, b.From) })
+	for i := 1; i < len(windows); i++ {
+		if windows[i].From < windows[i-1].To {
+			return fmt.Errorf("the children %s and %s overlap", windows[i-1], windows[i])
+		}
+	}
+	if all := NewCoverage(windows...); !slices.Equal(all, rest) {
+		return fmt.Errorf("the children are %v, but %v is left", all, rest)
+	}
+	return nil
+}
+
+// checkGroup looks at the children of one window: a single slice, or parts that are all ids of it.
+func (s Slice) checkGroup(w Window, group []Slice) error {
+	if len(group) == 1 && !group[0].IsPart() && !s.IsPart() {
+		return nil
+	}
+	of := group[0].Spec.Range
+	if of == nil {
+		return fmt.Errorf("%d children answer for all of %s", len(group), w)
+	}
+	space := of.Of
+	if s.IsPart() {
+		if space = s.Spec.Range.IDRange; w != s.Window || of.Of != s.Spec.Range.Of || of.Key != s.Spec.Range.Key {
+			return fmt.Errorf("the parts of a part of %s are of another kind", s.Window)
+		}
+	}
+	var ranges []IDRange
+	for _, c := range group {
+		r := c.Spec.Range
+		if r == nil || r.Kind != RangeNumber || r.Key != of.Key || r.Of != of.Of {
+			return fmt.Errorf("the parts of %s are of different kinds", w)
+		}
+		ranges = append(ranges, r.IDRange)
+	}
+	if !space.exactly(ranges) {
+		return fmt.Errorf("the parts of %s are %v, which is not %s without a hole or an overlap", w, ranges, space)
+	}
+	return nil
+}
+
+// exactly reports whether the parts are all of r, each number once.
+func (r IDRange) exactly(parts []IDRange) bool {
+	var sum int64
+	for _, p := range parts {
+		sum += p.To - p.From
+	}
+	return sum == r.To-r.From && r.Tile(parts)
 }

@@ -92,6 +92,11 @@ func NewTimeSlice(w Window, precision Unit, hints Hints) SliceSpec {
 	}}
 }
 
+// NewRangeSlice makes the spec of a slice that answers for ids, whatever their time.
+func NewRangeSlice(r SliceRange) SliceSpec {
+	return SliceSpec{V: sliceSpecVersion, Strategy: StrategyIDRange, Range: &r}
+}
+
 // Signature identifies the slice within its plan. Budget, hints and telemetry never change identity.
 func (s SliceSpec) Signature() string {
 	boundary := map[string]any{"strategy": s.Strategy}

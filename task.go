@@ -51,6 +51,7 @@ type ClaimRequest struct {
 	Owner        string
 	Lease        time.Duration
 	CursorID     int64  // only work of this cursor; 0 is any
+	PlanID       int64  // only work of this plan; 0 is any
 	PerPartition int    // no more than this many at once in one partition; 0 is no limit
 	Turn         uint64 // grows with every claim of the process: the partitions take turns by it
 }

@@ -1,5 +1,10 @@
 package patra
 
+import (
+	"iter"
+	"slices"
+)
+
 // Window is a half-open stretch of time [From, To): a record stamped exactly To belongs to the next one.
 type Window struct {
 	From Instant `json:"from"`
@@ -90,16 +95,28 @@ func (w Window) Widen(overlap Period, grain Unit) Window {
 
 // Cut divides w into steps. The pieces tile w exactly; the first and last may be shorter so that inner
 // boundaries lie on the step's own grid, which makes the same stretch the same slice whoever plans it.
-func (w Window) Cut(step Period) []Window {
-	var pieces []Window
-	for from := w.From; from < w.To; {
-		to := step.After(step.Floor(from))
-		if to <= from { // a step of no length
-			to = w.To
+func (w Window) Cut(step Period) []Window { return slices.Collect(w.Pieces(step, false)) }
+
+// Pieces is Cut one piece after the other, from either end.
+func (w Window) Pieces(step Period, newestFirst bool) iter.Seq[Window] {
+	return func(yield func(Window) bool) {
+		for rest := w; !rest.IsEmpty(); {
+			piece := rest
+			switch {
+			case step.IsZero(): // a step of no length
+			case newestFirst:
+				piece.From = max(step.Floor(rest.To-1), rest.From)
+			default:
+				piece.To = min(step.After(step.Floor(rest.From)), rest.To)
+			}
+			if !yield(piece) {
+				return
+			}
+			if newestFirst {
+				rest.To = piece.From
+			} else {
+				rest.From = piece.To
+			}
 		}
-		to = min(to, w.To)
-		pieces = append(pieces, Window{From: from, To: to})
-		from = to
 	}
-	return pieces
 }

@@ -186,3 +186,18 @@ func TestAWidenedWindowIsTheSmallestOnTheGrainThatHoldsTheOverlap(t *testing.T) 
 		}
 	})
 }
+
+func TestPiecesFromEitherEndAreTheSame(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := drawPlanWindow(t)
+		step := rapid.SampledFrom([]patra.Period{{Days: 1}, {Days: 7}, {Months: 1}, {Months: 12}, {Clock: 6 * time.Hour}, {}}).Draw(t, "step")
+		if w.To-w.From > 400*patra.Day {
+			w.To = w.From + 400*patra.Day
+		}
+		back := slices.Collect(w.Pieces(step, true))
+		slices.Reverse(back)
+		if !slices.Equal(back, w.Cut(step)) {
+			t.Fatalf("%v from the end, %v from the beginning", back, w.Cut(step))
+		}
+	})
+}

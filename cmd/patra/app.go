@@ -9,12 +9,14 @@ import (
 	"log/slog"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
 
 	"patra"
 	"patra/internal/config"
+	"patra/internal/gate"
 	"patra/internal/registry"
 	"patra/internal/source"
 	"patra/internal/store"
@@ -31,6 +33,8 @@ type app struct {
 	config *config.Config
 	store  *store.Store
 	bars   *mpb.Progress // shared by harvests that run at the same time
+	once   sync.Once
+	local  *gate.Local
 }
 
 // load reads the configuration once: defaults, file, environment, flags.

@@ -56,7 +56,7 @@ func (a *app) coverageCmd() *cobra.Command {
 		},
 	}
 	formatFlag(show, &out)
-	c.AddCommand(show)
+	c.AddCommand(show, a.lateCmd())
 	return c
 }
 

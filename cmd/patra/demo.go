@@ -118,7 +118,7 @@ func (a *app) demoAll(ctx context.Context, base string) ([]*summary, error) {
 			return nil, err
 		}
 		group.Go(func() (err error) {
-			sums[i], err = a.harvest(ctx, st, req, 0)
+			sums[i], err = a.work(ctx, st, req, 0, true)
 			return err
 		})
 	}

@@ -89,7 +89,7 @@ func newScene(t *testing.T, e storetest.Engine, k killed) *scene {
 	if err := os.WriteFile(filepath.Join(s.dir, k.code+".yaml"), []byte(k.file(t)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	config := "contact: kill@example.org\nsources: {dir: .}\nexecutor: {workers: 4, lease: 5s, heartbeat: 1s, taskAttempts: 10}\n"
+	config := "contact: kill@example.org\nsources: {dir: .}\nexecutor: {workers: 4, lease: 5s, heartbeat: 1s, taskAttempts: 10}\nplanner: {probes: 0}\n" // one slice a day, so that there are many to be killed in
 	if err := os.WriteFile(filepath.Join(s.dir, "patra.yaml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}

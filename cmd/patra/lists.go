@@ -88,10 +88,41 @@ func (a *app) slicesCmd() *cobra.Command {
 		return s.Slices(ctx, f)
 	},
 		columns[patra.Slice]{
-			names: []string{"id", "plan", "no", "purpose", "answers for", "asks for", "status"},
-			row:   func(s patra.Slice) []any { return []any{s.ID, s.PlanID, s.No, s.Purpose, s.Window, s.Fetch, s.Status} },
+			names: []string{"id", "plan", "no", "of", "purpose", "answers for", "asks for", "expected", "status", "why cut"},
+			row: func(s patra.Slice) []any {
+				return []any{s.ID, s.PlanID, s.No, unlessZero(s.ParentID), s.Purpose, answersFor(s), s.Fetch, expected(s), s.Status, whyCut(s)}
+			},
 			empty: "No slices. " + emptyNext,
 		})
+}
+
+func unlessZero(n int64) string {
+	if n == 0 {
+		return ""
+	}
+	return fmt.Sprint(n)
+}
+
+// answersFor is the window of a slice, and its ids if it is only a part.
+func answersFor(s patra.Slice) string {
+	if s.Spec.Range == nil {
+		return s.Window.String()
+	}
+	return s.Window.String() + " " + s.Spec.Range.Key + " " + s.Spec.Range.IDRange.String()
+}
+
+func expected(s patra.Slice) string {
+	if s.Estimate == nil {
+		return ""
+	}
+	return fmt.Sprintf("%s by %s", thousands(s.Estimate.Records), s.Estimate.Grounds)
+}
+
+func whyCut(s patra.Slice) string {
+	if s.Reslice == nil {
+		return ""
+	}
+	return s.Reslice.Reason
 }
 
 func (a *app) tasksCmd() *cobra.Command {
@@ -136,17 +167,46 @@ func (a *app) cursorCmd() *cobra.Command {
 		Use: "cursor", Short: "Look at watermarks", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(listCmd(a, "list", "List watermarks", nil, nil, func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Cursor, error) {
-		return s.Cursors(ctx, f)
-	},
-		columns[patra.Cursor]{
-			names: []string{"id", "source", "operation", "field", "origin", "watermark", "complete through", "moves"},
-			row: func(c patra.Cursor) []any {
-				return []any{c.ID, c.Source + "/" + c.Endpoint, c.Operation, c.Key, seconds(c.Origin), seconds(c.Value), seconds(c.SealedThrough), c.Version}
+	c.AddCommand(listCmd(a, "list", "List watermarks", nil, nil, cursorViews,
+		columns[cursorView]{
+			names: []string{"id", "source", "operation", "field", "origin", "watermark", "complete through", "moves", "campaign", "query"},
+			row: func(c cursorView) []any {
+				return []any{c.ID, c.Source + "/" + c.Endpoint, c.Operation, c.Key, seconds(c.Origin), seconds(c.Value), seconds(c.SealedThrough), c.Version, c.Campaign, c.Query}
 			},
 			empty: "No cursors. " + emptyNext,
 		}))
 	return c
+}
+
+// cursorView is a watermark and the question that it belongs to.
+type cursorView struct {
+	patra.Cursor
+	Query string `json:"query,omitempty"`
+}
+
+func cursorViews(ctx context.Context, s *store.Store, f store.Filter) ([]cursorView, error) {
+	cursors, err := s.Cursors(ctx, f)
+	if err != nil {
+		return nil, err
+	}
+	views := []cursorView{}
+	for _, c := range cursors {
+		query, err := queryOf(ctx, s, c.ID)
+		if err != nil {
+			return nil, err
+		}
+		views = append(views, cursorView{c, query})
+	}
+	return views, nil
+}
+
+// queryOf is the question of a cursor, which its plans know.
+func queryOf(ctx context.Context, s *store.Store, cursorID int64) (string, error) {
+	plans, err := s.Plans(ctx, store.Filter{Cursor: cursorID, Limit: 1})
+	if err != nil || len(plans) == 0 {
+		return "", err
+	}
+	return queryText(plans[0].ExprProto), nil
 }
 
 // seconds is a time for a table.
@@ -173,4 +233,15 @@ func faultText(raw json.RawMessage) string {
 		return ""
 	}
 	return f.Error()
+}
+
+// reasonOf is the stored reason of a trigger that came to nothing.
+func reasonOf(raw json.RawMessage) string {
+	var r struct {
+		Error string `json:"error"`
+	}
+	if len(raw) == 0 || json.Unmarshal(raw, &r) != nil {
+		return ""
+	}
+	return r.Error
 }

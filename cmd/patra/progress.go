@@ -12,6 +12,7 @@ import (
 	"golang.org/x/term"
 
 	"patra/internal/executor"
+	"patra/internal/planner"
 )
 
 // quiet is how often a line is printed where there is no terminal.
@@ -39,10 +40,11 @@ func (a *app) progress(sum *summary, name string, total int64) *progress {
 	if p.bars == nil || total == 0 {
 		return p
 	}
-	p.bar = p.bars.AddBar(total,
+	p.bar = p.bars.AddBar(0, // one that knows its total ends when it is reached, and more may come
 		mpb.PrependDecorators(decor.Name(name, decor.WCSyncSpaceR), decor.CountersNoUnit("%d/%d slices ", decor.WCSyncSpace)),
 		mpb.AppendDecorators(decor.Any(p.counters), decor.AverageETA(decor.ET_STYLE_GO, decor.WCSyncSpace)),
 	)
+	p.bar.SetTotal(total, false)
 	return p
 }
 
@@ -97,6 +99,9 @@ func (p *progress) count(e executor.Event) int {
 	case executor.EventDone:
 		s.Slices++
 		return 1
+	case executor.EventPartial:
+		s.Early++
+		return 1
 	case executor.EventFailed:
 		s.Failed++
 		return 1
@@ -106,7 +111,7 @@ func (p *progress) count(e executor.Event) int {
 
 // line is what is printed without a terminal: now and then, and when a slice fails.
 func (p *progress) line(step int) string {
-	done := p.sum.Slices + p.sum.Failed
+	done := p.sum.Slices + p.sum.Failed + p.sum.Early
 	if step == 0 || (time.Since(p.shown) < quiet && done < p.total) {
 		return ""
 	}
@@ -114,13 +119,46 @@ func (p *progress) line(step int) string {
 	return fmt.Sprintf("%s: %d/%d slices, %s, %.1f pages/s", p.name, done, p.total, plural(p.sum.Counts.Total(), "record"), p.rate())
 }
 
+// grow says how many slices are still open, when there are more than the bar knew.
+func (p *progress) grow(open int64) {
+	p.mu.Lock()
+	p.total = p.sum.Slices + p.sum.Failed + p.sum.Early + open
+	total := p.total
+	p.mu.Unlock()
+	if p.bar != nil {
+		p.bar.SetTotal(total, false)
+	}
+}
+
 // finish leaves the terminal clean.
 func (p *progress) finish() {
 	if p.bar == nil {
 		return
 	}
-	p.bar.Abort(false) // a bar that is full has already ended
+	p.mu.Lock()
+	full := p.sum.Slices+p.sum.Failed+p.sum.Early >= p.total
+	p.mu.Unlock()
+	if full {
+		p.bar.SetTotal(-1, true)
+	} else {
+		p.bar.Abort(false)
+	}
 	if p.alone {
 		p.bars.Wait()
+	}
+}
+
+// planning shows now and then how far a plan is: counting at a provider's rate can take a while.
+func (a *app) planning() func(planner.Tally) {
+	var mu sync.Mutex
+	shown := time.Now()
+	return func(t planner.Tally) {
+		mu.Lock()
+		defer mu.Unlock()
+		if time.Since(shown) < quiet {
+			return
+		}
+		shown = time.Now()
+		fmt.Fprintf(a.stderr, "planning: %s asked, %s so far\n", plural(int64(t.Probes), "count"), plural(t.Price.Slices, "slice"))
 	}
 }

@@ -16,6 +16,7 @@ import (
 type tally struct {
 	Slices   int64            `json:"slices_done"`
 	Failed   int64            `json:"slices_failed"`
+	Early    int64            `json:"slices_cut"` // that were too large and were cut again
 	Pages    int64            `json:"pages"`
 	Retries  int64            `json:"retries"`
 	Restarts int64            `json:"scan_restarts"`
@@ -36,6 +37,8 @@ type summary struct {
 	History     patra.Coverage `json:"history"` // asked for, but before the origin of the cursor
 	Disputed    patra.Coverage `json:"disputed"`
 	Interrupted bool           `json:"interrupted"`
+	Probes      int            `json:"probes"`
+	Left        string         `json:"left,omitempty"` // why the plan could not be cut to its end
 
 	source  string
 	started time.Time
@@ -49,6 +52,11 @@ func (s *summary) measure(ctx context.Context, st *store.Store) error {
 	if s.Stored, err = st.CountRecords(ctx, s.source); err != nil || s.Plan.CursorID == 0 {
 		return err
 	}
+	return s.cover(ctx, st)
+}
+
+// cover compares what was asked for with what is proved.
+func (s *summary) cover(ctx context.Context, st *store.Store) error {
 	cursor, covered, _, err := st.Need(ctx, s.Plan.CursorID)
 	if err != nil {
 		return err
@@ -69,13 +77,13 @@ func (s *summary) measure(ctx context.Context, st *store.Store) error {
 // print tells a person.
 func (s *summary) print(w io.Writer) {
 	if s.Decision.Window.IsEmpty() && s.Pages == 0 && s.Failed == 0 {
-		fmt.Fprintf(w, "Nothing to harvest from %s: %s.\n", s.source, reasonText[s.Decision.Reason])
+		fmt.Fprintf(w, "Nothing to %s from %s: %s.\n", strings.ToLower(string(s.Plan.Operation)), s.source, reasonText[s.Decision.Reason])
 		s.printCursor(w)
 		return
 	}
 	n := s.Counts
-	fmt.Fprintf(w, "Harvested %s %s in %s\n", s.source, s.Plan.Window, time.Duration(s.Seconds*float64(time.Second)).Round(100*time.Millisecond))
-	fmt.Fprintf(w, "  slices     %s done, %d failed\n", thousands(s.Slices), s.Failed)
+	fmt.Fprintf(w, "%s %s %s in %s\n", doneText[s.Plan.Operation], s.source, s.Plan.Window, time.Duration(s.Seconds*float64(time.Second)).Round(100*time.Millisecond))
+	fmt.Fprintf(w, "  slices     %s done, %d failed%s\n", thousands(s.Slices), s.Failed, s.cut())
 	fmt.Fprintf(w, "  pages      %s%s\n", thousands(s.Pages), s.healed())
 	fmt.Fprintf(w, "  records    %s read: %s new, %s changed, %s unchanged, %s older than stored, %s quarantined\n",
 		thousands(n.Total()), thousands(n.Insert), thousands(n.Update), thousands(n.Same+n.Dup), thousands(n.Stale), thousands(n.Quarantine))
@@ -86,15 +94,59 @@ func (s *summary) print(w io.Writer) {
 	}
 }
 
+var doneText = map[patra.Operation]string{patra.Harvest: "Harvested", patra.Backfill: "Backfilled", patra.Update: "Updated"}
+
+// cut tells how many slices turned out to be too large.
+func (s *summary) cut() string {
+	if s.Early == 0 {
+		return ""
+	}
+	return fmt.Sprintf(", %d cut again", s.Early)
+}
+
 func (s *summary) printCursor(w io.Writer) {
 	if s.Cursor == nil {
 		return
 	}
 	fmt.Fprintf(w, "  watermark  %s, complete through %s\n", s.Cursor.Value, s.Cursor.SealedThrough)
-	if s.Decision.OriginCode == patra.OriginOneWindow {
-		fmt.Fprintf(w, "  history    begins at %s; use --from on the first harvest of a source to begin earlier\n", s.Cursor.Origin)
-	}
+	s.printHistory(w)
 }
+
+// printHistory says, after the first harvest, how to get what lies before it.
+func (s *summary) printHistory(w io.Writer) {
+	if s.Plan.Operation != patra.Harvest || s.Decision.OriginCode == "" {
+		return
+	}
+	from := "DAY"
+	if s.Decision.Earliest != nil {
+		if *s.Decision.Earliest >= s.Cursor.Origin {
+			return
+		}
+		from = s.Decision.Earliest.Time().Format("2006-01-02")
+	}
+	fmt.Fprintf(w, "  history    begins at %s (%s); for what lies before: patra backfill %s --from %s\n", s.Cursor.Origin, originText[s.Decision.OriginCode], s.source, from)
+}
+
+// verdict is nil only when the whole window is proved.
+func (s *summary) verdict() error {
+	switch {
+	case s.Interrupted:
+		return incomplete("stopped before the end; the same command goes on where this one stopped")
+	case s.Left != "":
+		return incomplete("not all of it could be planned: %s", partialText[s.Left])
+	case len(s.History) > 0:
+		return incomplete("%s lies before %s, where this %s began, and was not read; patra backfill %s --from %s reads it", days(s.History, 5), s.Cursor.Origin, strings.ToLower(string(s.Plan.Operation)), s.source, short(s.History[0].From))
+	case len(s.Gaps) > 0:
+		return incomplete("not everything could be read: %s missing. See patra tasks --status FAILED", days(s.Gaps, 5))
+	case len(s.Disputed) > 0:
+		return incomplete("the provider's own count disagrees for %s. See patra coverage show %s", days(s.Disputed, 5), s.source)
+	case s.Failed > 0:
+		return incomplete("%s failed. See patra tasks --status FAILED", plural(s.Failed, "slice"))
+	}
+	return nil
+}
+
+func short(i patra.Instant) string { return i.Time().Format("2006-01-02") }
 
 // healed lists what went wrong on the way and was mended.
 func (s *summary) healed() string {

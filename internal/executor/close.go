@@ -52,6 +52,11 @@ func (x *Executor) ending(c *patra.Claim, r *run, walked error, interrupted bool
 	if walked == nil {
 		return patra.Closing{Status: patra.Succeeded, Proof: r.proof}, Event{Kind: EventDone, Claim: c, State: r.proof.State}
 	}
+	if early, ok := errors.AsType[*endedEarly](walked); ok {
+		end := r.partial(early)
+		x.Log.Info("slice was left before its end, and waits to be cut", "task", c.TaskID, "slice", c.Slice.ID, "reason", early.reason, "window", c.Slice.Window.String(), "confirmed", end.Early.Confirmed.String())
+		return end, Event{Kind: EventPartial, Claim: c, Reslice: &end.Early.Reslice}
+	}
 	if interrupted {
 		return patra.Closing{Status: patra.Queued, GiveBack: true}, Event{Kind: EventReleased, Claim: c}
 	}

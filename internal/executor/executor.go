@@ -1,13 +1,16 @@
 // Package executor takes tasks and reads pages until the provider has no more.
 //
 // It claims a task under a lease, asks the gate before every request, writes a ledger row before anything is sent,
-// and commits each page in one transaction. It ends a task only with the proof that its scan was exhausted.
+// and commits each page in one transaction. It ends a task with the proof that its scan was exhausted; or it leaves a
+// slice that is too large, with what is proved of it, and a planner cuts the rest. For planners it also asks providers how
+// much there is.
 //
 // It never plans, never moves a watermark (the store does, when a slice closes), never reads a source file (the
 // stored snapshot is all it knows), and never writes after it lost its lease.
 //
 // Its words: a run is one attempt at a task; a scan is one walk from the first page; a page is one request and its
-// answer; a restart is a new scan after a page was lost that cannot be asked for again.
+// answer; a restart is a new scan after a page was lost that cannot be asked for again; an early end is a scan that was
+// left before its slice was read; a probe is a request for a count.
 package executor
 
 import (
@@ -41,6 +44,8 @@ type Ledger interface {
 	CommitPage(ctx context.Context, c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult, next *patra.PageOpen) (patra.Counts, *patra.OpenPage, error)
 	FailPage(ctx context.Context, c *patra.Claim, now patra.Instant, page patra.OpenPage, fail patra.PageFailure, next *patra.PageOpen) (*patra.OpenPage, error)
 	Items(ctx context.Context, c *patra.Claim, scanNo, after int64, limit int) ([]patra.Item, error)
+	SeedItems(ctx context.Context, c *patra.Claim, now patra.Instant, recordType string, r patra.SliceRange) (int64, error)
+	Walked(ctx context.Context, c *patra.Claim, scanNo int64) (patra.Walked, error)
 }
 
 // Store is what an executor needs of the tables.
@@ -62,8 +67,9 @@ type Gate interface {
 type Config struct {
 	Owner        string // random, new for every process
 	Workers      int
-	PerPartition int // 0 is no limit
-	CursorID     int64
+	PerPartition int   // 0 is no limit
+	CursorID     int64 // only work of this cursor; 0 is any
+	PlanID       int64 // only work of this plan; 0 is any
 	Lease        time.Duration
 	Heartbeat    time.Duration
 	Vars         source.Vars
@@ -73,11 +79,12 @@ type Config struct {
 
 // Event is something worth telling a person while it happens.
 type Event struct {
-	Kind   string // PAGE, RETRY, RESTART, DONE, FAILED, LOST, RELEASED
-	Claim  *patra.Claim
-	Counts patra.Counts // PAGE
-	Fault  *patra.Fault // RETRY, RESTART, FAILED
-	State  patra.Completeness
+	Kind    string // PAGE, RETRY, RESTART, DONE, PARTIAL, FAILED, LOST, RELEASED
+	Claim   *patra.Claim
+	Counts  patra.Counts       // PAGE
+	Fault   *patra.Fault       // RETRY, RESTART, FAILED
+	State   patra.Completeness // DONE
+	Reslice *patra.Reslice     // PARTIAL
 }
 
 // The kinds of event.
@@ -86,6 +93,7 @@ const (
 	EventRetry    = "RETRY"
 	EventRestart  = "RESTART"
 	EventDone     = "DONE"
+	EventPartial  = "PARTIAL" // the slice was left before its end, and waits to be cut
 	EventFailed   = "FAILED"
 	EventLost     = "LOST"
 	EventReleased = "RELEASED"
@@ -144,7 +152,7 @@ func (x *Executor) worker(ctx context.Context) error {
 
 // step claims one task and runs it to its end.
 func (x *Executor) step(ctx context.Context) (worked bool, err error) {
-	claim, err := x.Store.Claim(ctx, patra.ClaimRequest{Owner: x.Config.Owner, Lease: x.Config.Lease, CursorID: x.Config.CursorID,
+	claim, err := x.Store.Claim(ctx, patra.ClaimRequest{Owner: x.Config.Owner, Lease: x.Config.Lease, CursorID: x.Config.CursorID, PlanID: x.Config.PlanID,
 		PerPartition: x.Config.PerPartition, Turn: x.turn.Add(1)})
 	if err != nil || claim == nil {
 		return false, err
@@ -184,7 +192,7 @@ func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
 		defer close(beating)
 		x.heartbeat(runCtx, c.Lease, stop)
 	}()
-	r := &run{Executor: x, claim: c, target: t, drain: ctx.Done(), log: x.Log.With("task", c.TaskID, "run", c.RunID, "slice", c.Slice.ID)}
+	r := &run{Executor: x, claim: c, target: t, wire: wire{x.Gate, ctx.Done()}, log: x.Log.With("task", c.TaskID, "run", c.RunID, "slice", c.Slice.ID)}
 	err = r.walk(runCtx)
 	if cause := context.Cause(runCtx); cause != nil && errors.Is(cause, patra.ErrLeaseLost) {
 		err = cause
@@ -208,19 +216,23 @@ func (x *Executor) target(ctx context.Context, c *patra.Claim) (*target, error) 
 	if err != nil {
 		return nil, err
 	}
-	program, err := spec.Compile()
+	made, err := newTarget(spec, c.BaseURL, x.Client)
 	if err != nil {
 		return nil, err
 	}
-	made := &target{program: program, client: x.Client(spec, c.BaseURL)}
-	if spec.Second != nil {
-		if made.second, err = spec.Second.Compile(); err != nil {
-			return nil, err
-		}
-		made.secondClient = x.Client(spec.Second, c.BaseURL)
-	}
 	t, _ := x.ready.LoadOrStore(key, made)
 	return t.(*target), nil
+}
+
+// newTarget makes what is needed to talk to a source.
+func newTarget(spec *source.Spec, baseURL string, client func(*source.Spec, string) *http.Client) (t *target, err error) {
+	t = &target{client: client(spec, baseURL)}
+	if t.program, err = spec.Compile(); err != nil || spec.Second == nil {
+		return t, err
+	}
+	t.secondClient = client(spec.Second, baseURL)
+	t.second, err = spec.Second.Compile()
+	return t, err
 }
 
 func (x *Executor) tell(e Event) {

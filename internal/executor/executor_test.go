@@ -81,7 +81,7 @@ func newHarness(t *testing.T, cfg sim.Config, wrap func(http.Handler) http.Handl
 	t.Cleanup(server.Close)
 	h.base = server.URL
 	start, end := patra.InstantOf(from), patra.InstantOf(to)
-	p := &planner.Planner{Store: h.store, TaskAttempts: 3}
+	p := &planner.Planner{Store: h.store, Config: planner.Config{TaskAttempts: 3, Target: 10_000, MaxPages: 2000, MinStep: time.Hour}}
 	var err error
 	h.plan, err = p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Contact: "t@example.org", From: &start, To: &end, BaseURL: server.URL})
 	if err != nil {

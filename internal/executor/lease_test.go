@@ -90,7 +90,7 @@ func newBubble(t *testing.T, wrap func(http.Handler) http.Handler) *bubble {
 	start, end := patra.Date(1999, 12, 20), patra.Date(1999, 12, 22) // bubbles begin at the turn of the year 2000
 	provider := sim.New(sim.Config{Seed: 5, From: start.Time(), To: end.Time(), PerDay: 60, Exact: true})
 	file := fast(t, "earliest: 2002-07-25", "earliest: 1990-01-01")
-	p := &planner.Planner{Store: s, TaskAttempts: 3}
+	p := &planner.Planner{Store: s, Config: planner.Config{TaskAttempts: 3, Target: 10_000, MaxPages: 2000, MinStep: time.Hour}}
 	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Contact: "t@example.org", From: &start, To: &end, BaseURL: "http://provider"})
 	if err != nil {
 		t.Fatal(err)

@@ -80,6 +80,20 @@ func ids(seq iter.Seq[sim.Record]) map[string]bool {
 	return out
 }
 
+// pages serves the same works by page number.
+func pages(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		q := r.URL.Query()
+		if page, err := strconv.Atoi(q.Get("page")); err == nil {
+			rows, _ := strconv.Atoi(q.Get("rows"))
+			q.Set("offset", strconv.Itoa((page-1)*rows))
+			q.Del("page")
+			r.URL.RawQuery = q.Encode()
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
 // TestEveryKindOfPaging harvests a source of each kind, described by text alone, and compares with what is really there.
 func TestEveryKindOfPaging(t *testing.T) {
 	crossref := func(s *sim.Server) map[string]bool {
@@ -88,19 +102,6 @@ func TestEveryKindOfPaging(t *testing.T) {
 			out[w.ID] = false
 		}
 		return out
-	}
-	// pages serves the same works by page number.
-	pages := func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			q := r.URL.Query()
-			if page, err := strconv.Atoi(q.Get("page")); err == nil {
-				rows, _ := strconv.Atoi(q.Get("rows"))
-				q.Set("offset", strconv.Itoa((page-1)*rows))
-				q.Del("page")
-				r.URL.RawQuery = q.Encode()
-			}
-			next.ServeHTTP(w, r)
-		})
 	}
 	for _, c := range []struct {
 		name, text, path string
@@ -195,7 +196,7 @@ func planAll(t *testing.T, file *source.File, params map[string]string, base str
 		t.Fatal(err)
 	}
 	start, end := patra.InstantOf(from), patra.InstantOf(to)
-	p := &planner.Planner{Store: st, TaskAttempts: 20}
+	p := &planner.Planner{Store: st, Config: planner.Config{TaskAttempts: 20, Target: 10_000, MaxPages: 2000, MinStep: time.Hour}}
 	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Contact: "t@example.org", Params: params, From: &start, To: &end, BaseURL: base})
 	if err != nil {
 		t.Fatal(err)

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"math/rand/v2"
 	"strconv"
@@ -18,7 +19,7 @@ const oldestEvery = 8
 // the same moment seldom want the same.
 const candidates = 64
 
-const claimable = `attempt_count < max_attempts AND (? = 0 OR cursor_id = ?)`
+const claimable = `attempt_count < max_attempts AND (? = 0 OR cursor_id = ?) AND (? = 0 OR plan_id = ?)`
 
 var (
 	findExpired = stmt{"find_expired", `SELECT id, partition_key FROM ing_task
@@ -34,9 +35,10 @@ var (
 		    leased_until = {now} + ?, wait_code = NULL, started_at = COALESCE(started_at, {now})
 		WHERE id = ? AND attempt_count < max_attempts
 		  AND ((status_code = 'QUEUED' AND scheduled_at <= {now}) OR (status_code = 'RUNNING' AND leased_until < {now}))`}
-	selectClaim = stmt{"select_claim", `SELECT t.id, t.lease_count, t.plan_id, t.slice_id, t.cursor_id, t.provenance_code, t.endpoint_name, t.operation_code,
+	selectClaim = stmt{"select_claim", `SELECT t.id, t.lease_count, t.plan_id, t.slice_id, COALESCE(t.cursor_id, 0), t.provenance_code, t.endpoint_name, t.operation_code,
 		       t.attempt_count, t.max_attempts, t.scan_no, t.next_ordinal, t.next_detail_ordinal, t.spec_fingerprint,
-		       s.purpose_code, s.expr_snapshot, s.expr_hash, s.window_from, s.window_to, s.fetch_from, s.fetch_to, p.plan_key, p.base_url, p.expr_proto_snapshot
+		       s.purpose_code, s.part_no, s.part_count, s.slice_spec, s.expr_snapshot, s.expr_hash, COALESCE(s.window_from, 0), COALESCE(s.window_to, 0),
+		       COALESCE(s.fetch_from, 0), COALESCE(s.fetch_to, 0), p.plan_key, p.base_url, p.expr_proto_snapshot
 		  FROM ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id JOIN ing_plan p ON p.id = t.plan_id
 		 WHERE t.lease_token = ?`}
 	loseRuns    = stmt{"lose_runs", `UPDATE ing_task_run SET status_code = 'LOST', finished_at = {now} WHERE task_id = ? AND status_code = 'RUNNING'`}
@@ -68,7 +70,7 @@ func perPriority() string {
 // run row is written in the same transaction, and what a lost predecessor left open is closed.
 func (s *Store) Claim(ctx context.Context, req patra.ClaimRequest) (*patra.Claim, error) {
 	t := s.read(ctx)
-	expired, err := t.candidates(findExpired, nil, req.CursorID, req.CursorID, candidates)
+	expired, err := t.candidates(findExpired, nil, req.CursorID, req.CursorID, req.PlanID, req.PlanID, candidates)
 	if err != nil {
 		return nil, err
 	}
@@ -100,7 +102,7 @@ func (t *tx) due(req patra.ClaimRequest) ([]int64, error) {
 		return nil, err
 	}
 	if req.Turn%oldestEvery == oldestEvery-1 {
-		return t.candidates(findOldest, full, req.CursorID, req.CursorID, candidates)
+		return t.candidates(findOldest, full, req.CursorID, req.CursorID, req.PlanID, req.PlanID, candidates)
 	}
 	return t.queued(req, full)
 }
@@ -149,7 +151,7 @@ func (t *tx) queued(req patra.ClaimRequest, full map[string]bool) ([]int64, erro
 		if full[partition] {
 			continue
 		}
-		priority, ids, err := t.bestOf(partition, req.CursorID)
+		priority, ids, err := t.bestOf(partition, req)
 		if err != nil {
 			return nil, err
 		}
@@ -169,10 +171,10 @@ func (t *tx) queued(req patra.ClaimRequest, full map[string]bool) ([]int64, erro
 	return ids, nil
 }
 
-func (t *tx) bestOf(partition string, cursorID int64) (best int, ids []int64, err error) {
+func (t *tx) bestOf(partition string, req patra.ClaimRequest) (best int, ids []int64, err error) {
 	var args []any
 	for range 9 {
-		args = append(args, partition, cursorID, cursorID, candidates)
+		args = append(args, partition, req.CursorID, req.CursorID, req.PlanID, req.PlanID, candidates)
 	}
 	best = 10
 	err = t.rows(findQueued, func(r *sql.Rows) error {
@@ -229,12 +231,16 @@ func (s *Store) take(ctx context.Context, req patra.ClaimRequest, id int64) (*pa
 
 func (t *tx) claimByToken(token string) (*patra.Claim, error) {
 	c := &patra.Claim{}
+	var spec json.RawMessage
 	ok, err := t.one(selectClaim, []any{token}, &c.TaskID, &c.Fence, &c.Task.PlanID, &c.Task.SliceID, &c.Task.CursorID, &c.Task.Source, &c.Task.Endpoint, &c.Task.Operation,
 		&c.Task.Attempts, &c.Task.MaxAttempts, &c.Task.ScanNo, &c.Task.NextOrdinal, &c.Task.NextDetail, &c.Spec,
-		&c.Slice.Purpose, jsonInto{&c.Slice.Expr}, &c.Slice.ExprHash, &c.Slice.Window.From, &c.Slice.Window.To, &c.Slice.Fetch.From, &c.Slice.Fetch.To,
+		&c.Slice.Purpose, &c.Slice.PartNo, &c.Slice.PartCount, jsonInto{&spec}, jsonInto{&c.Slice.Expr}, &c.Slice.ExprHash, &c.Slice.Window.From, &c.Slice.Window.To, &c.Slice.Fetch.From, &c.Slice.Fetch.To,
 		&c.PlanKey, textInto{&c.BaseURL}, jsonInto{&c.Query})
 	if err == nil && !ok {
 		err = errors.New("a claimed task has no slice or no plan")
+	}
+	if err == nil {
+		err = json.Unmarshal(spec, &c.Slice.Spec)
 	}
 	c.Task.ID, c.Slice.ID, c.Slice.PlanID, c.Slice.CursorID = c.TaskID, c.Task.SliceID, c.Task.PlanID, c.Task.CursorID
 	return c, err

@@ -15,16 +15,14 @@ var (
 		WHERE id = ? AND lease_count = ? AND lease_owner = ? AND status_code = 'RUNNING'`}
 	endSlice = stmt{"end_slice", `UPDATE ing_plan_slice SET status_code = ?, closed_at = ? WHERE id = ? AND status_code = 'READY'`}
 	endRun   = stmt{"end_run", `UPDATE ing_task_run SET status_code = ?, exhausted = ?, stats = ?, error = ?, finished_at = ? WHERE id = ? AND status_code = 'RUNNING'`}
-	scanSum  = stmt{"scan_summary", `SELECT COUNT(*), COALESCE(MAX(ordinal), 0), COALESCE(SUM(record_count), 0), COALESCE(SUM(n_insert + n_update + n_same + n_stale), 0),
-		COALESCE(SUM(n_quarantine), 0), MAX(ts_max) FROM ing_task_run_batch WHERE task_id = ? AND scan_no = ? AND phase_code = ? AND done_ordinal IS NOT NULL`}
-	scanEdge = stmt{"scan_edge", `SELECT has_next, provider_total FROM ing_task_run_batch WHERE task_id = ? AND scan_no = ? AND phase_code = 'SEARCH' AND done_ordinal = ?`}
 	runSum   = stmt{"run_summary", `SELECT COUNT(*), COALESCE(SUM(record_count), 0), COALESCE(SUM(n_insert), 0), COALESCE(SUM(n_update), 0), COALESCE(SUM(n_same), 0),
 		COALESCE(SUM(n_stale), 0), COALESCE(SUM(n_dup), 0), COALESCE(SUM(n_quarantine), 0), COALESCE(SUM(n_outside), 0) FROM ing_task_run_batch WHERE run_id = ? AND status_code = 'SUCCEEDED'`}
 	closedLanded = stmt{"closed_landed", `SELECT COUNT(*) FROM ing_task_run WHERE id = ? AND status_code = ?`}
 )
 
-// Finish ends a run and with it the task: SUCCEEDED with the proof of exhaustion, FAILED, or QUEUED to give the task
-// back. One transaction: task, slice, run, coverage, cursor event, cursor.
+// Finish ends a run and with it the task: SUCCEEDED with the proof of exhaustion, PARTIAL with what is proved of a slice
+// that is to be cut, FAILED, or QUEUED to give the task back. One transaction: task, slice, run, coverage, cursor event,
+// cursor.
 func (s *Store) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.Closing) error {
 	runStatus := runEnd(end)
 	return s.write(ctx, "finish "+string(end.Status), func(t *tx) error {
@@ -37,21 +35,35 @@ func (s *Store) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, e
 		if err := t.closeOpenPages(c.TaskID); err != nil {
 			return err
 		}
-		if err := t.endRun(c, now, runStatus, end); err != nil {
-			return err
-		}
-		switch end.Status {
-		case patra.Succeeded:
-			return t.succeed(c, now, *end.Proof)
-		case patra.Failed:
-			return t.endSlice(c.Slice.ID, patra.Failed, now)
-		}
-		return nil
+		return t.conclude(c, now, runStatus, end)
 	}, func(t *tx) (bool, error) {
 		var n int
 		_, err := t.one(closedLanded, []any{c.RunID, runStatus}, &n)
 		return n == 1, err
 	})
+}
+
+// conclude ends the run, and the slice if the task has ended.
+func (t *tx) conclude(c *patra.Claim, now patra.Instant, runStatus patra.Status, end patra.Closing) error {
+	var found finding
+	if end.Status == patra.Succeeded {
+		var err error
+		if found, err = t.prove(c, now, *end.Proof); err != nil {
+			return err
+		}
+	}
+	if err := t.endRun(c, now, runStatus, end, found); err != nil {
+		return err
+	}
+	switch end.Status {
+	case patra.Succeeded:
+		return t.succeed(c, now, found)
+	case patra.Partial:
+		return t.endEarly(c, now, *end.Early)
+	case patra.Failed:
+		return t.endSlice(c.Slice.ID, patra.Failed, now)
+	}
+	return nil
 }
 
 // runEnd is what the end of a task means for its run.
@@ -77,7 +89,10 @@ func (t *tx) endTask(c *patra.Claim, now patra.Instant, end patra.Closing) error
 	if end.GiveBack {
 		back = 1
 	}
-	return held(t.exec(requeueTask, end.RetryIn.Microseconds(), optional(end.WaitCode), fault, back, c.TaskID, c.Fence, c.Owner))
+	if err := held(t.exec(requeueTask, end.RetryIn.Microseconds(), optional(end.WaitCode), fault, back, c.TaskID, c.Fence, c.Owner)); err != nil {
+		return err
+	}
+	return t.parkIfPaused(c.Task.CursorID)
 }
 
 func (t *tx) endSlice(id int64, to patra.Status, now patra.Instant) error {
@@ -91,7 +106,7 @@ func (t *tx) endSlice(id int64, to patra.Status, now patra.Instant) error {
 	return err
 }
 
-func (t *tx) endRun(c *patra.Claim, now patra.Instant, to patra.Status, end patra.Closing) error {
+func (t *tx) endRun(c *patra.Claim, now patra.Instant, to patra.Status, end patra.Closing, found finding) error {
 	if err := patra.RunMoves.Check(patra.Running, to); err != nil {
 		return err
 	}
@@ -101,73 +116,38 @@ func (t *tx) endRun(c *patra.Claim, now patra.Instant, to patra.Status, end patr
 	if err != nil {
 		return err
 	}
-	stats := asJSON(map[string]any{"pages": pages, "records": records, "counts": n})
+	stats := map[string]any{"pages": pages, "records": records, "counts": n}
+	if to == patra.Succeeded && c.Slice.IsPart() {
+		stats[partAnswer] = found.answer
+	}
 	var fault any
 	if end.Fault != nil {
 		fault = asJSON(end.Fault)
 	}
-	rows, err := t.exec(endRun, to, to == patra.Succeeded, stats, fault, now, c.RunID)
+	rows, err := t.exec(endRun, to, to == patra.Succeeded, asJSON(stats), fault, now, c.RunID)
 	if err == nil && rows != 1 {
 		err = fmt.Errorf("run %d is not RUNNING: %w", c.RunID, patra.ErrIllegalMove)
 	}
 	return err
 }
 
-// succeed closes a slice whose scan the ledger proves to be exhausted: ordinals 1 to n all there, and the last page
-// said that nothing follows. Then its window is covered and the watermark may move.
-func (t *tx) succeed(c *patra.Claim, now patra.Instant, proof patra.Proof) error {
-	var pages, last, records, stored, quarantined int64
-	var observedMax *patra.Instant
-	_, err := t.one(scanSum, []any{c.TaskID, proof.ScanNo, patra.PhaseSearch}, &pages, &last, &records, &stored, &quarantined, &observedMax)
-	if err != nil {
-		return err
-	}
-	a := patra.Answer{CursorID: c.Slice.CursorID, SliceID: c.Slice.ID, Window: c.Slice.Window, Kind: patra.KindScan, State: proof.State, Trust: proof.Trust,
-		IDsSeen: proof.IDsSeen, Stored: stored, Quarantined: quarantined, Rescans: proof.Rescans, ClosedAt: now}
-	var first, hasNext bool
-	if _, err := t.one(scanEdge, []any{c.TaskID, proof.ScanNo, 1}, &first, &a.CountBefore); err != nil {
-		return err
-	}
-	found, err := t.one(scanEdge, []any{c.TaskID, proof.ScanNo, last}, &hasNext, &a.CountAfter)
-	if err != nil {
-		return err
-	}
-	if pages == 0 || pages != last || !found || hasNext {
-		return fmt.Errorf("task %d scan %d: %w", c.TaskID, proof.ScanNo, patra.ErrNoProof)
-	}
-	if proof.Details {
-		if err := t.proveDetails(c, proof, &a); err != nil {
-			return err
-		}
-	}
+// finding is what a finished scan proved about its slice.
+type finding struct {
+	answer   patra.Answer
+	observed string // the greatest time that was seen
+}
+
+// succeed closes a slice whose scan is proved to be exhausted. Then its window is covered and the watermark may move;
+// only where a window is cut by ids, it has to wait for the other parts. Ids that were known before cover no time.
+func (t *tx) succeed(c *patra.Claim, now patra.Instant, found finding) error {
 	if err := t.endSlice(c.Slice.ID, patra.Succeeded, now); err != nil {
 		return err
 	}
-	if a.State == patra.StateSealed {
-		a.SealedAt = &now
+	switch {
+	case c.Slice.Spec.Window == nil:
+		return nil
+	case c.Slice.IsPart():
+		return t.joinParts(c, now, found)
 	}
-	observed := ""
-	if observedMax != nil {
-		observed = observedMax.String()
-	}
-	return t.cover(now, a, *c, c.Slice.ExprHash, observed)
-}
-
-// proveDetails makes sure that every id of the search is settled, by detail pages without a hole.
-func (t *tx) proveDetails(c *patra.Claim, proof patra.Proof, a *patra.Answer) error {
-	var pages, last, records, stored, quarantined int64
-	var observedMax *patra.Instant
-	if _, err := t.one(scanSum, []any{c.TaskID, proof.ScanNo, patra.PhaseDetail}, &pages, &last, &records, &stored, &quarantined, &observedMax); err != nil {
-		return err
-	}
-	var items, open int64
-	if _, err := t.one(itemSum, []any{c.TaskID, proof.ScanNo}, &items, &open, &a.KnownMissing); err != nil {
-		return err
-	}
-	if open > 0 || pages != last {
-		return fmt.Errorf("task %d scan %d: %d of %d ids are not settled: %w", c.TaskID, proof.ScanNo, open, items, patra.ErrNoProof)
-	}
-	a.Stored += stored
-	a.Quarantined += quarantined
-	return nil
+	return t.cover(now, found.answer, *c, c.Slice.ExprHash, found.observed)
 }

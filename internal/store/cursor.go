@@ -8,7 +8,7 @@ import (
 )
 
 const cursorColumns = `id, provenance_code, endpoint_name, operation_code, cursor_key, namespace_scope_code, namespace_key,
-	origin_instant, origin_code, normalized_instant, sealed_instant, observed_max_value, version, plan_version, updated_at`
+	expr_proto_hash, campaign, origin_instant, origin_code, normalized_instant, sealed_instant, observed_max_value, version, plan_version, updated_at`
 
 var (
 	selectCursor = stmt{"select_cursor", `SELECT ` + cursorColumns + ` FROM ing_cursor
@@ -17,25 +17,14 @@ var (
 	lockCursor   = stmt{"lock_cursor", `SELECT ` + cursorColumns + ` FROM ing_cursor WHERE id = ? {lock}`}
 	insertCursor = stmt{"insert_cursor", `INSERT INTO ing_cursor
 		(provenance_code, endpoint_name, operation_code, cursor_key, namespace_scope_code, namespace_key, cursor_type_code, direction_code,
-		 expr_proto_hash, origin_instant, origin_code, cursor_value, normalized_instant, sealed_instant, version, plan_version, updated_at, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, 'TIME', 'FORWARD', ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)`}
-	insertCursorEvent = stmt{"insert_cursor_event", `INSERT INTO ing_cursor_event
-		(cursor_id, seq, provenance_code, endpoint_name, operation_code, cursor_key, namespace_scope_code, namespace_key, cursor_type_code, direction_code,
-		 cause_code, prev_value, new_value, prev_instant, new_instant, observed_max_value, window_from, window_to,
-		 plan_id, slice_id, task_id, run_id, expr_hash, idempotent_key, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'TIME', 'FORWARD', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`}
-	moveCursor = stmt{"move_cursor", `UPDATE ing_cursor
-		SET cursor_value = ?, normalized_instant = ?, observed_max_value = ?, version = version + 1, plan_id = ?, slice_id = ?, task_id = ?, run_id = ?, expr_hash = ?, updated_at = ?
-		WHERE id = ? AND version = ? AND normalized_instant < ?`}
-	sealCursor = stmt{"seal_cursor", `UPDATE ing_cursor SET sealed_instant = ?, updated_at = ? WHERE id = ?`}
-
+		 expr_proto_hash, campaign, origin_instant, origin_code, cursor_value, normalized_instant, sealed_instant, version, plan_version, updated_at, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, 'TIME', ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)`}
 	selectAnswers = stmt{"select_answers", `SELECT id, cursor_id, slice_id, window_from, window_to, kind_code, state_code, total_code, count_before, count_after,
 		ids_seen, stored, quarantined, known_missing, rescans, closed_at, sealed_at FROM ing_coverage WHERE cursor_id = ? AND window_to > ? ORDER BY window_to, window_from`}
 	selectWaivers = stmt{"select_waivers", `SELECT window_from, window_to FROM ing_gap_waiver WHERE cursor_id = ? AND window_to > ? AND revoked_at IS NULL`}
-	selectLive    = stmt{"select_live", `SELECT window_from, window_to FROM ing_plan_slice WHERE cursor_id = ? AND status_code = 'READY'`}
-	insertAnswer  = stmt{"insert_answer", `INSERT INTO ing_coverage
-		(cursor_id, slice_id, window_from, window_to, kind_code, state_code, total_code, count_before, count_after, ids_seen, stored, quarantined, known_missing, rescans, closed_at, sealed_at, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`}
+	selectLive    = stmt{"select_live", `SELECT window_from, window_to, COALESCE(confirmed_from, 0), COALESCE(confirmed_to, 0) FROM ing_plan_slice
+		WHERE cursor_id = ? AND status_code IN ('READY', 'PARTIAL')`}
+	selectCovered = stmt{"select_covered", `SELECT window_from, window_to FROM ing_coverage WHERE cursor_id = ? ORDER BY window_from, window_to`}
 )
 
 // allTime is before every window: Date columns are never negative beyond it.
@@ -62,19 +51,20 @@ func (t *tx) oneCursor(st stmt, args ...any) (*patra.Cursor, error) {
 
 func scanCursor(r *sql.Rows) (c patra.Cursor, err error) {
 	err = r.Scan(&c.ID, &c.Source, &c.Endpoint, &c.Operation, &c.Key, &c.Scope, &c.ScopeKey,
-		&c.Origin, textInto{&c.OriginCode}, &c.Value, &c.SealedThrough, textInto{&c.ObservedMax}, &c.Version, &c.PlanVersion, &c.UpdatedAt)
+		textInto{&c.ExprProtoHash}, textInto{&c.Campaign}, &c.Origin, textInto{&c.OriginCode}, &c.Value, &c.SealedThrough, textInto{&c.ObservedMax}, &c.Version, &c.PlanVersion, &c.UpdatedAt)
 	return c, err
 }
 
 // EnsureCursor finds the cursor of a namespace or creates it with its origin, which never changes afterwards.
-func (s *Store) EnsureCursor(ctx context.Context, now patra.Instant, ns patra.Namespace, origin patra.Instant, originCode string) (patra.Cursor, error) {
+func (s *Store) EnsureCursor(ctx context.Context, now patra.Instant, c patra.Cursor) (patra.Cursor, error) {
 	var found *patra.Cursor
 	err := s.write(ctx, "ensure cursor", func(t *tx) (err error) {
+		ns := c.Namespace
 		if found, err = t.cursor(ns); err != nil || found != nil {
 			return err
 		}
-		_, err = t.insert(insertCursor, ns.Source, ns.Endpoint, ns.Operation, ns.Key, ns.Scope, ns.ScopeKey,
-			ns.ScopeKey, origin, originCode, origin.String(), origin, origin, now, now)
+		_, err = t.insert(insertCursor, ns.Source, ns.Endpoint, ns.Operation, ns.Key, ns.Scope, ns.ScopeKey, ns.Direction(),
+			optional(c.ExprProtoHash), optional(c.Campaign), c.Origin, c.OriginCode, c.Origin.String(), c.Origin, c.Origin, now, now)
 		if err != nil && !s.dialect.duplicate(err) {
 			return err
 		}
@@ -112,21 +102,28 @@ func (t *tx) need(cursorID int64) (n need, err error) {
 		return n, patra.ErrNotFound
 	}
 	n.cursor = *c
-	live, err := t.windows(selectLive, cursorID)
-	if err != nil {
+	if n.live, err = t.live(cursorID); err != nil {
 		return n, err
 	}
-	answers, err := t.answers(cursorID, allTime)
-	if err != nil {
+	if n.covered, err = t.merged(selectCovered, cursorID); err != nil {
 		return n, err
 	}
 	waived, err := t.windows(selectWaivers, cursorID, allTime)
-	if err != nil {
-		return n, err
-	}
-	n.covered = patra.Merged(answers).Union(patra.NewCoverage(waived...))
-	n.live = patra.NewCoverage(live...)
-	return n, nil
+	n.covered = n.covered.Union(patra.NewCoverage(waived...))
+	return n, err
+}
+
+// live is what somebody is at work on: slices that wait or run, and the rest of those that ended early and are to be
+// cut. It is one statement, because between two of them a slice could become the other kind.
+func (t *tx) live(cursorID int64) (patra.Coverage, error) {
+	var all []patra.Window
+	err := t.rows(selectLive, func(r *sql.Rows) error {
+		var w, confirmed patra.Window
+		err := r.Scan(&w.From, &w.To, &confirmed.From, &confirmed.To)
+		all = append(all, patra.Rest(w, confirmed)...)
+		return err
+	}, cursorID)
+	return patra.NewCoverage(all...), err
 }
 
 func (t *tx) windows(st stmt, args ...any) (ws []patra.Window, err error) {
@@ -148,67 +145,4 @@ func (t *tx) answers(cursorID int64, after patra.Instant) (all []patra.Answer, e
 		return err
 	}, cursorID, after)
 	return all, err
-}
-
-// cover adds one answer to a cursor's coverage and moves the watermark as far as the coverage reaches: the event
-// first, then the value, under the lock of the cursor row. It moves nothing when there is a hole in front.
-func (t *tx) cover(now patra.Instant, a patra.Answer, by patra.Claim, exprHash string, observedMax string) error {
-	c, err := t.oneCursor(lockCursor, a.CursorID)
-	if err != nil {
-		return err
-	}
-	if c == nil {
-		return patra.ErrNotFound
-	}
-	_, err = t.insert(insertAnswer, a.CursorID, a.SliceID, a.Window.From, a.Window.To, a.Kind, a.State, a.Trust, a.CountBefore, a.CountAfter,
-		a.IDsSeen, a.Stored, a.Quarantined, a.KnownMissing, a.Rescans, a.ClosedAt, a.SealedAt, now)
-	if err != nil {
-		return err
-	}
-	answers, err := t.answers(c.ID, min(c.Value, c.SealedThrough, a.Window.From))
-	if err != nil {
-		return err
-	}
-	waived, err := t.windows(selectWaivers, c.ID, c.Value)
-	if err != nil {
-		return err
-	}
-	if err := t.advance(now, *c, patra.Merged(answers).Union(patra.NewCoverage(waived...)), a, by, exprHash, observedMax); err != nil {
-		return err
-	}
-	// What was read before the origin, because somebody insisted, is no part of the promise.
-	if sealed := max(patra.SealedFrontier(c.SealedThrough, a, answers), c.Origin); sealed != c.SealedThrough {
-		_, err = t.exec(sealCursor, sealed, now, c.ID)
-	}
-	return err
-}
-
-func (t *tx) advance(now patra.Instant, c patra.Cursor, covered patra.Coverage, a patra.Answer, by patra.Claim, exprHash, observedMax string) error {
-	reach := covered.Frontier(c.Value)
-	if reach <= c.Value {
-		return nil
-	}
-	observedMax = later(c.ObservedMax, observedMax)
-	_, err := t.insert(insertCursorEvent, c.ID, c.Version+1, c.Source, c.Endpoint, c.Operation, c.Key, c.Scope, c.ScopeKey,
-		patra.CauseAdvance, c.Value.String(), reach.String(), c.Value, reach, optional(observedMax), a.Window.From, a.Window.To,
-		by.Task.PlanID, a.SliceID, by.TaskID, by.RunID, exprHash, patra.EventKey(c.Namespace, c.Value, reach, a.Window, by.RunID), now)
-	if err != nil {
-		return err
-	}
-	n, err := t.exec(moveCursor, reach.String(), reach, optional(observedMax), by.Task.PlanID, a.SliceID, by.TaskID, by.RunID, exprHash, now,
-		c.ID, c.Version, reach)
-	if err == nil && n != 1 {
-		err = patra.ErrIllegalMove
-	}
-	return err
-}
-
-// later is the greater of two moments as text; an empty or unreadable one is before all others.
-func later(a, b string) string {
-	x, errA := patra.ParseInstant(a)
-	y, errB := patra.ParseInstant(b)
-	if errB != nil || (errA == nil && x > y) {
-		return a
-	}
-	return b
 }

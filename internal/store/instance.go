@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"encoding/json"
 
 	"patra"
@@ -16,12 +17,16 @@ var (
 		WHERE id = ? AND status_code = 'ACCEPTED'`}
 )
 
-// AcceptTrigger writes down that somebody asked for work, before anything can go wrong with it.
+// AcceptTrigger writes down that somebody asked for work, before anything can go wrong with it. A fire of a schedule that
+// another planner accepted is patra.ErrFired.
 func (s *Store) AcceptTrigger(ctx context.Context, now patra.Instant, in patra.Instance) (int64, error) {
 	var id int64
 	err := s.write(ctx, "accept trigger", func(t *tx) (err error) {
 		id, err = t.insert(insertInstance, in.Scheduler, in.JobID, in.LogID, in.Trigger, in.TriggeredAt, string(in.Params),
 			in.Source, in.Endpoint, in.Operation, patra.Accepted, now)
+		if s.dialect.duplicate(err) {
+			return patra.ErrFired
+		}
 		return err
 	})
 	return id, err
@@ -41,4 +46,27 @@ func (t *tx) settle(id int64, to patra.Status, exprHash, expr, spec, problem any
 		err = patra.ErrIllegalMove
 	}
 	return err
+}
+
+var (
+	lastFire = stmt{"last_fire", `SELECT MAX(triggered_at) FROM ing_schedule_instance WHERE scheduler_code = ? AND scheduler_job_id = ?`}
+)
+
+// Instances lists triggers.
+func (s *Store) Instances(ctx context.Context, f Filter) ([]patra.Instance, error) {
+	return list(ctx, s, "list_instances", `SELECT id, scheduler_code, scheduler_job_id, scheduler_log_id, trigger_type_code, triggered_at, trigger_params,
+		provenance_code, endpoint_name, operation_code, expr_proto_hash, spec_fingerprint, status_code, error FROM ing_schedule_instance WHERE {where} ORDER BY id DESC LIMIT ?`, f,
+		map[string]string{"source": "provenance_code", "status": "status_code", "job": "scheduler_job_id"},
+		func(r *sql.Rows) (in patra.Instance, err error) {
+			err = r.Scan(&in.ID, &in.Scheduler, &in.JobID, &in.LogID, &in.Trigger, &in.TriggeredAt, jsonInto{&in.Params},
+				&in.Source, &in.Endpoint, &in.Operation, textInto{&in.ExprProtoHash}, textInto{&in.Spec}, &in.Status, jsonInto{&in.Error})
+			return in, err
+		})
+}
+
+// LastFire is when a job of a schedule fired last; nil if it never did.
+func (s *Store) LastFire(ctx context.Context, job string) (*patra.Instant, error) {
+	var at *patra.Instant
+	_, err := s.read(ctx).one(lastFire, []any{patra.SchedulerCron, job}, &at)
+	return at, err
 }

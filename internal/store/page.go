@@ -13,11 +13,8 @@ var (
 		 before_token, before_token_hash, record_count, n_insert, n_update, n_same, n_stale, n_dup, n_quarantine, n_outside, idempotent_key, request_digest, stats,
 		 status_code, started_at, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, 0, 0, 0, 0, 0, 0, ?, ?, '{}', 'RUNNING', ?, ?)`}
-	insertRequest = stmt{"insert_request", `INSERT INTO ing_request
-		(request_id, run_id, batch_id, kind_code, gate_key, cost, waited, acquired_at, created_at) VALUES (?, ?, ?, 'PAGE', ?, ?, ?, ?, ?)`}
-	finishRequest = stmt{"finish_request", `UPDATE ing_request SET sent_at = ?, finished_at = ?, http_status = ?, bytes = ?, outcome_code = ?, level_code = ? WHERE id = ?`}
-	commitBatch   = stmt{"commit_batch", `UPDATE ing_task_run_batch
-		SET status_code = 'SUCCEEDED', done_ordinal = ordinal, after_token = ?, after_token_hash = ?, has_next = ?, end_code = ?, ts_min = ?, ts_max = ?, provider_total = ?,
+	commitBatch = stmt{"commit_batch", `UPDATE ing_task_run_batch
+		SET status_code = 'SUCCEEDED', done_ordinal = ordinal, after_token = ?, after_token_hash = ?, has_next = ?, end_code = ?, ts_min = ?, ts_max = ?, order_code = ?, provider_total = ?,
 		    record_count = ?, n_insert = ?, n_update = ?, n_same = ?, n_stale = ?, n_dup = ?, n_quarantine = ?, n_outside = ?,
 		    response_digest = ?, body_sha256 = ?, committed_at = ?
 		WHERE id = ? AND status_code = 'RUNNING'`}
@@ -53,7 +50,7 @@ func (t *tx) openPage(c *patra.Claim, now patra.Instant, open patra.PageOpen) (p
 	if err != nil {
 		return page, err
 	}
-	page.RequestRowID, err = t.insert(insertRequest, open.RequestID, c.RunID, page.BatchID, open.GateKey, open.Cost, open.Waited, open.AcquiredAt, now)
+	page.RequestRowID, err = t.insert(insertRequest, open.RequestID, c.RunID, page.BatchID, patra.RequestPage, open.GateKey, open.Cost, open.Waited, open.AcquiredAt, now)
 	return page, err
 }
 
@@ -74,7 +71,7 @@ func (s *Store) CommitPage(ctx context.Context, c *patra.Claim, now patra.Instan
 		if err := t.closeBatch(now, page, res, counts); err != nil {
 			return err
 		}
-		if err := t.finish(page, res.Exchange); err != nil {
+		if err := t.finishRequest(page.RequestRowID, res.Exchange); err != nil {
 			return err
 		}
 		if _, err := t.exec(checkRun, page.ScanNo, asJSON(map[string]any{"scan_no": page.ScanNo, "ordinal": page.Ordinal}), c.RunID); err != nil {
@@ -109,7 +106,7 @@ func (s *Store) FailPage(ctx context.Context, c *patra.Claim, now patra.Instant,
 		if err != nil {
 			return err
 		}
-		if err := t.finish(page, fail.Exchange); err != nil {
+		if err := t.finishRequest(page.RequestRowID, fail.Exchange); err != nil {
 			return err
 		}
 		if next != nil {
@@ -133,16 +130,11 @@ func (s *Store) landed(c *patra.Claim, page patra.OpenPage, as patra.Status) fun
 
 // closeBatch marks the ledger row as done, once.
 func (t *tx) closeBatch(now patra.Instant, page patra.OpenPage, res patra.PageResult, n patra.Counts) error {
-	rows, err := t.exec(commitBatch, []byte(res.After), patra.HashBytes([]byte(res.After)), res.HasNext, optional(res.EndCode), res.TimeMin, res.TimeMax, res.Total,
+	rows, err := t.exec(commitBatch, []byte(res.After), patra.HashBytes([]byte(res.After)), res.HasNext, optional(res.EndCode), res.TimeMin, res.TimeMax, optional(res.Order), res.Total,
 		n.Total(), n.Insert, n.Update, n.Same, n.Stale, n.Dup, n.Quarantine, n.Outside, text(res.Response), optional(res.BodySHA256), now, page.BatchID)
 	if err == nil && rows != 1 {
 		err = patra.ErrIllegalMove
 	}
-	return err
-}
-
-func (t *tx) finish(page patra.OpenPage, x patra.Exchange) error {
-	_, err := t.exec(finishRequest, optional(x.SentAt), x.FinishedAt, optional(x.Status), x.Bytes, x.Outcome, optional(x.Level), page.RequestRowID)
 	return err
 }
 

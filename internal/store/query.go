@@ -18,6 +18,7 @@ type Filter struct {
 	Run    int64
 	Batch  int64
 	Cursor int64
+	Job    string
 	Limit  int
 }
 
@@ -37,6 +38,7 @@ func (f Filter) where(columns map[string]string) (string, []any) {
 	add("run", f.Run != 0, f.Run)
 	add("batch", f.Batch != 0, f.Batch)
 	add("cursor", f.Cursor != 0, f.Cursor)
+	add("job", f.Job != "", f.Job)
 	limit := f.Limit
 	if limit <= 0 {
 		limit = 100
@@ -64,19 +66,14 @@ func (s *Store) Plans(ctx context.Context, f Filter) ([]patra.Plan, error) {
 
 // Slices lists slices.
 func (s *Store) Slices(ctx context.Context, f Filter) ([]patra.Slice, error) {
-	return list(ctx, s, "list_slices", `SELECT id, plan_id, cursor_id, slice_no, purpose_code, slice_signature_hash, expr_snapshot, expr_hash, window_from, window_to, fetch_from, fetch_to, status_code, closed_at
-		FROM ing_plan_slice WHERE {where} ORDER BY id DESC LIMIT ?`, f,
+	return list(ctx, s, "list_slices", `SELECT `+sliceColumns+` FROM ing_plan_slice WHERE {where} ORDER BY id DESC LIMIT ?`, f,
 		map[string]string{"source": "provenance_code", "status": "status_code", "plan": "plan_id", "slice": "id", "cursor": "cursor_id"},
-		func(r *sql.Rows) (sl patra.Slice, err error) {
-			err = r.Scan(&sl.ID, &sl.PlanID, &sl.CursorID, &sl.No, &sl.Purpose, &sl.Signature, jsonInto{&sl.Expr}, &sl.ExprHash, &sl.Window.From, &sl.Window.To,
-				&sl.Fetch.From, &sl.Fetch.To, &sl.Status, &sl.ClosedAt)
-			return sl, err
-		})
+		scanSlice)
 }
 
 // Tasks lists tasks with the windows they answer for.
 func (s *Store) Tasks(ctx context.Context, f Filter) ([]patra.Task, error) {
-	return list(ctx, s, "list_tasks", `SELECT t.id, t.plan_id, t.slice_id, t.cursor_id, t.provenance_code, t.endpoint_name, t.operation_code, t.priority, t.scheduled_at, t.status_code, t.wait_code,
+	return list(ctx, s, "list_tasks", `SELECT t.id, t.plan_id, t.slice_id, COALESCE(t.cursor_id, 0), t.provenance_code, t.endpoint_name, t.operation_code, t.priority, t.scheduled_at, t.status_code, t.wait_code,
 		t.lease_owner, t.lease_count, t.leased_until, t.attempt_count, t.max_attempts, t.scan_no, t.next_ordinal, t.last_error, s.window_from, s.window_to
 		FROM ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id WHERE {where} ORDER BY t.id DESC LIMIT ?`, f,
 		map[string]string{"source": "t.provenance_code", "status": "t.status_code", "plan": "t.plan_id", "slice": "t.slice_id", "task": "t.id", "cursor": "t.cursor_id"},
@@ -149,17 +146,27 @@ func (s *Store) CursorEvents(ctx context.Context, f Filter) ([]CursorEvent, erro
 
 var (
 	sliceStates = stmt{"slice_states", `SELECT status_code, COUNT(*) FROM ing_plan_slice WHERE cursor_id = ? GROUP BY status_code`}
+	planStates  = stmt{"plan_states", `SELECT status_code, COUNT(*) FROM ing_plan_slice WHERE plan_id = ? GROUP BY status_code`}
 )
 
 // SliceStates counts the slices of a cursor by state. READY ones are live.
 func (s *Store) SliceStates(ctx context.Context, cursorID int64) (map[patra.Status]int, error) {
+	return s.states(ctx, sliceStates, cursorID)
+}
+
+// PlanStates counts the slices of a plan by state.
+func (s *Store) PlanStates(ctx context.Context, planID int64) (map[patra.Status]int, error) {
+	return s.states(ctx, planStates, planID)
+}
+
+func (s *Store) states(ctx context.Context, st stmt, id int64) (map[patra.Status]int, error) {
 	states := map[patra.Status]int{}
-	err := s.read(ctx).rows(sliceStates, func(r *sql.Rows) error {
+	err := s.read(ctx).rows(st, func(r *sql.Rows) error {
 		var status patra.Status
 		var n int
 		err := r.Scan(&status, &n)
 		states[status] = n
 		return err
-	}, cursorID)
+	}, id)
 	return states, err
 }

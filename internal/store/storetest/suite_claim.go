@@ -153,6 +153,7 @@ func fenced(t *testing.T, e Engine) {
 			"succeed":   w.Succeed(c, patra.StateSealed),
 			"give back": w.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true}),
 			"give up":   w.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Failed}),
+			"end early": w.Early(c, patra.OrderNone, patra.TrustNone, nothing),
 		} {
 			if !errors.Is(err, patra.ErrLeaseLost) {
 				t.Errorf("%s with %s: %v", what, name, err)

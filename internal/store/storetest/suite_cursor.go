@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -84,4 +85,38 @@ func dispute(t *testing.T, e Engine) {
 	if got := w.Watermark(); got.SealedThrough != Origin+3*patra.Day {
 		t.Errorf("complete through %s after the dispute was settled", got.SealedThrough)
 	}
+}
+
+// standing closes windows of any length in any order and state, under clocks that do not agree, and compares the cursor
+// with what the rules make of all answers.
+func standing(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 0)
+	var stretches []patra.Slice
+	taken := map[patra.Window]bool{}
+	for len(stretches) < 40 {
+		from := Day(rand.IntN(14) - 2).From
+		window := patra.Window{From: from, To: from + patra.Instant(1+rand.IntN(4))*patra.Day}
+		if !taken[window] {
+			taken[window] = true
+			stretches = append(stretches, Stretch(window))
+		}
+	}
+	w.Add(stretches...)
+	states := []patra.Completeness{patra.StateSealed, patra.StateSealed, patra.StateDisputed}
+	for range stretches {
+		c := w.Take()
+		w.Page(c, 1, false)
+		proof := &patra.Proof{ScanNo: 1, Trust: patra.TrustExact, State: states[rand.IntN(len(states))]}
+		w.must(w.Finish(t.Context(), c, w.Clock.Instant()+patra.Instant(rand.IntN(5))*patra.Second, patra.Closing{Status: patra.Succeeded, Proof: proof}))
+		all := w.covered()
+		value, sealed := patra.Merged(all).Frontier(Origin), patra.Paint(all)[patra.StateSealed].Frontier(Origin)
+		if got := w.Watermark(); got.Value != value || got.SealedThrough != sealed {
+			t.Fatalf("watermark %s, complete through %s; all answers say %s and %s", got.Value, got.SealedThrough, value, sealed)
+		}
+	}
+	_, covered, live, err := w.Need(t.Context(), w.Cursor.ID)
+	if err != nil || !slices.Equal(covered, patra.Merged(w.covered())) || len(live) != 0 {
+		t.Errorf("covered %v, live %v, %v", covered, live, err)
+	}
+	CheckInvariants(t, Inspect(t, w.URL))
 }

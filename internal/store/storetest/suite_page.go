@@ -185,3 +185,29 @@ func twoPhases(t *testing.T, e Engine) {
 	}
 	CheckInvariants(t, Inspect(t, w.URL))
 }
+
+func looseRequests(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 0)
+	at := w.Clock.Instant()
+	open := patra.RequestOpen{RequestID: store.NewOwner(), Kind: patra.RequestProbe, GateKey: "demo", Cost: 1, Waited: 5, AcquiredAt: at}
+	id, err := w.OpenRequest(t.Context(), at, open)
+	w.must(err)
+	read := func() (kind string, run, batch, finished *int64) {
+		w.must(Inspect(t, w.URL).QueryRow(`SELECT kind_code, run_id, batch_id, finished_at FROM ing_request`).Scan(&kind, &run, &batch, &finished))
+		return kind, run, batch, finished
+	}
+	if kind, run, batch, finished := read(); kind != patra.RequestProbe || run != nil || batch != nil || finished != nil {
+		t.Errorf("opened as %s of run %v and page %v, finished at %v", kind, run, batch, finished)
+	}
+	if _, err := w.OpenRequest(t.Context(), at, open); err == nil {
+		t.Error("the same request has two rows")
+	}
+	w.must(w.CloseRequest(t.Context(), id, patra.Exchange{SentAt: at, FinishedAt: at + 1, Status: 200, Bytes: 7, Outcome: patra.OutcomeOK}))
+	if _, _, _, finished := read(); finished == nil || *finished != int64(at)+1 {
+		t.Errorf("finished at %v", finished)
+	}
+	if err := w.CloseRequest(t.Context(), id+1, patra.Exchange{}); !errors.Is(err, patra.ErrNotFound) {
+		t.Errorf("a request that is not there: %v", err)
+	}
+	CheckInvariants(t, Inspect(t, w.URL))
+}

@@ -55,12 +55,13 @@ func NewWorld(t testing.TB, e Engine, days int) *World {
 func (w *World) AddPlan(source, endpoint string, days int, maxAttempts int64) (patra.Cursor, patra.Plan) {
 	w.T.Helper()
 	ctx, now := w.T.Context(), w.Clock.Instant()
-	cursor, err := w.EnsureCursor(ctx, now, patra.HarvestNamespace(source, endpoint, "indexed_at", expr.All().Hash(), nil), Origin, patra.OriginUser)
+	cursor, err := w.EnsureCursor(ctx, now, patra.Cursor{Namespace: patra.HarvestNamespace(source, endpoint, "indexed_at", expr.All().Hash(), nil), Origin: Origin, OriginCode: patra.OriginUser, ExprProtoHash: expr.All().Hash()})
 	w.must(err)
 	plan := w.StartPlanFor(cursor, patra.Window{From: Origin, To: Origin + patra.Instant(days)*patra.Day})
 	cursor, _, _, err = w.Need(ctx, cursor.ID)
 	w.must(err)
 	w.must(w.AddSlices(ctx, now, plan.ID, cursor.PlanVersion, Days(Origin, days), patra.TriggerManual, maxAttempts))
+	w.must(w.EndSlicing(ctx, plan.ID, patra.SlicingEnd{Status: patra.Ready}))
 	return cursor, plan
 }
 

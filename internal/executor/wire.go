@@ -18,6 +18,12 @@ import (
 // correlation is the header that ties a request at the provider to our row of it.
 const correlation = "X-Ingest-Correlation-Id"
 
+// wire is the way of requests to a provider: through the gate, out, and back as whole answers. Runs and probes share it.
+type wire struct {
+	gate  Gate
+	drain <-chan struct{} // closed when nothing more should be sent; nil is never
+}
+
 // answer is a whole response.
 type answer struct {
 	status   int
@@ -57,61 +63,68 @@ func (f *failedPage) Error() string { return f.fault.Error() }
 // Unwrap gives the fault.
 func (f *failedPage) Unwrap() error { return f.fault }
 
-// fetch waits for its turn, sends the announced request and reads the whole answer.
-func (r *run) fetch(ctx context.Context, page patra.OpenPage, call source.Call) (answer, error) {
-	if err := r.await(ctx, page); err != nil {
-		return answer{}, err
-	}
-	if r.draining() {
-		return answer{}, errDrained
-	}
-	req, err := http.NewRequestWithContext(ctx, call.Method, call.URL, bytes.NewReader(call.Body))
-	if err != nil {
-		return answer{}, err
-	}
-	for k, v := range call.Headers {
-		req.Header.Set(k, v)
-	}
-	req.Header.Set("Accept-Encoding", "gzip")
-	req.Header.Set(correlation, page.RequestID)
-	if len(call.Body) == 0 {
-		req.Body, req.GetBody, req.ContentLength = nil, nil, 0
-	}
-	if r.program.Spec.Stateful() {
-		egress.Once(req)
-	}
-	if page.Phase == patra.PhaseDetail {
-		return r.send(r.secondClient, req)
-	}
-	return r.send(r.client, req)
+// reserve charges one request to the gate. It tells when it was charged, and how long it has to wait from then.
+func (w wire) reserve(ctx context.Context, spec *source.Spec) (at patra.Instant, wait time.Duration, err error) {
+	wait, err = w.gate.Reserve(ctx, spec.Source, spec.Rate.PerSecond, spec.Rate.Burst)
+	return patra.InstantOf(time.Now()), wait, err
 }
 
-// await waits for the grant. If a cooldown began meanwhile, the grant is void and a new one is asked for: all who waited
+// await waits until a grant. If a cooldown began meanwhile, the grant is void and a new one is asked for: all who waited
 // would otherwise come at its very end.
-func (r *run) await(ctx context.Context, page patra.OpenPage) error {
-	granted := page.AcquiredAt.Add(time.Duration(page.Waited) * time.Microsecond)
+func (w wire) await(ctx context.Context, spec *source.Spec, granted patra.Instant) error {
 	wait := time.Until(granted.Time())
 	for {
-		if err := r.sleep(ctx, wait); err != nil {
+		if err := w.sleep(ctx, wait); err != nil {
 			return err
 		}
-		left, err := r.Gate.Remaining(ctx, page.GateKey)
+		left, err := w.gate.Remaining(ctx, spec.Source)
 		if err != nil || left == 0 {
 			return err
 		}
-		rate := r.program.Spec.Rate
-		if wait, err = r.Gate.Reserve(ctx, page.GateKey, rate.PerSecond, rate.Burst); err != nil {
+		if _, wait, err = w.reserve(ctx, spec); err != nil {
 			return err
 		}
 	}
 }
 
-func (r *run) send(client *http.Client, req *http.Request) (a answer, err error) {
+// sleep waits, unless the work in hand is to stop.
+func (w wire) sleep(ctx context.Context, d time.Duration) error {
+	if d <= 0 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-w.drain:
+		return errDrained
+	case <-time.After(d):
+		return nil
+	}
+}
+
+func (w wire) draining() bool {
+	select {
+	case <-w.drain:
+		return true
+	default:
+		return false
+	}
+}
+
+// send sends a request that was granted and reads the whole answer.
+func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, call source.Call, requestID string) (a answer, err error) {
+	req, err := request(ctx, call, requestID)
+	if err != nil {
+		return a, err
+	}
+	if spec.Stateful() {
+		egress.Once(req)
+	}
 	a.exchange.SentAt = patra.InstantOf(time.Now())
 	resp, err := client.Do(req)
 	if err == nil {
 		a.status, a.header = resp.StatusCode, resp.Header
-		a.body, err = egress.ReadBody(resp, r.program.Spec.HTTP.MaxBody)
+		a.body, err = egress.ReadBody(resp, spec.HTTP.MaxBody)
 		resp.Body.Close()
 	}
 	a.exchange.FinishedAt = patra.InstantOf(time.Now())
@@ -121,6 +134,31 @@ func (r *run) send(client *http.Client, req *http.Request) (a answer, err error)
 	}
 	a.retryAfter = source.RetryAfter(a.status, a.header, time.Now())
 	return a, nil
+}
+
+func request(ctx context.Context, call source.Call, requestID string) (*http.Request, error) {
+	req, err := http.NewRequestWithContext(ctx, call.Method, call.URL, bytes.NewReader(call.Body))
+	if err != nil {
+		return nil, err
+	}
+	for k, v := range call.Headers {
+		req.Header.Set(k, v)
+	}
+	req.Header.Set("Accept-Encoding", "gzip")
+	req.Header.Set(correlation, requestID)
+	if len(call.Body) == 0 {
+		req.Body, req.GetBody, req.ContentLength = nil, nil, 0
+	}
+	return req, nil
+}
+
+// rest is how long to wait after the n-th failure of a request. When the provider asks us to slow down, everybody does.
+func (w wire) rest(ctx context.Context, spec *source.Spec, failed *failedPage, n int) (time.Duration, error) {
+	wait := max(backoff(spec.Retry.Backoff, n), failed.retryAfter)
+	if failed.fault.Code != patra.CodeRateLimited {
+		return wait, nil
+	}
+	return wait, w.gate.Cooldown(ctx, spec.Source, wait)
 }
 
 func (a *answer) failed(f *patra.Fault) error {

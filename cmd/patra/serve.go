@@ -1,0 +1,137 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/sync/errgroup"
+
+	"patra/internal/config"
+	"patra/internal/executor"
+	"patra/internal/planner"
+	"patra/internal/schedule"
+	"patra/internal/source"
+	"patra/internal/store"
+)
+
+// The roles of a server. One process may have all of them, or many processes one each.
+const (
+	rolePlanner  = "planner"
+	roleExecutor = "executor"
+)
+
+func (a *app) serveCmd() *cobra.Command {
+	var roles []string
+	var baseURL string
+	var workers int
+	c := &cobra.Command{
+		Use: "serve", Short: "Run the schedules and everything that is in the queue, until it is told to stop", Args: noArgs,
+		Long: "Serve fires the schedules of patra.yaml, goes on with plans that did not fit into the queue, cuts again what turned out\nto be too large, and works through the queue. SIGTERM or Ctrl-C drains: pages in flight are kept and the rest is left for\nthe next call. Any number of processes may serve one store; with --role they share the work.",
+		Example: `  patra serve
+  patra serve --role planner            only schedules and plans
+  patra serve --role executor           only the queue`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			for _, r := range roles {
+				if r != rolePlanner && r != roleExecutor {
+					return usage("--role %q is not known; write %s, %s or both", r, rolePlanner, roleExecutor)
+				}
+			}
+			return a.serve(c.Context(), roles, strings.TrimSuffix(baseURL, "/"), workers)
+		},
+	}
+	c.Flags().StringSliceVar(&roles, "role", []string{rolePlanner, roleExecutor}, "what this process does")
+	c.Flags().StringVar(&baseURL, "base-url", "", "mirror, proxy or simulator that schedules ask in place of a source's own address")
+	c.Flags().IntVar(&workers, "workers", 0, "pages read at the same time, in place of executor.workers")
+	c.Flags().StringVar(&a.contact, "contact", "", "address sent where a provider asks for one, in place of contact")
+	return c
+}
+
+// serve runs the roles until ctx ends. Being told to stop is a good end.
+func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers int) error {
+	cfg, err := a.load()
+	if err != nil {
+		return err
+	}
+	s, err := a.openOrCreate(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := a.planner(s, cfg.Contact, true)
+	if err != nil {
+		return err
+	}
+	if workers <= 0 {
+		workers = cfg.Executor.Workers
+	}
+	log := a.logger(cfg)
+	group, ctx := errgroup.WithContext(ctx)
+	if slices.Contains(roles, rolePlanner) {
+		d := &duty{app: a, store: s, planner: p, log: log, baseURL: baseURL, schedules: cfg.Schedules}
+		group.Go(func() error { return d.scheduler().Run(ctx) })
+		group.Go(func() error { return d.tend(ctx) })
+	}
+	if slices.Contains(roles, roleExecutor) {
+		x := &executor.Executor{
+			Store: s, Gate: a.gate(), Log: log, Client: clientFor,
+			Config: executor.Config{Owner: store.NewOwner(), Workers: workers, PerPartition: cfg.Executor.PerPartition, Lease: time.Duration(cfg.Executor.Lease), Heartbeat: time.Duration(cfg.Executor.Heartbeat),
+				Vars: source.Vars{Contact: cfg.Contact, Version: version}, Poll: time.Second, Grace: 10 * time.Second},
+		}
+		group.Go(func() error { return x.Run(ctx) })
+	}
+	fmt.Fprintf(a.stdout, "Serving %s as %s, %s. Ctrl-C drains and stops.\n", cfg.Redacted().Store.URL, strings.Join(roles, " and "), plural(int64(len(cfg.Schedules)), "schedule"))
+	err = group.Wait()
+	if err == nil {
+		fmt.Fprintln(a.stdout, "Drained and stopped.")
+	}
+	return err
+}
+
+// duty is what a serving planner sees to.
+type duty struct {
+	app       *app
+	store     *store.Store
+	planner   *planner.Planner
+	log       *slog.Logger
+	baseURL   string
+	schedules []config.Schedule
+}
+
+// tendEvery is how often plans are looked after.
+const tendEvery = 2 * time.Second
+
+// tend goes on with unfinished plans and cuts again what ended early, until ctx ends. What goes wrong with one look is
+// said, and the next look is taken all the same.
+func (d *duty) tend(ctx context.Context) error {
+	tick := time.NewTicker(tendEvery)
+	defer tick.Stop()
+	for {
+		if err := d.look(ctx); err != nil && ctx.Err() == nil {
+			d.log.Error("plans could not be looked after", "reason", err.Error())
+		}
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+	}
+}
+
+// look is one turn of tend.
+func (d *duty) look(ctx context.Context) error {
+	return d.planner.Tend(ctx, now(), func(ctx context.Context) ([]int64, error) { return d.store.Unfinished(ctx) })
+}
+
+func (d *duty) scheduler() *schedule.Scheduler {
+	s := &schedule.Scheduler{Log: d.log, Fired: d.store.LastFire, Fire: d.fire}
+	for _, c := range d.schedules {
+		if !c.Paused {
+			s.Jobs = append(s.Jobs, schedule.Job{Name: c.Name, Cron: c.Cron})
+		}
+	}
+	return s
+}

@@ -1,0 +1,217 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patra"
+	"patra/internal/executor"
+	"patra/internal/planner"
+	"patra/internal/source"
+	"patra/internal/store"
+)
+
+func (a *app) harvestCmd() *cobra.Command {
+	return a.workCmd(patra.Harvest, &cobra.Command{
+		Use: "harvest SOURCE", Short: "Plan and read a source forward from its watermark",
+		Long: "Harvest plans what is missing between the watermark and now, and reads it with several workers. Ctrl-C drains:\npages in flight are kept and the rest is left for the next call. Exit code 4 means that something is missing.",
+		Example: `  patra harvest crossref --contact me@example.org --from 2026-11-01 --to 2026-11-08
+  patra harvest crossref                                 go on from the watermark`,
+	}, func(*cobra.Command, *askFlags) {})
+}
+
+func (a *app) backfillCmd() *cobra.Command {
+	return a.workCmd(patra.Backfill, &cobra.Command{
+		Use: "backfill SOURCE", Short: "Plan and read the history of a source, as a campaign of its own",
+		Long: "Backfill reads what lies before the beginning of the harvest. It has a watermark of its own and never touches that of\nthe harvest, has a lower priority, and can be stopped, paused and gone on with: the same command, or one without --from,\ngoes on where the campaign is. Ctrl-C drains. Exit code 4 means that something is missing.",
+		Example: `  patra backfill crossref --from 2020-01-01 --newest-first
+  patra backfill crossref                                go on with the campaign
+  patra campaign list                                    how far it is, and when it will be done`,
+	}, addPastFlags)
+}
+
+func (a *app) updateCmd() *cobra.Command {
+	return a.workCmd(patra.Update, &cobra.Command{
+		Use: "update SOURCE", Short: "Plan and read known records again",
+		Long: "Update reads again what is known. By time it asks an endpoint for what changed in a stretch of time, such as the endpoint\nmodified of pubmed, with a watermark of its own. With --by-id it fetches every known record by its id.",
+		Example: `  patra update pubmed --endpoint modified --from 2026-11-01
+  patra update pubmed --by-id`,
+	}, func(c *cobra.Command, f *askFlags) {
+		addPastFlags(c, f)
+		c.Flags().BoolVar(&f.byID, "by-id", false, "fetch known records by their ids, in place of a stretch of time")
+	})
+}
+
+// workCmd is a command that plans and executes in the foreground.
+func (a *app) workCmd(op patra.Operation, c *cobra.Command, more func(*cobra.Command, *askFlags)) *cobra.Command {
+	f := askFlags{operation: op}
+	var workers int
+	var out format
+	c.Args = exactly("SOURCE")
+	c.RunE = func(c *cobra.Command, args []string) error {
+		req, err := a.request(c.Context(), args[0], f)
+		if err != nil {
+			return err
+		}
+		s, err := a.openOrCreate(c.Context())
+		if err != nil {
+			return err
+		}
+		sum, err := a.work(c.Context(), s, req, workers, !f.noProbe)
+		if err != nil {
+			return err
+		}
+		if out != "table" {
+			err = printValue(a.stdout, out, sum)
+		} else {
+			sum.print(a.stdout)
+		}
+		if err != nil {
+			return err
+		}
+		return sum.verdict()
+	}
+	a.addAskFlags(c, &f)
+	more(c, &f)
+	c.Flags().IntVar(&workers, "workers", 0, "pages read at the same time, in place of executor.workers")
+	formatFlag(c, &out)
+	return c
+}
+
+// work plans, runs everything that the cursor still needs, and says how complete it is now.
+func (a *app) work(ctx context.Context, s *store.Store, req planner.Request, workers int, probe bool) (*summary, error) {
+	p, err := a.planner(s, req.Contact, probe)
+	if err != nil {
+		return nil, err
+	}
+	plan, err := p.Plan(ctx, now(), req)
+	if err != nil {
+		return nil, err
+	}
+	sum := &summary{Plan: plan.Plan, Decision: plan.Decision, Probes: plan.Probes, started: time.Now(), source: req.Source.Code, tally: tally{Faults: map[string]int64{}}}
+	if !plan.Plan.Window.IsEmpty() || plan.Plan.CursorID != 0 {
+		if err := a.execute(ctx, s, p, plan, req, workers, sum); err != nil {
+			return nil, err
+		}
+	}
+	sum.Interrupted = ctx.Err() != nil
+	return sum, sum.measure(context.WithoutCancel(ctx), s)
+}
+
+// execute works on the plan's cursor until nothing of it is queued or running any more, whichever plan it is from:
+// what a killed process left behind is finished too. What ends early is cut again, and what did not fit into the queue
+// is planned when it has room.
+func (a *app) execute(ctx context.Context, s *store.Store, p *planner.Planner, plan *planner.Result, req planner.Request, workers int, sum *summary) error {
+	cfg, err := a.load()
+	if err != nil {
+		return err
+	}
+	if workers <= 0 {
+		workers = cfg.Executor.Workers
+	}
+	f := &foreground{store: s, planner: p, plan: plan.Plan}
+	open, err := f.open(ctx)
+	if err != nil {
+		return err
+	}
+	bar := a.progress(sum, req.Source.Code+"/"+plan.Plan.Endpoint, int64(open))
+	f.bar = bar
+	x := &executor.Executor{
+		Store: s, Gate: a.gate(), Log: a.logger(cfg), Observe: bar.observe, Client: clientFor, Done: f.done,
+		Config: executor.Config{
+			Owner: store.NewOwner(), Workers: workers, CursorID: plan.Plan.CursorID, Lease: time.Duration(cfg.Executor.Lease), Heartbeat: time.Duration(cfg.Executor.Heartbeat),
+			Vars: source.Vars{Contact: req.Contact, Version: version}, Poll: 250 * time.Millisecond, Grace: 10 * time.Second,
+		},
+	}
+	if plan.Plan.CursorID == 0 {
+		x.Config.PlanID = plan.Plan.ID
+	}
+	err = x.Run(ctx)
+	bar.finish()
+	sum.Left = f.left
+	return err
+}
+
+// foreground keeps a plan going while its workers are idle.
+type foreground struct {
+	store   *store.Store
+	planner *planner.Planner
+	plan    patra.Plan
+	bar     *progress
+
+	mu   sync.Mutex // idle workers come all at once, and one is enough
+	left string     // why the plan could not be cut to its end now
+}
+
+// open is how many slices of the work are not closed.
+func (f *foreground) open(ctx context.Context) (int, error) {
+	states, err := f.states(ctx)
+	return states[patra.Ready] + states[patra.Partial], err
+}
+
+func (f *foreground) states(ctx context.Context) (map[patra.Status]int, error) {
+	if f.plan.CursorID == 0 {
+		return f.store.PlanStates(ctx, f.plan.ID)
+	}
+	return f.store.SliceStates(ctx, f.plan.CursorID)
+}
+
+// done tells an idle worker whether all is done. If not, it sees to it that there is something to do.
+func (f *foreground) done(ctx context.Context) (bool, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	states, err := f.states(ctx)
+	if err != nil {
+		return false, err
+	}
+	if states[patra.Partial] > 0 {
+		n, err := f.planner.Reslice(ctx, now(), f.plan.CursorID)
+		if err == nil && n > 0 {
+			err = f.grow(ctx)
+		}
+		return false, err
+	}
+	if states[patra.Ready] > 0 {
+		return f.paused(ctx)
+	}
+	return f.more(ctx)
+}
+
+// paused reports whether the rest is held back by somebody, so that nobody waits for it.
+func (f *foreground) paused(ctx context.Context) (bool, error) {
+	if f.plan.CursorID == 0 {
+		return false, nil
+	}
+	paused, err := f.store.Paused(ctx, f.plan.CursorID)
+	if paused {
+		f.left = patra.ReasonPaused
+	}
+	return paused, err
+}
+
+// more goes on with a plan that was not cut to its end.
+func (f *foreground) more(ctx context.Context) (bool, error) {
+	plan, err := f.store.Plan(ctx, f.plan.ID)
+	if err != nil || plan.Status != patra.Partial {
+		return true, err
+	}
+	res, err := f.planner.Continue(ctx, now(), plan)
+	if err != nil {
+		return false, err
+	}
+	if res.Added == 0 && res.Plan.Status == patra.Partial {
+		f.left = res.Plan.Reason
+		return true, nil
+	}
+	return false, f.grow(ctx)
+}
+
+// grow tells the bar that there is more to do than it knew.
+func (f *foreground) grow(ctx context.Context) error {
+	open, err := f.open(ctx)
+	f.bar.grow(int64(open))
+	return err
+}

@@ -1,0 +1,85 @@
+package executor
+
+import (
+	"strconv"
+	"time"
+
+	"patra"
+	"patra/internal/source"
+)
+
+// endedEarly is why a slice is left before its end. What is left of it is cut into smaller ones by a planner.
+type endedEarly struct{ reason, text string }
+
+// Error implements error.
+func (e *endedEarly) Error() string { return "ended early: " + e.reason + " " + e.text }
+
+// whole reports whether the slice cannot be cut any further: then it is read to its end, whatever it takes.
+func (r *run) whole() bool {
+	hints := r.claim.Slice.Spec.Hints
+	return hints != nil && hints.Whole
+}
+
+// enough says whether the slice should be left after a page that has a successor: because the provider will not answer
+// as deep as that, or because the budget is used up.
+func (r *run) enough(res patra.PageResult) error {
+	if !res.HasNext || r.whole() {
+		return nil
+	}
+	spec := r.program.Spec
+	if spec.Response.Total.Trust == patra.TrustExact && res.Total != nil && tooDeep(spec, *res.Total) {
+		return &endedEarly{patra.ResliceCap, "there are " + strconv.FormatInt(*res.Total, 10) + " records"}
+	}
+	budget := r.claim.Slice.Spec.Budget
+	if budget == nil {
+		return nil
+	}
+	over := func(n, most int64) bool { return most > 0 && n >= most }
+	switch {
+	case over(r.scan.walked.Requests, budget.MaxRequests):
+		return &endedEarly{reason: patra.ResliceRequests}
+	case over(r.scan.seen()+int64(len(res.Records)+len(res.IDs)+len(res.Quarantined)), budget.MaxRecords):
+		return &endedEarly{reason: patra.ResliceRecords}
+	case over(int64(time.Since(r.began)/time.Second), budget.MaxSeconds):
+		return &endedEarly{reason: patra.ResliceSeconds}
+	}
+	return nil
+}
+
+// tooDeep reports whether so many records lie deeper than the provider answers. Only positions that are counted have a
+// depth that can be told before.
+func tooDeep(spec *source.Spec, total int64) bool {
+	p := spec.Pagination
+	first, err := strconv.ParseInt(spec.First(), 10, 64)
+	if p.Cap == 0 || err != nil || p.Next != "" {
+		return false
+	}
+	switch p.Type {
+	case pageOffset:
+		return first+total > p.Cap
+	case pagePage:
+		return total > (p.Cap-first+1)*int64(p.PageSize)
+	}
+	return false
+}
+
+// The kinds of paging whose positions are numbers of our own: when what is there changes under such a walk, everything
+// behind it moves.
+const (
+	pageOffset = "OFFSET"
+	pagePage   = "PAGE"
+	pageTime   = "TIME"
+)
+
+// partial is the end of a run that left its slice early, with what it proved all the same.
+func (r *run) partial(why *endedEarly) patra.Closing {
+	walked, trust := r.scan.walked, r.program.Spec.Response.Total.Trust
+	early := &patra.EarlyEnd{
+		Reslice: patra.Reslice{Reason: why.reason, Requests: walked.Requests, Records: r.scan.seen(), Total: r.scan.total, Text: why.text},
+		ScanNo:  r.scan.no, Order: walked.Order, Trust: trust, Confirmed: r.claim.Slice.Provable(walked, trust),
+	}
+	if !early.Confirmed.IsEmpty() {
+		early.IDsSeen = r.scan.seen() - r.scan.tied
+	}
+	return patra.Closing{Status: patra.Partial, Early: early}
+}

@@ -1,0 +1,155 @@
+package executor
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"log/slog"
+	"net/http"
+	"sync"
+	"time"
+
+	"patra"
+	"patra/internal/expr"
+	"patra/internal/source"
+)
+
+// Requests keeps the rows of requests that belong to no run.
+type Requests interface {
+	OpenRequest(ctx context.Context, now patra.Instant, open patra.RequestOpen) (int64, error)
+	CloseRequest(ctx context.Context, id int64, x patra.Exchange) error
+}
+
+// ErrCannotProbe means that asking how much there is would already be the harvest: the source cannot count, and a first
+// page of it cannot be asked for twice.
+var ErrCannotProbe = errors.New("the source cannot say how much there is without beginning a walk")
+
+// Prober asks providers how much there is. Its requests go the way of all others: through the gate, with a row of their
+// own before they are sent, and again as often as the source allows. It must not be copied.
+type Prober struct {
+	Store  Requests
+	Gate   Gate
+	Client func(*source.Spec, string) *http.Client
+	Vars   source.Vars
+	Log    *slog.Logger
+
+	ready sync.Map // fingerprint + base URL -> *target
+}
+
+// Probe asks about one window: for a count, if the source can count, else for a first page.
+func (p *Prober) Probe(ctx context.Context, spec *source.Spec, query expr.Node, window patra.Window, baseURL string) (patra.Probe, error) {
+	if !spec.CanCount() && spec.Stateful() {
+		return patra.Probe{}, ErrCannotProbe
+	}
+	call, err := p.call(spec, query, window, baseURL)
+	if err != nil {
+		return patra.Probe{}, err
+	}
+	t, err := p.target(spec, baseURL)
+	if err != nil {
+		return patra.Probe{}, err
+	}
+	w := wire{gate: p.Gate}
+	for attempt := 1; ; attempt++ {
+		probe, err := p.ask(ctx, w, t, call)
+		failed, ok := errors.AsType[*failedPage](err)
+		if !ok {
+			return probe, err
+		}
+		if ctx.Err() != nil {
+			return probe, context.Cause(ctx)
+		}
+		if failed.fault.Level != patra.LevelRetry || attempt >= spec.Retry.MaxAttempts {
+			return probe, failed.fault
+		}
+		p.Log.Info("count is asked for again", "source", spec.Source, "code", failed.fault.Code, "attempt", attempt)
+		wait, err := w.rest(ctx, spec, failed, attempt)
+		if err == nil {
+			err = w.sleep(ctx, wait)
+		}
+		if err != nil {
+			return probe, err
+		}
+	}
+}
+
+func (p *Prober) call(spec *source.Spec, query expr.Node, window patra.Window, baseURL string) (source.Call, error) {
+	if spec.CanCount() {
+		return spec.BuildCount(query, window, baseURL, p.Vars)
+	}
+	return spec.Build(query, window, spec.First(), baseURL, p.Vars)
+}
+
+// target finds or makes the program and the client for a source.
+func (p *Prober) target(spec *source.Spec, baseURL string) (*target, error) {
+	snap, err := spec.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	key := snap.Fingerprint + " " + baseURL
+	if t, ok := p.ready.Load(key); ok {
+		return t.(*target), nil
+	}
+	made, err := newTarget(spec, baseURL, p.Client)
+	if err != nil {
+		return nil, err
+	}
+	t, _ := p.ready.LoadOrStore(key, made)
+	return t.(*target), nil
+}
+
+// ask sends one request and reads what it says. Waiting comes before the row: a probe that is called off while it waits
+// was never a request.
+func (p *Prober) ask(ctx context.Context, w wire, t *target, call source.Call) (patra.Probe, error) {
+	spec := t.program.Spec
+	at, wait, err := w.reserve(ctx, spec)
+	if err != nil {
+		return patra.Probe{}, err
+	}
+	if err := w.await(ctx, spec, at.Add(wait)); err != nil {
+		return patra.Probe{}, err
+	}
+	open := patra.RequestOpen{RequestID: rand.Text(), Kind: patra.RequestProbe, GateKey: spec.Source, Cost: 1, Waited: wait.Microseconds(), AcquiredAt: at}
+	id, err := p.Store.OpenRequest(ctx, patra.InstantOf(time.Now()), open)
+	if err != nil {
+		return patra.Probe{}, err
+	}
+	got, err := w.send(ctx, spec, t.client, call, open.RequestID)
+	var probe patra.Probe
+	if err == nil {
+		if probe, err = told(t.program, got); err != nil {
+			err = got.failed(patra.AsFault(err))
+		}
+	}
+	if failed, ok := errors.AsType[*failedPage](err); ok {
+		got.exchange = failed.exchange
+	}
+	// What became of a request is written down also when nobody waits for its answer any more.
+	if lost := p.Store.CloseRequest(context.WithoutCancel(ctx), id, got.exchange); lost != nil {
+		return probe, lost
+	}
+	return probe, err
+}
+
+// told reads the answer to a probe.
+func told(program *source.Program, got answer) (patra.Probe, error) {
+	spec := program.Spec
+	probe := patra.Probe{Trust: spec.Response.Total.Trust, Bytes: int64(len(got.body))}
+	if spec.CanCount() {
+		total, err := program.Count(got.status, got.body)
+		probe.Total = total
+		return probe, err
+	}
+	page, err := program.Read(got.status, got.body, spec.First())
+	if err != nil && patra.AsFault(err).Code != patra.CodeDeepPaging { // that there is more than can be had is an answer
+		return probe, err
+	}
+	probe.Items, probe.HasNext, probe.Total = len(page.Items), page.HasNext || err != nil, page.Total
+	for _, raw := range page.Items {
+		o, err := program.Item(raw, got.exchange.SentAt)
+		if err == nil && o.UpdatedAt != nil && (probe.Last == nil || *o.UpdatedAt > *probe.Last) {
+			probe.Last = o.UpdatedAt
+		}
+	}
+	return probe, nil
+}

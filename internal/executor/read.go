@@ -1,0 +1,76 @@
+package executor
+
+import (
+	"fmt"
+
+	"patra"
+	"patra/internal/source"
+)
+
+// read turns an answer into records. An item that cannot become one is quarantined, and the rest goes on.
+func (r *run) read(program *source.Program, page patra.OpenPage, got answer) (patra.PageResult, error) {
+	res := patra.PageResult{Exchange: got.exchange, Response: got.digest(), BodySHA256: patra.HashBytes(got.body)}
+	p, err := program.Read(got.status, got.body, position(page))
+	if err != nil {
+		return res, err
+	}
+	ended := !p.HasNext && program.Spec.Pagination.Type == pageTime // which reads the last stretch again, to see that there is no more
+	if page.Phase == patra.PhaseSearch && len(p.Items) > 0 && res.BodySHA256 == r.scan.lastBody && !ended {
+		return res, &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeLoop, Text: "the provider sent the same page again"}
+	}
+	res.After, res.HasNext, res.EndCode, res.Total = p.Next, p.HasNext, p.End, p.Total
+	for i, raw := range p.Items {
+		o, err := program.Item(raw, got.exchange.SentAt)
+		if err != nil {
+			f := patra.AsFault(err)
+			res.Quarantined = append(res.Quarantined, patra.Quarantined{ItemNo: i + 1, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: raw})
+			continue
+		}
+		res.Records = append(res.Records, o)
+		r.note(&res, o.UpdatedAt)
+	}
+	return res, tooMuchPoison(res)
+}
+
+// Some bad items are put aside; when it is a good part of a page, it is not the items that are wrong but what we believe
+// about them, and a person must look before a whole source goes into quarantine.
+const (
+	poisonShare = 5 // a fifth
+	poisonFloor = 5 // a few are never a pattern
+)
+
+func poisoned(bad, all int) bool { return bad > poisonFloor && bad*poisonShare > all }
+
+func tooMuchPoison(res patra.PageResult) error {
+	bad, all := len(res.Quarantined), len(res.Quarantined)+len(res.Records)
+	if !poisoned(bad, all) {
+		return nil
+	}
+	first := res.Quarantined[0]
+	return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeSchema, Path: first.Path, Text: fmt.Sprintf("%d of %d items of the page cannot be read (%s); has the provider changed its answers?", bad, all, first.Code)}
+}
+
+// position is where a page starts; a detail page starts nowhere, it is the answer to some ids.
+func position(page patra.OpenPage) string {
+	if page.Phase == patra.PhaseDetail {
+		return ""
+	}
+	return page.Before
+}
+
+// note keeps the page's time range and counts what lies outside the window that the slice answers for.
+func (r *run) note(res *patra.PageResult, at *patra.Instant) {
+	if at == nil {
+		return
+	}
+	// A walk that is bound by no filter brings records of all times, and so do ids.
+	if sl := r.claim.Slice; sl.Spec.Cursor == nil && sl.Spec.Window != nil && !sl.Window.Contains(*at) {
+		res.Outside++
+	}
+	if res.TimeMin == nil || *at < *res.TimeMin {
+		res.TimeMin = at
+	}
+	if res.TimeMax == nil || *at > *res.TimeMax {
+		res.TimeMax = at
+	}
+}

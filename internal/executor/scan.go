@@ -1,0 +1,60 @@
+package executor
+
+import (
+	"hash/maphash"
+
+	"patra"
+)
+
+// scan is one walk from the first page.
+type scan struct {
+	no       int64
+	ordinal  int64
+	position string
+	seed     maphash.Seed
+	ids      map[uint64]struct{}
+	carried  int64 // distinct items of pages that an earlier run of this scan committed
+	nameless int64 // quarantined items without an id: seen, though nobody can say which they are
+	lastBody string
+	total    *int64
+	walked   patra.Walked
+	edge     patra.Instant // the stretch of time, by the grain of the source, in which the last record lies
+	tied     int64         // distinct items of that stretch: more of it may follow
+}
+
+func (s *scan) seen() int64 { return s.carried + s.nameless + int64(len(s.ids)) }
+
+// saw counts an item once for each id.
+func (s *scan) saw(id string) {
+	if id == "" {
+		s.nameless++
+		return
+	}
+	s.ids[maphash.String(s.seed, id)] = struct{}{}
+}
+
+// sawRecord counts a record, and those that share its stretch of time.
+func (s *scan) sawRecord(o patra.Observation, grain patra.Unit) {
+	before := len(s.ids)
+	s.saw(o.ID)
+	if o.UpdatedAt == nil {
+		return
+	}
+	if at := grain.Floor(*o.UpdatedAt); at != s.edge {
+		s.edge, s.tied = at, 0
+	}
+	s.tied += int64(len(s.ids) - before)
+}
+
+// count keeps what a committed page brought.
+func (s *scan) count(res patra.PageResult, grain patra.Unit) {
+	if res.Total != nil {
+		s.total = res.Total
+	}
+	for _, o := range res.Records {
+		s.sawRecord(o, grain)
+	}
+	for _, q := range res.Quarantined {
+		s.saw(q.ID)
+	}
+}

@@ -1,0 +1,247 @@
+package planner
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"time"
+
+	"patra"
+	"patra/internal/expr"
+	"patra/internal/source"
+)
+
+// Draft is a decided plan that is not stored yet. Its slices are not part of it: there may be very many.
+type Draft struct {
+	Spec     *source.Spec         `json:"-"`
+	Snapshot patra.Snapshot       `json:"-"`
+	Expr     expr.Node            `json:"-"`
+	Cursor   *patra.Cursor        `json:"cursor,omitempty"`
+	Decision patra.WindowDecision `json:"decision"`
+	Warnings patra.Problems       `json:"warnings,omitempty"`
+	Plan     patra.Plan           `json:"plan"`
+	Existing *patra.Plan          `json:"existing,omitempty"` // the same plan, made earlier
+}
+
+// sliceParams is how a plan is cut. It is stored with the plan, so that whoever goes on with it cuts in the same way.
+type sliceParams struct {
+	Step      patra.Period `json:"step"`
+	MinStep   patra.Period `json:"min_step"`
+	MaxSpan   patra.Period `json:"max_span"`
+	Precision patra.Unit   `json:"precision,omitempty"`
+	Target    int64        `json:"target"`
+	MaxPages  int64        `json:"max_pages"`
+	Newest    bool         `json:"newest_first,omitempty"`
+	Force     bool         `json:"force,omitempty"`
+	Trigger   string       `json:"trigger,omitempty"`
+}
+
+// Draft decides a plan without storing anything.
+func (p *Planner) Draft(ctx context.Context, now patra.Instant, req Request) (*Draft, error) {
+	if req.Operation == "" {
+		req.Operation = patra.Harvest
+	}
+	d, err := p.compile(req)
+	if err != nil {
+		return nil, err
+	}
+	if d.Cursor, err = p.Store.Cursor(ctx, d.namespace()); err != nil {
+		return nil, err
+	}
+	in, err := p.inputs(ctx, now, d, req)
+	if err != nil {
+		return nil, err
+	}
+	d.Decision = patra.PlanWindow(in)
+	if err := p.describe(d, req); err != nil {
+		return nil, err
+	}
+	return d, p.findSame(ctx, d, req.Force)
+}
+
+// compile freezes the source and the question.
+func (p *Planner) compile(req Request) (*Draft, error) {
+	spec, err := source.Compile(req.Source, source.Options{Endpoint: req.Endpoint, Operation: req.Operation, Contact: req.Contact, Parameters: req.Params})
+	if err != nil {
+		return nil, err
+	}
+	if err := spec.Harvestable(); err != nil {
+		return nil, err
+	}
+	if err := byID(spec, req); err != nil {
+		return nil, err
+	}
+	snap, err := spec.Snapshot()
+	if err != nil {
+		return nil, err
+	}
+	query, err := question(spec, req)
+	if err != nil {
+		return nil, err
+	}
+	snap.Origin = req.Origin
+	d := &Draft{Spec: spec, Snapshot: snap, Expr: query, Warnings: spec.Warnings()}
+	d.Plan.Operation, d.Plan.Campaign = req.Operation, campaign(req)
+	return d, nil
+}
+
+// question reads a query and makes sure that the source can be asked it, before anything is stored.
+func question(spec *source.Spec, req Request) (n expr.Node, err error) {
+	switch {
+	case req.expr != nil:
+		n, err = expr.ParseJSON(req.expr)
+	case req.Query != "":
+		n, err = expr.Parse(req.Query, spec.Query.Fields)
+	default:
+		return expr.All(), nil
+	}
+	if err != nil {
+		return n, err
+	}
+	n = expr.Normalise(n)
+	return n, spec.CanAsk(n)
+}
+
+// byID says why records cannot be fetched by their ids, if somebody asks for that and they cannot.
+func byID(spec *source.Spec, req Request) error {
+	switch {
+	case !req.ByID:
+		return nil
+	case req.Operation != patra.Update:
+		return patra.Problems{{Code: "CONFLICT", Path: "by-id", Text: "only an UPDATE fetches known records by their ids"}}
+	case spec.Second == nil:
+		return patra.Problems{{Code: "NOT_BY_ID", Path: "endpoint", Text: fmt.Sprintf("endpoint %s of %s has no way to fetch records by their ids", spec.Endpoint, spec.Source),
+			Hint: "update by time, or give the endpoint a detail: block"}}
+	}
+	return nil
+}
+
+// campaign is the name under which later plans go on with the same work.
+func campaign(req Request) string {
+	switch {
+	case req.Operation == patra.Harvest || req.Operation == "":
+		return ""
+	case req.Campaign == "" && req.ByID:
+		return "ids"
+	case req.Campaign == "":
+		return patra.DefaultCampaign
+	}
+	return req.Campaign
+}
+
+func (d *Draft) namespace() patra.Namespace {
+	s := d.Spec
+	switch d.Plan.Operation {
+	case patra.Backfill:
+		return patra.BackfillNamespace(s.Source, s.Endpoint, s.Window.Field, d.Expr.Hash(), d.Plan.Campaign, s.Parameters)
+	case patra.Update:
+		return patra.UpdateNamespace(s.Source, s.Endpoint, d.Expr.Hash(), d.Plan.Campaign, s.Parameters)
+	}
+	return d.forward()
+}
+
+// forward is the namespace of the harvest of the same question.
+func (d *Draft) forward() patra.Namespace {
+	s := d.Spec
+	return patra.HarvestNamespace(s.Source, s.Endpoint, s.Window.Field, d.Expr.Hash(), s.Parameters)
+}
+
+// inputs are all that the window depends on.
+func (p *Planner) inputs(ctx context.Context, now patra.Instant, d *Draft, req Request) (patra.WindowInputs, error) {
+	w := d.Spec.Window
+	in := patra.WindowInputs{Operation: req.Operation, Now: now, SafetyLag: d.Spec.SafetyLag(p.Config.SafetyLag), Lookback: w.Lookback, UserFrom: req.From, UserTo: req.To,
+		Origin: w.Origin, Earliest: w.Earliest, Size: w.Size, Mode: w.Mode, Align: w.Align, Force: req.Force, ByID: req.ByID}
+	if req.First != nil {
+		in.Origin = req.First
+	}
+	if d.Cursor != nil {
+		in.Cursor, in.Began = &d.Cursor.Value, &d.Cursor.Origin
+	}
+	if req.Operation == patra.Backfill {
+		ahead, err := p.Store.Cursor(ctx, d.forward())
+		if err != nil {
+			return in, err
+		}
+		if ahead != nil {
+			in.Forward, in.ForwardAt = &ahead.Value, &ahead.Origin
+		}
+	}
+	return p.adapted(ctx, d, in)
+}
+
+// lateDays is how far back late arrivals are looked at.
+const lateDays = 7
+
+// adapted moves the safety lag with the late arrivals of the last days.
+func (p *Planner) adapted(ctx context.Context, d *Draft, in patra.WindowInputs) (patra.WindowInputs, error) {
+	if d.Cursor == nil || in.Operation != patra.Harvest {
+		return in, nil
+	}
+	last, err := p.Store.LastLag(ctx, d.Cursor.ID)
+	if err != nil || last == nil {
+		return in, err
+	}
+	late, err := p.Store.Lateness(ctx, d.Cursor.ID, in.Now.Add(-lateDays*24*time.Hour))
+	if err != nil {
+		return in, err
+	}
+	in.LagConfigured = in.SafetyLag.Seconds()
+	in.SafetyLag = patra.AdaptLag(*last, in.SafetyLag, late)
+	in.LateRate = late.Rate()
+	return in, nil
+}
+
+// describe writes the plan down.
+func (p *Planner) describe(d *Draft, req Request) error {
+	s := d.Spec
+	params := sliceParams{Step: s.Window.Size, MinStep: s.MinStep(p.Config.MinStep), MaxSpan: s.MaxSpan(), Precision: s.Window.Precision,
+		Target: p.Config.Target, MaxPages: p.Config.MaxPages, Newest: req.Newest, Force: req.Force, Trigger: cmp.Or(req.By.Type, patra.TriggerManual)}
+	plan := patra.Plan{Source: s.Source, Endpoint: s.Endpoint, Operation: req.Operation, Campaign: campaign(req), Window: d.Decision.Window,
+		ExprProtoHash: d.Expr.Hash(), ExprProto: d.Expr.JSON(), Spec: d.Snapshot.Fingerprint, Strategy: d.Spec.Strategy(),
+		BaseURL: req.BaseURL, Priority: req.Priority, Reason: d.Decision.Reason}
+	if plan.Priority == 0 {
+		plan.Priority = req.Operation.Priority()
+	}
+	if req.ByID {
+		plan.Strategy = patra.StrategyIDRange
+	}
+	for _, part := range []struct {
+		into *json.RawMessage
+		from any
+	}{{&plan.Inputs, d.Decision}, {&plan.SliceParams, params}, {&plan.Warnings, append(patra.Problems{}, d.Warnings...)}} {
+		b, err := json.Marshal(part.from)
+		if err != nil {
+			return err
+		}
+		*part.into = b
+	}
+	plan.Key = patra.PlanKey(plan)
+	d.Plan = plan
+	return nil
+}
+
+// findSame looks for the plan made by an earlier trigger; under force it takes the next free generation.
+func (p *Planner) findSame(ctx context.Context, d *Draft, force bool) (err error) {
+	for {
+		if d.Existing, err = p.Store.PlanByKey(ctx, d.Plan.Key); err != nil || d.Existing == nil || !force {
+			return err
+		}
+		d.Plan.Generation++
+		d.Plan.Key = patra.PlanKey(d.Plan)
+	}
+}
+
+// Slices cuts a draft as it would be cut now, one slice after the other, and stores nothing.
+func (p *Planner) Slices(ctx context.Context, d *Draft) (iter.Seq2[patra.Slice, error], *Tally, error) {
+	j, err := p.job(d.Spec, d.Expr, d.Plan)
+	if err != nil {
+		return nil, nil, err
+	}
+	_, parts, err := p.need(ctx, j, d.Cursor)
+	if err != nil {
+		return nil, nil, err
+	}
+	return j.cut(ctx, parts), &j.tally, nil
+}

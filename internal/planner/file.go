@@ -1,0 +1,158 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"patra"
+	"patra/internal/source"
+)
+
+// fileVersion is the shape of File; a program refuses one that it does not know.
+const fileVersion = 1
+
+// File is a plan that was shown to somebody and not stored: what it would do, and what it was decided by. Whoever
+// approves it approves exactly these slices.
+type File struct {
+	V        int                  `json:"v"`
+	Made     patra.Instant        `json:"made"`
+	Plan     patra.Plan           `json:"plan"`
+	Decision patra.WindowDecision `json:"decision"`
+	Cursor   *patra.Cursor        `json:"cursor,omitempty"`
+	Params   map[string]string    `json:"params,omitempty"` // of the source
+	Price    patra.Price          `json:"price"`
+	Slices   []patra.Slice        `json:"slices"`
+}
+
+// NewFile is a draft with all its slices.
+func NewFile(now patra.Instant, d *Draft, price patra.Price, slices []patra.Slice) File {
+	return File{V: fileVersion, Made: now, Plan: d.Plan, Decision: d.Decision, Cursor: d.Cursor, Params: d.Spec.Parameters, Price: price, Slices: slices}
+}
+
+// Request is what the file was made from, with the source as it is now.
+func (f File) Request(src *source.File, contact string) Request {
+	d := f.Decision
+	return Request{Source: src, Endpoint: f.Plan.Endpoint, Operation: f.Plan.Operation, Campaign: f.Plan.Campaign, Contact: contact, Params: f.Params, From: d.UserFrom, To: d.UserTo,
+		ByID: d.ByID, BaseURL: f.Plan.BaseURL, Force: d.Force, Priority: f.Plan.Priority, expr: f.Plan.ExprProto}
+}
+
+// Apply stores exactly the slices of a file, or says what has changed since it was made. The request must be the one that
+// the file was made from.
+func (p *Planner) Apply(ctx context.Context, now patra.Instant, f File, req Request) (*Result, error) {
+	id, err := p.accept(ctx, now, req)
+	if err != nil {
+		return nil, err
+	}
+	d, err := p.agreed(ctx, f, req)
+	if err != nil {
+		return nil, p.reject(ctx, id, err)
+	}
+	d.Plan.InstanceID = id
+	if err := p.store(ctx, now, d); err != nil {
+		return nil, err
+	}
+	res := &Result{Draft: *d}
+	if d.Plan.Status != patra.Draft {
+		return nil, changed("plan", fmt.Sprintf("plan %d with the same key was made meanwhile", d.Plan.ID))
+	}
+	return res, p.insert(ctx, now, f, res)
+}
+
+// insert stores the slices of a file if they are still what is needed.
+func (p *Planner) insert(ctx context.Context, now patra.Instant, f File, res *Result) error {
+	j, err := p.job(res.Spec, res.Expr, res.Plan)
+	if err != nil {
+		return err
+	}
+	version, _, err := p.need(ctx, j, res.Cursor)
+	if err != nil {
+		return err
+	}
+	price := &res.Tally.Price
+	for chunk := range slices.Chunk(f.Slices, chunkSize) {
+		if err := p.Store.AddSlices(ctx, now, res.Plan.ID, version, chunk, j.Trigger, p.Config.TaskAttempts); err != nil {
+			return err
+		}
+		version++
+		res.Added += int64(len(chunk))
+		for _, sl := range chunk {
+			price.Add(j.tariff, sl.Estimate.Records)
+		}
+	}
+	res.Plan.Status, res.Plan.SliceCount = patra.Ready, res.Added
+	return p.Store.EndSlicing(ctx, res.Plan.ID, patra.SlicingEnd{Status: patra.Ready, Reason: f.Plan.Reason, Records: price.Records, Requests: price.Requests})
+}
+
+// agreed compiles the request again and compares it with the file.
+func (p *Planner) agreed(ctx context.Context, f File, req Request) (*Draft, error) {
+	if f.V != fileVersion {
+		return nil, changed("v", fmt.Sprintf("the file has version %d; this program knows %d", f.V, fileVersion))
+	}
+	d, err := p.compile(req)
+	if err != nil {
+		return nil, err
+	}
+	var found patra.Problems
+	add := func(path, text string) { found = append(found, changed(path, text)...) }
+	if d.Snapshot.Fingerprint != f.Plan.Spec {
+		add("spec", fmt.Sprintf("the source %s has changed: its fingerprint was %.8s and is %.8s", f.Plan.Source, f.Plan.Spec, d.Snapshot.Fingerprint))
+	}
+	if d.Expr.Hash() != f.Plan.ExprProtoHash {
+		add("query", "the query is another one")
+	}
+	d.Plan, d.Decision, d.Cursor = f.Plan, f.Decision, f.Cursor
+	d.Plan.ID, d.Plan.CursorID = 0, 0
+	cursor, err := p.Store.Cursor(ctx, d.namespace())
+	if err != nil {
+		return nil, err
+	}
+	if (cursor == nil) != (f.Cursor == nil) {
+		add("cursor", "there was no watermark when the file was made, and there is one now")
+	} else if cursor != nil && cursor.Value != f.Cursor.Value {
+		add("cursor", fmt.Sprintf("the watermark was %s and is %s", f.Cursor.Value, cursor.Value))
+	}
+	same, err := p.Store.PlanByKey(ctx, f.Plan.Key)
+	if err != nil {
+		return nil, err
+	}
+	if same != nil {
+		add("plan", fmt.Sprintf("it is stored already, as plan %d", same.ID))
+	}
+	if len(found) > 0 {
+		return nil, found
+	}
+	j, err := p.job(d.Spec, d.Expr, d.Plan)
+	if err != nil {
+		return nil, err
+	}
+	_, parts, err := p.need(ctx, j, cursor)
+	if err != nil {
+		return nil, err
+	}
+	return d, stillNeeded(f.Slices, parts)
+}
+
+// stillNeeded compares what a file would read with what is to be read now.
+func stillNeeded(slices []patra.Slice, parts []part) error {
+	var planned, needed []patra.Window
+	for _, sl := range slices {
+		planned = append(planned, sl.Window)
+	}
+	for _, p := range parts {
+		needed = append(needed, p.Window)
+	}
+	was, is := patra.NewCoverage(planned...), patra.NewCoverage(needed...)
+	var found patra.Problems
+	for _, w := range was.Minus(is) {
+		found = append(found, changed("slices", fmt.Sprintf("%s is covered or under way meanwhile", w))...)
+	}
+	for _, w := range is.Minus(was) {
+		found = append(found, changed("slices", fmt.Sprintf("%s is needed too by now", w))...)
+	}
+	return found.Err()
+}
+
+func changed(path, text string) patra.Problems {
+	return patra.Problems{{Code: "CHANGED", Path: path, Text: text, Hint: "make the plan again with --dry-run --out, and look at it"}}
+}

@@ -1,0 +1,141 @@
+package planner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"patra"
+)
+
+const (
+	maxReplans = 20   // how often a planner gives way to faster ones
+	chunkSize  = 2000 // slices that are stored together: enough to be quick, and little to do again
+)
+
+// fill adds the slices of a plan that is not finished, and queues the failed tasks of one that is there already. What
+// does not fit into the queue now is left for later: the plan is PARTIAL until then.
+func (p *Planner) fill(ctx context.Context, now patra.Instant, d *Draft) (*Result, error) {
+	res := &Result{Draft: *d}
+	if d.Plan.Status == patra.Failed || d.Plan.Status == patra.Cancelled {
+		return res, patra.Problems{{Code: "PLAN_ENDED", Path: "plan", Text: fmt.Sprintf("plan %d is %s (%s)", d.Plan.ID, d.Plan.Status, d.Plan.Reason), Hint: "see patra plans; --force makes a new one"}}
+	}
+	if d.Plan.Status != patra.Draft {
+		n, err := p.Store.Retry(ctx, d.Plan.ID)
+		if res.Retried = n; err != nil || d.Plan.Status == patra.Ready {
+			return res, err
+		}
+	}
+	for try := 0; ; try++ {
+		err := p.pour(ctx, now, res)
+		if errors.Is(err, patra.ErrPlanMoved) && try < maxReplans {
+			continue
+		}
+		if errors.Is(err, patra.ErrIllegalMove) { // another planner finished this very plan
+			res.Plan.Status, err = patra.Ready, nil
+		}
+		return res, err
+	}
+}
+
+// pour cuts what is needed now and stores it chunk by chunk, until all of it is there or the queue is full.
+func (p *Planner) pour(ctx context.Context, now patra.Instant, res *Result) error {
+	j, err := p.job(res.Spec, res.Expr, res.Plan)
+	if err != nil {
+		return err
+	}
+	version, parts, err := p.need(ctx, j, res.Cursor)
+	if err != nil {
+		return err
+	}
+	room, err := p.room(ctx, now, j)
+	if err != nil {
+		return err
+	}
+	c := &chunk{planner: p, ctx: ctx, now: now, job: j, room: room, version: version, res: res}
+	j.groups(ctx, parts, c.take)
+	if c.err == nil && len(c.slices) > 0 {
+		c.err = c.flush()
+	}
+	res.Tally.add(j.tally)
+	if c.err != nil {
+		return p.giveUp(ctx, j, c.err)
+	}
+	end := patra.SlicingEnd{Status: patra.Ready, Reason: res.Plan.Reason, Records: c.records, Requests: c.requests, Warnings: j.tally.Warnings}
+	if c.full != "" {
+		end.Status, end.Reason = patra.Partial, c.full
+	}
+	if err := p.Store.EndSlicing(ctx, res.Plan.ID, end); err != nil {
+		return err
+	}
+	res.Plan.Status, res.Plan.Reason = end.Status, end.Reason
+	return nil
+}
+
+// giveUp ends a plan whose window cannot be cut at all. An interruption ends nothing: the plan is gone on with later.
+func (p *Planner) giveUp(ctx context.Context, j *job, why error) error {
+	problems, ok := errors.AsType[patra.Problems](why)
+	if !ok {
+		return why
+	}
+	end := patra.SlicingEnd{Status: patra.Failed, Reason: problems[0].Code, Warnings: problems}
+	return errors.Join(why, p.Store.EndSlicing(ctx, j.plan.ID, end))
+}
+
+func (t *Tally) add(o Tally) {
+	t.Price.Slices += o.Price.Slices
+	t.Price.Records += o.Price.Records
+	t.Price.Requests += o.Price.Requests
+	t.Probes += o.Probes
+	t.Warnings = append(t.Warnings, o.Warnings...)
+}
+
+// chunk collects slices until they are worth a transaction.
+type chunk struct {
+	planner *Planner
+	ctx     context.Context
+	now     patra.Instant
+	job     *job
+	room    room
+	version int64
+	res     *Result
+
+	slices            []patra.Slice
+	records, requests int64
+	full              string // why no more fits
+	err               error
+}
+
+// take adds slices that belong together. It never parts them: a window that is cut by ids is there as a whole or not at
+// all.
+func (c *chunk) take(group []patra.Slice, err error) bool {
+	if err != nil {
+		c.err = err
+		return false
+	}
+	if c.full = c.room.take(c.job, group); c.full != "" {
+		return false
+	}
+	c.slices = append(c.slices, group...)
+	for _, sl := range group {
+		c.records += sl.Estimate.Records
+		c.requests += c.job.tariff.Requests(sl.Estimate.Records)
+	}
+	if len(c.slices) >= chunkSize {
+		c.err = c.flush()
+	}
+	return c.err == nil
+}
+
+// flush stores the chunk.
+func (c *chunk) flush() error {
+	if err := c.planner.Store.AddSlices(c.ctx, c.now, c.job.plan.ID, c.version, c.slices, c.job.Trigger, c.planner.Config.TaskAttempts); err != nil {
+		return err
+	}
+	c.version++
+	c.res.Added += int64(len(c.slices))
+	c.res.Plan.SliceCount += int64(len(c.slices))
+	c.slices = c.slices[:0]
+	c.planner.tell(c.job.tally)
+	return nil
+}

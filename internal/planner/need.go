@@ -1,0 +1,65 @@
+package planner
+
+import (
+	"context"
+	"slices"
+
+	"patra"
+)
+
+// part is a stretch of time that is to be read, and why.
+type part struct {
+	patra.Window
+	why patra.Purpose
+}
+
+// need reads what is to be done for a plan now. The version is what AddSlices must find unchanged.
+func (p *Planner) need(ctx context.Context, j *job, c *patra.Cursor) (version int64, parts []part, err error) {
+	w := j.plan.Window
+	if w.IsEmpty() {
+		return 0, nil, nil
+	}
+	if j.plan.Strategy == patra.StrategyIDRange {
+		return 0, []part{{w, patra.PurposeRefresh}}, nil
+	}
+	if c == nil {
+		return 0, toDo(j.plan.Operation, w, w.From, nil, nil, nil, j.Force, j.Newest), nil
+	}
+	now, covered, live, err := p.Store.Need(ctx, c.ID)
+	if err != nil {
+		return 0, nil, err
+	}
+	var sliced patra.Coverage
+	if j.plan.ID != 0 {
+		if sliced, err = p.Store.Sliced(ctx, j.plan.ID); err != nil {
+			return 0, nil, err
+		}
+	}
+	return now.PlanVersion, toDo(j.plan.Operation, w, now.Value, covered, live, sliced, j.Force, j.Newest), nil
+}
+
+// toDo is the planning rule. A harvest reads again, for late arrivals, what lies below its watermark; everything else
+// only what is neither covered nor live; under force all of it. What the same plan has cut already is never cut twice.
+func toDo(op patra.Operation, w patra.Window, watermark patra.Instant, covered, live, sliced patra.Coverage, force, newest bool) []part {
+	whole := patra.NewCoverage(w)
+	var parts []part
+	add := func(c patra.Coverage, why patra.Purpose) {
+		for _, s := range c.Minus(sliced) {
+			parts = append(parts, part{s, why})
+		}
+	}
+	switch {
+	case force:
+		add(whole, patra.PurposeReconcile)
+	case op == patra.Harvest:
+		below := whole.Clip(patra.Window{From: w.From, To: watermark})
+		add(below, patra.PurposeLookback)
+		add(whole.Minus(below).Minus(covered.Union(live)), patra.PurposeNeed)
+	default:
+		add(whole.Minus(covered.Union(live)), patra.PurposeNeed)
+	}
+	if newest {
+		slices.Reverse(parts)
+	}
+	return parts
+}

@@ -1,0 +1,127 @@
+package planner
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+
+	"patra"
+	"patra/internal/expr"
+	"patra/internal/source"
+)
+
+// Result is a stored plan.
+type Result struct {
+	Draft
+	Tally
+	Added   int64 `json:"added"`   // slices of this call
+	Retried int   `json:"retried"` // failed tasks of an earlier trigger that were queued again
+}
+
+// Plan decides a plan and stores it: the trigger first, so that a request that cannot be compiled is kept with its
+// reason.
+func (p *Planner) Plan(ctx context.Context, now patra.Instant, req Request) (*Result, error) {
+	id, err := p.accept(ctx, now, req)
+	if err != nil {
+		return nil, err
+	}
+	d, err := p.Draft(ctx, now, req)
+	if err != nil {
+		return nil, p.reject(ctx, id, err)
+	}
+	d.Plan.InstanceID = id
+	if err := p.store(ctx, now, d); err != nil {
+		return nil, err
+	}
+	return p.fill(ctx, now, d)
+}
+
+// store keeps the plan without slices, and the cursor that it is for.
+func (p *Planner) store(ctx context.Context, now patra.Instant, d *Draft) error {
+	if !d.Decision.Window.IsEmpty() && d.Plan.Strategy != patra.StrategyIDRange {
+		c, err := p.Store.EnsureCursor(ctx, now, patra.Cursor{Namespace: d.namespace(), Origin: d.Decision.Window.From, OriginCode: d.Decision.OriginCode,
+			ExprProtoHash: d.Plan.ExprProtoHash, Campaign: d.Plan.Campaign})
+		if err != nil {
+			return err
+		}
+		d.Cursor = &c
+	}
+	if d.Cursor != nil {
+		d.Plan.CursorID = d.Cursor.ID
+	}
+	stored, err := p.Store.StartPlan(ctx, now, d.Plan, d.Snapshot)
+	d.Plan = stored
+	return err
+}
+
+// accept writes down that somebody asked.
+func (p *Planner) accept(ctx context.Context, now patra.Instant, req Request) (int64, error) {
+	params, err := json.Marshal(map[string]any{"from": req.From, "to": req.To, "query": req.Query, "params": req.Params, "base_url": req.BaseURL, "force": req.Force,
+		"campaign": req.Campaign, "by_id": req.ByID, "newest_first": req.Newest})
+	if err != nil {
+		return 0, err
+	}
+	by := req.By
+	return p.Store.AcceptTrigger(ctx, now, patra.Instance{Scheduler: cmp.Or(by.Scheduler, patra.SchedulerManual), JobID: cmp.Or(by.Job, "cli"), LogID: cmp.Or(by.Log, rand.Text()),
+		Trigger: cmp.Or(by.Type, patra.TriggerManual), TriggeredAt: now, Params: params, Source: req.Source.Code, Endpoint: req.Endpoint, Operation: cmp.Or(req.Operation, patra.Harvest)})
+}
+
+// reject keeps why a trigger came to nothing and gives the reason back.
+func (p *Planner) reject(ctx context.Context, id int64, why error) error {
+	reason := map[string]any{"error": why.Error()}
+	if problems, ok := errors.AsType[patra.Problems](why); ok {
+		reason["problems"] = problems
+	}
+	b, err := json.Marshal(reason)
+	if err == nil {
+		err = p.Store.RejectTrigger(ctx, id, b)
+	}
+	return errors.Join(why, err)
+}
+
+// Continue goes on with a plan that was not cut to its end, as soon as there is room for a good part of it. All it needs
+// is in the tables.
+func (p *Planner) Continue(ctx context.Context, now patra.Instant, plan patra.Plan) (*Result, error) {
+	d, err := p.restore(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	j, err := p.job(d.Spec, d.Expr, plan)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.room(ctx, now, j)
+	if err != nil {
+		return nil, err
+	}
+	if why := r.cramped(); why != "" {
+		res := &Result{Draft: *d}
+		res.Plan.Reason = why
+		return res, nil
+	}
+	return p.fill(ctx, now, d)
+}
+
+// restore reads a draft back from what was stored with its plan.
+func (p *Planner) restore(ctx context.Context, plan patra.Plan) (*Draft, error) {
+	body, err := p.Store.Snapshot(ctx, plan.Spec)
+	if err != nil {
+		return nil, err
+	}
+	d := &Draft{Plan: plan}
+	if d.Spec, err = source.FromSnapshot(plan.Spec, body); err != nil {
+		return nil, err
+	}
+	if d.Expr, err = expr.ParseJSON(plan.ExprProto); err != nil {
+		return nil, err
+	}
+	if err := json.Unmarshal(plan.Inputs, &d.Decision); err != nil {
+		return nil, err
+	}
+	if plan.CursorID != 0 {
+		d.Cursor = &patra.Cursor{ID: plan.CursorID}
+	}
+	return d, nil
+}

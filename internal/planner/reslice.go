@@ -1,0 +1,163 @@
+package planner
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"patra"
+)
+
+// resliceAtOnce is how many early ends one call looks at.
+const resliceAtOnce = 100
+
+// Reslice puts smaller slices in the place of those that ended early; cursorID 0 is everybody's. It tells how many it
+// cut. The children and what the parent confirmed are the parent, exactly.
+func (p *Planner) Reslice(ctx context.Context, now patra.Instant, cursorID int64) (int, error) {
+	early, err := p.Store.PartialSlices(ctx, cursorID, resliceAtOnce)
+	if err != nil {
+		return 0, err
+	}
+	cut := 0
+	var failed error
+	for _, parent := range early {
+		children, err := p.children(ctx, parent)
+		if err == nil {
+			err = p.Store.Split(ctx, now, parent, children, patra.TriggerReslice, p.Config.TaskAttempts)
+		}
+		switch {
+		case err == nil:
+			cut++
+		case !errors.Is(err, patra.ErrIllegalMove): // else another planner was faster
+			failed = errors.Join(failed, fmt.Errorf("cut slice %d: %w", parent.ID, err))
+		}
+	}
+	return cut, failed
+}
+
+// children cuts the rest of a slice that ended early.
+func (p *Planner) children(ctx context.Context, parent patra.Slice) ([]patra.Slice, error) {
+	plan, err := p.Store.Plan(ctx, parent.PlanID)
+	if err != nil {
+		return nil, err
+	}
+	d, err := p.restore(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	j, err := p.job(d.Spec, d.Expr, plan)
+	if err != nil {
+		return nil, err
+	}
+	return j.children(ctx, parent)
+}
+
+// children cuts the rest of a slice into pieces that are smaller than it.
+func (j *job) children(ctx context.Context, parent patra.Slice) ([]patra.Slice, error) {
+	j.Newest = false
+	var children []patra.Slice
+	var failed error
+	give := j.checked(func(group []patra.Slice, err error) bool {
+		children, failed = append(children, group...), errors.Join(failed, err)
+		return err == nil
+	})
+	if parent.IsPart() {
+		j.cutPart(ctx, parent, give)
+	} else {
+		for _, w := range patra.Rest(parent.Window, confirmed(parent)) {
+			if !j.cutRest(ctx, parent, w, give) {
+				break
+			}
+		}
+	}
+	for i := range children {
+		children[i].ParentID = parent.ID
+	}
+	return children, failed
+}
+
+func confirmed(s patra.Slice) patra.Window {
+	if s.Confirmed == nil {
+		return patra.Window{}
+	}
+	return *s.Confirmed
+}
+
+// cutRest cuts a window into halves at least, whatever is expected of it: as it was, it did not fit.
+func (j *job) cutRest(ctx context.Context, parent patra.Slice, w patra.Window, give yield) bool {
+	p := part{w, parent.Purpose}
+	est, err := j.judge.again(ctx, parent, w, nil)
+	if err != nil {
+		give(nil, err)
+		return false
+	}
+	pieces := j.pieces(w, est)
+	if len(pieces) == 0 {
+		grid := j.MinStep
+		if w.To > j.Step.After(w.From) {
+			grid = j.Step
+		}
+		pieces = group(w.Cut(grid), 2)
+	}
+	if len(pieces) == 0 {
+		return j.cutIDs(ctx, p, est, give)
+	}
+	shares, err := j.judge.divide(ctx, w, est, pieces)
+	if err != nil {
+		give(nil, err)
+		return false
+	}
+	for i, piece := range pieces {
+		if !j.fit(ctx, part{piece, p.why}, shares[i], give) {
+			return false
+		}
+	}
+	return true
+}
+
+// cutIDs cuts by ids what cannot be cut by time. Where that is not possible either, the slice runs to its end, whatever
+// it takes.
+func (j *job) cutIDs(ctx context.Context, p part, est patra.Estimate, give yield) bool {
+	if split := j.spec.Window.Split; split != nil {
+		return j.halves(ctx, p, idPart{split.Range(), est}, split.Range(), give)
+	}
+	sl := j.slice(p, patra.StrategyTime, p.Window, est)
+	sl.Spec.Hints.Whole = true
+	return one(give, sl)
+}
+
+// cutPart cuts a part whose ids were too many.
+func (j *job) cutPart(ctx context.Context, parent patra.Slice, give yield) bool {
+	r := parent.Spec.Range
+	est, err := j.judge.again(ctx, parent, parent.Window, &r.IDRange)
+	if err != nil {
+		give(nil, err)
+		return false
+	}
+	return j.halves(ctx, part{parent.Window, parent.Purpose}, idPart{r.IDRange, est}, r.Of, give)
+}
+
+// halves cuts a range of ids into two at least.
+func (j *job) halves(ctx context.Context, p part, r idPart, space patra.IDRange, give yield) bool {
+	parts, err := j.divideIDs(ctx, p.Window, r)
+	if err == nil && len(parts) == 1 {
+		parts = nil
+		for _, half := range r.Cut(2) {
+			parts = append(parts, idPart{half, patra.Estimate{Records: (r.est.Records + 1) / 2, Grounds: patra.ByShare}})
+		}
+	}
+	if err != nil {
+		give(nil, err)
+		return false
+	}
+	return give(j.partSlices(p, space, parts), nil)
+}
+
+// again estimates what ended early: by asking anew, or by what the provider said while it was read.
+func (g *judge) again(ctx context.Context, parent patra.Slice, w patra.Window, ids *patra.IDRange) (patra.Estimate, error) {
+	if !g.counts() && parent.Reslice != nil && parent.Reslice.Total != nil {
+		share := float64(w.To-w.From) / float64(parent.Window.To-parent.Window.From)
+		return patra.Estimate{Records: int64(float64(*parent.Reslice.Total)*share + 0.5), Grounds: patra.ByShare}, nil
+	}
+	return g.estimate(ctx, w, ids)
+}

@@ -1,0 +1,36 @@
+package planner
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+
+	"patra"
+)
+
+// Tend looks after what is stored: slices that ended early are cut again, and plans that did not fit into the queue are
+// gone on with. unfinished lists the latter. One that fails keeps no other from its turn.
+func (p *Planner) Tend(ctx context.Context, now patra.Instant, unfinished func(context.Context) ([]int64, error)) error {
+	_, err := p.Reslice(ctx, now, 0)
+	errs := []error{err}
+	ids, err := unfinished(ctx)
+	errs = append(errs, err)
+	for _, id := range ids {
+		plan, err := p.Store.Plan(ctx, id)
+		if err == nil {
+			_, err = p.Continue(ctx, now, plan)
+		}
+		errs = append(errs, err)
+	}
+	return errors.Join(errs...)
+}
+
+// Refuse keeps a trigger that could not even become a request, with the reason.
+func (p *Planner) Refuse(ctx context.Context, now patra.Instant, source, endpoint string, op patra.Operation, by Trigger, why error) error {
+	id, err := p.Store.AcceptTrigger(ctx, now, patra.Instance{Scheduler: by.Scheduler, JobID: by.Job, LogID: by.Log, Trigger: by.Type, TriggeredAt: now,
+		Params: json.RawMessage(`{}`), Source: source, Endpoint: endpoint, Operation: op})
+	if err != nil {
+		return err
+	}
+	return p.reject(ctx, id, why)
+}

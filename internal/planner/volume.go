@@ -1,0 +1,16 @@
+package planner
+
+import (
+	"context"
+
+	"patra"
+)
+
+// byVolume makes one slice of the whole part and lets the budget end it: what was read in order is confirmed, and the
+// rest is cut again. It suits sources that cannot say how much there is.
+func (j *job) byVolume(_ context.Context, p part, give yield) bool {
+	sl := j.slice(p, patra.StrategyVolume, p.Window, patra.Estimate{Records: j.Target, Grounds: patra.ByConstant})
+	sl.Spec.Hints.Explore = true
+	sl.Spec.Hints.Whole = len(p.Cut(j.MinStep)) < 2
+	return one(give, sl)
+}

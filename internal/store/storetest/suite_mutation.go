@@ -1,0 +1,145 @@
+package storetest
+
+import (
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"patra"
+	"patra/internal/store"
+)
+
+// spoil is, for every promise, a change of the tables that breaks it. A check that nobody saw fail proves nothing.
+var spoil = map[string]string{
+	frontierHolds: `UPDATE ing_cursor SET normalized_instant = normalized_instant + 1`,
+	splitsTile:    `UPDATE ing_plan_slice SET window_to = window_to - 1 WHERE parent_slice_id IS NOT NULL AND status_code = 'READY'`,
+	groupsTile:    `UPDATE ing_plan_slice SET status_code = 'FAILED' WHERE part_count = 3 AND part_no = 2`,
+
+	"cursor events form one chain from the origin to the value":                `UPDATE ing_cursor_event SET prev_instant = prev_instant - 1 WHERE seq = 1`,
+	"a cursor's version counts its events":                                     `UPDATE ing_cursor SET version = version + 1`,
+	"a closed slice has a run that was exhausted":                              `UPDATE ing_task_run SET exhausted = 0`,
+	"a closed slice has one scan without a hole that ends":                     `UPDATE ing_task_run_batch SET has_next = 1`,
+	"every id of an exhausted search is settled":                               `UPDATE ing_task_item SET status_code = 'PENDING'`,
+	"a slice that was read to its end is covered, and no other is":             `DELETE FROM ing_coverage WHERE kind_code = 'SCAN'`,
+	"an answer is about the time of its slice, in its cursor":                  `UPDATE ing_coverage SET window_from = window_from + 1`,
+	"a cursor is moved by slices of its own plans":                             `UPDATE ing_plan_slice SET cursor_id = cursor_id + 1`,
+	"what is confirmed is covered, and nothing else of an early end":           `UPDATE ing_coverage SET window_to = window_to + 1 WHERE kind_code = 'CONFIRMED'`,
+	"only an early end confirms something, and at the right end of its window": `UPDATE ing_plan_slice SET order_code = 'DESC'`,
+	"every page of a walk that confirmed something kept to the order":          `UPDATE ing_task_run_batch SET order_code = 'NONE' WHERE ordinal = 1`,
+	"no walk confirmed more than it saw":                                       `UPDATE ing_task_run_batch SET ts_max = ts_min`,
+	"a slice that ended early says why":                                        `UPDATE ing_plan_slice SET reslice = NULL`,
+	"slice and task agree":                                                     `UPDATE ing_task SET status_code = 'FAILED' WHERE status_code = 'PARTIAL'`,
+	"every slice has exactly one task":                                         `DELETE FROM ing_task WHERE status_code = 'FAILED'`,
+	"a page's fence is not above its task's":                                   `UPDATE ing_task_run_batch SET lease_count = lease_count + 100`,
+	"fences of committed pages never fall":                                     `UPDATE ing_task_run_batch SET lease_count = 1 - ordinal`,
+	"a page accounts for every item":                                           `UPDATE ing_task_run_batch SET record_count = record_count + 1`,
+	"quarantined items are there":                                              `DELETE FROM ing_quarantine`,
+	"records come from committed pages only":                                   `UPDATE ing_record SET batch_id = 0`,
+	"a record has one row for each of its versions":                            `DELETE FROM ing_record_rev`,
+	"inserts and updates of the ledger are the versions of the records":        `DELETE FROM ing_record`,
+	"attempts stay within what is permitted":                                   `UPDATE ing_task SET attempt_count = max_attempts + 1`,
+	"every request was granted before it was sent":                             `UPDATE ing_request SET sent_at = acquired_at - 1`,
+	"a finished run has no request in flight":                                  `UPDATE ing_request SET finished_at = NULL`,
+	"a finished run has no open page":                                          `UPDATE ing_task_run_batch SET status_code = 'RUNNING'`,
+}
+
+// mutations breaks each promise once, in a world in which everything has happened, and takes it back.
+func mutations(t *testing.T, e Engine) {
+	w := eventful(t, e)
+	db := Inspect(t, w.URL)
+	CheckInvariants(t, db)
+	promises := append(slices.Collect(maps.Keys(invariants)), frontierHolds, splitsTile, groupsTile)
+	for _, promise := range promises {
+		change, ok := spoil[promise]
+		if !ok {
+			t.Errorf("nobody has seen this fail: %s", promise)
+			continue
+		}
+		tx, err := db.Begin()
+		w.must(err)
+		res, err := tx.Exec(change)
+		w.must(err)
+		if n, err := res.RowsAffected(); err != nil || n == 0 {
+			t.Errorf("%s: nothing to change, %v", promise, err)
+		}
+		if !slices.ContainsFunc(broken(t, tx), func(b string) bool { return strings.HasPrefix(b, promise) }) {
+			t.Errorf("not noticed: %s", promise)
+		}
+		w.must(tx.Rollback())
+	}
+	CheckInvariants(t, db)
+}
+
+// eventful is a world with a slice of every fate: read to its end in one phase and in two, failed, ended early and cut
+// again, and cut by ids.
+func eventful(t *testing.T, e Engine) *World {
+	w, parent := partial(t, e)
+	rest := Stretch(patra.Window{From: Day(4).From, To: parent.Window.To})
+	w.must(w.SplitInto(parent, append(Parts(Day(2), space.Cut(2)...), Stretch(Day(3)), rest)...))
+	for range 3 { // the last child stays
+		w.work(w.takeBefore(Day(3).To))
+	}
+	w.Add(Parts(Day(8), space.Cut(3)...)...)
+	for range 3 {
+		w.work(w.takeOf(Day(8)))
+	}
+	w.Add(Stretch(Day(9)))
+	w.twoPhases(w.takeOf(Day(9)))
+	w.Add(Stretch(Day(10)))
+	fault := &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Text: "no"}
+	w.must(w.Finish(t.Context(), w.takeOf(Day(10)), w.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: fault}))
+	return w
+}
+
+func (w *World) takeOf(window patra.Window) *patra.Claim {
+	return w.takeIf(func(c *patra.Claim) bool { return c.Slice.Window == window })
+}
+
+func (w *World) takeBefore(at patra.Instant) *patra.Claim {
+	return w.takeIf(func(c *patra.Claim) bool { return c.Slice.Window.To <= at })
+}
+
+// takeIf claims until it has what it wants, and gives the rest back.
+func (w *World) takeIf(want func(*patra.Claim) bool) *patra.Claim {
+	w.T.Helper()
+	for {
+		c := w.Take()
+		if want(c) {
+			return c
+		}
+		w.must(w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true}))
+	}
+}
+
+// work reads a task to its end on two pages, with records and something that is none.
+func (w *World) work(c *patra.Claim) {
+	w.T.Helper()
+	w.Page(c, c.Task.NextOrdinal, true, w.Record(store.NewOwner(), c.Slice.Window.From, "a"))
+	page, err := w.OpenAt(c, c.Task.NextOrdinal+1, c.Task.ScanNo, c.Task.NextOrdinal+1)
+	w.must(err)
+	res := w.Result(false, w.Record(store.NewOwner(), c.Slice.Window.From, "b"))
+	res.Quarantined = []patra.Quarantined{{ItemNo: 2, Code: patra.CodeMissingID, Fragment: []byte("x")}}
+	_, _, err = w.CommitPage(w.T.Context(), c, w.Clock.Instant(), "work", page, res, nil)
+	w.must(err)
+	w.must(w.Succeed(c, patra.StateSealed))
+}
+
+// twoPhases reads a task whose search gives an id, and whose record comes later.
+func (w *World) twoPhases(c *patra.Claim) {
+	w.T.Helper()
+	page, err := w.OpenAt(c, 1, c.Task.ScanNo, 1)
+	w.must(err)
+	res := w.Result(false)
+	res.IDs = []string{"a"}
+	_, _, err = w.CommitPage(w.T.Context(), c, w.Clock.Instant(), "work", page, res, nil)
+	w.must(err)
+	page, err = w.OpenPage(w.T.Context(), c, w.Clock.Instant(), patra.PageOpen{BatchNo: 2, ScanNo: c.Task.ScanNo, Phase: patra.PhaseDetail, Ordinal: 1, RequestID: store.NewOwner(), GateKey: "demo", AcquiredAt: w.Clock.Instant()})
+	w.must(err)
+	res = w.Result(false, w.Record("a", Origin, "a"))
+	res.Items = map[patra.Status][]string{patra.ItemDone: {"a"}}
+	_, _, err = w.CommitPage(w.T.Context(), c, w.Clock.Instant(), "work", page, res, nil)
+	w.must(err)
+	w.must(w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Succeeded,
+		Proof: &patra.Proof{ScanNo: c.Task.ScanNo, State: patra.StateSealed, Trust: patra.TrustNone, IDsSeen: 1, Details: true}}))
+}

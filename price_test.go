@@ -1,0 +1,49 @@
+package patra_test
+
+import (
+	"testing"
+	"time"
+
+	"patra"
+)
+
+func TestWhatRecordsCostInRequests(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		tariff patra.Tariff
+		n      int64
+		want   int64
+	}{
+		{"nothing is one question", patra.Tariff{PageSize: 100}, 0, 1},
+		{"a full page", patra.Tariff{PageSize: 100}, 100, 1},
+		{"one more", patra.Tariff{PageSize: 100}, 101, 2},
+		{"the end is found by asking once more", patra.Tariff{PageSize: 100, EndPage: true}, 100, 2},
+		{"nothing is its own end", patra.Tariff{PageSize: 100, EndPage: true}, 0, 1},
+		{"ids first, then records", patra.Tariff{PageSize: 5000, EndPage: true, DetailBatch: 200}, 9000, 2 + 1 + 45},
+		{"a provider that does not say", patra.Tariff{}, 250, 3},
+	} {
+		if got := c.tariff.Requests(c.n); got != c.want {
+			t.Errorf("%s: %d, want %d", c.name, got, c.want)
+		}
+	}
+}
+
+func TestThePriceOfAPlan(t *testing.T) {
+	tariff := patra.Tariff{PageSize: 100, EndPage: true, PerSecond: 2, PageBytes: 50_000, DailyQuota: 1000, Usable: 900}
+	var p patra.Price
+	for range 10 {
+		p.Add(tariff, 1000)
+	}
+	now := patra.Date(2026, time.November, 15)
+	p.Settle(tariff, now)
+	if p.Slices != 10 || p.Records != 10_000 || p.Requests != 110 || p.Bytes != 5_500_000 || p.Seconds != 55 || p.Share != 0.11 || p.Finish != now+55*patra.Second {
+		t.Errorf("%+v", p)
+	}
+	for range 1000 {
+		p.Add(tariff, 1000)
+	}
+	p.Settle(tariff, now)
+	if want := 11 * 86400.0; p.Seconds != want { // 11,110 requests at 1,000 a day
+		t.Errorf("it takes %v s, want %v", p.Seconds, want)
+	}
+}
