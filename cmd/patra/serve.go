@@ -110,7 +110,7 @@ func (d *duty) tend(ctx context.Context) error {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
 	for {
-		if err := d.look(ctx); err != nil && ctx.Err() == nil {
+		if err := d.planner.Tend(ctx, now()); err != nil && ctx.Err() == nil {
 			d.log.Error("plans could not be looked after", "reason", err.Error())
 		}
 		select {
@@ -119,11 +119,6 @@ func (d *duty) tend(ctx context.Context) error {
 		case <-tick.C:
 		}
 	}
-}
-
-// look is one turn of tend.
-func (d *duty) look(ctx context.Context) error {
-	return d.planner.Tend(ctx, now(), func(ctx context.Context) ([]int64, error) { return d.store.Unfinished(ctx) })
 }
 
 func (d *duty) scheduler() *schedule.Scheduler {

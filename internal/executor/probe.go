@@ -24,6 +24,9 @@ type Requests interface {
 // page of it cannot be asked for twice.
 var ErrCannotProbe = errors.New("the source cannot say how much there is without beginning a walk")
 
+// probeAttempts bounds how patiently a count is asked for: planning can do without.
+const probeAttempts = 3
+
 // Prober asks providers how much there is. Its requests go the way of all others: through the gate, with a row of their
 // own before they are sent, and again as often as the source allows. It must not be copied.
 type Prober struct {
@@ -59,7 +62,7 @@ func (p *Prober) Probe(ctx context.Context, spec *source.Spec, query expr.Node, 
 		if ctx.Err() != nil {
 			return probe, context.Cause(ctx)
 		}
-		if failed.fault.Level != patra.LevelRetry || attempt >= spec.Retry.MaxAttempts {
+		if failed.fault.Level != patra.LevelRetry || attempt >= min(spec.Retry.MaxAttempts, probeAttempts) {
 			return probe, failed.fault
 		}
 		p.Log.Info("count is asked for again", "source", spec.Source, "code", failed.fault.Code, "attempt", attempt)

@@ -159,7 +159,7 @@ func TestAProbeKeepsToTheGate(t *testing.T) {
 		{"out of order for good", func(_ int64, w http.ResponseWriter) bool {
 			w.WriteHeader(http.StatusBadGateway)
 			return true
-		}, 4, time.Millisecond, patra.CodeHTTP},
+		}, 3, time.Millisecond, patra.CodeHTTP},
 		{"refused", func(_ int64, w http.ResponseWriter) bool {
 			w.WriteHeader(http.StatusBadRequest)
 			return true

@@ -189,7 +189,11 @@ func runAll(t *testing.T, file *source.File, params map[string]string, base stri
 // planAll plans the whole window of the tests in a store of its own.
 func planAll(t *testing.T, file *source.File, params map[string]string, base string) (*store.Store, string, *planner.Result) {
 	t.Helper()
-	e := storetest.Engines()[0]
+	return planOn(t, storetest.Engines()[0], file, params, base)
+}
+
+func planOn(t *testing.T, e storetest.Engine, file *source.File, params map[string]string, base string) (*store.Store, string, *planner.Result) {
+	t.Helper()
 	dbURL := e.URL(t)
 	st := e.Connect(t, dbURL)
 	if _, err := st.Migrate(t.Context()); err != nil {

@@ -161,7 +161,7 @@ func TestAPausedCampaignIsNeitherPlannedNorBegun(t *testing.T) {
 		if err := y.Resume(t.Context(), y.Clock.Instant(), id, "", "me"); err != nil {
 			t.Fatal(err)
 		}
-		if err := y.planner.Tend(t.Context(), y.Clock.Instant(), y.Unfinished); err != nil {
+		if err := y.planner.Tend(t.Context(), y.Clock.Instant()); err != nil {
 			t.Fatal(err)
 		}
 		if n := y.work(id, 9); n != 6 {
@@ -415,5 +415,54 @@ func TestAPlanOfManyChunksIsCutOnce(t *testing.T) {
 	res := y.plan(y.ask(patra.Harvest, -200, 0))
 	if res.Added != 200*24 || store.needs != 1 || res.Plan.SliceCount != 200*24 {
 		t.Errorf("%d slices, the need was read %d times", res.Added, store.needs)
+	}
+}
+
+// A planner that dies between two chunks leaves a plan that nobody finished. Later its work is gone on with.
+func TestAPlanWhosePlannerDiedIsGoneOnWith(t *testing.T) {
+	y := newYard(t, storetest.Engines()[0], "crossref")
+	y.planner.Prober = nil
+	ctx, now := t.Context(), y.Clock.Instant()
+	d, err := y.planner.Draft(ctx, now, y.ask(patra.Backfill, 0, 9))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d.Plan.InstanceID, err = y.planner.accept(ctx, now, y.ask(patra.Backfill, 0, 9)); err != nil {
+		t.Fatal(err)
+	}
+	if err := y.planner.store(ctx, now, d); err != nil {
+		t.Fatal(err)
+	}
+	j, err := y.planner.job(d.Spec, d.Expr, d.Plan)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var first []patra.Slice
+	for sl, err := range j.cut(ctx, needed(days(0, 4))) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		first = append(first, sl)
+	}
+	if err := y.AddSlices(ctx, now, d.Plan.ID, d.Cursor.PlanVersion, first, patra.TriggerManual, 5); err != nil {
+		t.Fatal(err)
+	}
+	tend := func() patra.Plan {
+		t.Helper()
+		if err := y.planner.Tend(ctx, y.Clock.Instant()); err != nil {
+			t.Fatal(err)
+		}
+		p, err := y.Store.Plan(ctx, d.Plan.ID)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
+	if p := tend(); p.Status != patra.Slicing || p.SliceCount != 4 {
+		t.Errorf("a planner that may be alive was not waited for: %s with %d slices", p.Status, p.SliceCount)
+	}
+	y.Clock.Move(time.Hour)
+	if p := tend(); p.Status != patra.Ready || p.SliceCount != 9 {
+		t.Errorf("%s with %d slices", p.Status, p.SliceCount)
 	}
 }

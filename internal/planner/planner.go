@@ -43,6 +43,7 @@ type Plans interface {
 	AddSlices(ctx context.Context, now patra.Instant, planID, planVersion int64, slices []patra.Slice, trigger string, maxAttempts int64) error
 	EndSlicing(ctx context.Context, planID int64, end patra.SlicingEnd) error
 	Retry(ctx context.Context, planID int64) (int, error)
+	Unfinished(ctx context.Context, begunBefore patra.Instant) ([]int64, error)
 }
 
 // Queue tells how much is waiting, and what it will cost.

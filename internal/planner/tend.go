@@ -4,16 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"time"
 
 	"patra"
 )
 
-// Tend looks after what is stored: slices that ended early are cut again, and plans that did not fit into the queue are
-// gone on with. unfinished lists the latter. One that fails keeps no other from its turn.
-func (p *Planner) Tend(ctx context.Context, now patra.Instant, unfinished func(context.Context) ([]int64, error)) error {
+// deadAfter is how long a planner may take to cut a plan before another goes on with it. If the first is still alive,
+// nothing is cut twice all the same.
+const deadAfter = 30 * time.Minute
+
+// Tend looks after what is stored: slices that ended early are cut again, and plans that did not fit into the queue, or
+// whose planner died, are gone on with. One that fails keeps no other from its turn.
+func (p *Planner) Tend(ctx context.Context, now patra.Instant) error {
 	_, err := p.Reslice(ctx, now, 0)
 	errs := []error{err}
-	ids, err := unfinished(ctx)
+	ids, err := p.Store.Unfinished(ctx, now.Add(-deadAfter))
 	errs = append(errs, err)
 	for _, id := range ids {
 		plan, err := p.Store.Plan(ctx, id)

@@ -102,7 +102,7 @@ func (s *Store) Lateness(ctx context.Context, cursorID int64, since patra.Instan
 
 var (
 	selectExtent     = stmt{"select_extent", `SELECT COALESCE(MIN(window_from), 0), COALESCE(MAX(window_to), 0) FROM ing_plan WHERE cursor_id = ? AND window_to > window_from`}
-	selectUnfinished = stmt{"select_unfinished", `SELECT id FROM ing_plan WHERE status_code = 'PARTIAL' ORDER BY created_at LIMIT 1000`}
+	selectUnfinished = stmt{"select_unfinished", `SELECT id FROM ing_plan WHERE status_code = 'PARTIAL' OR (status_code IN ('DRAFT', 'SLICING') AND created_at < ?) ORDER BY id LIMIT 1000`}
 )
 
 // Extent is all that the plans of a cursor ever asked for.
@@ -111,7 +111,8 @@ func (s *Store) Extent(ctx context.Context, cursorID int64) (w patra.Window, err
 	return w, err
 }
 
-// Unfinished are the plans that did not fit into the queue, oldest first.
-func (s *Store) Unfinished(ctx context.Context) ([]int64, error) {
-	return s.read(ctx).ids(selectUnfinished)
+// Unfinished are the plans that did not fit into the queue, and those that were begun so long ago that whoever cut them
+// must have died, oldest first.
+func (s *Store) Unfinished(ctx context.Context, begunBefore patra.Instant) ([]int64, error) {
+	return s.read(ctx).ids(selectUnfinished, begunBefore)
 }

@@ -32,7 +32,7 @@ func slicing(t *testing.T, e Engine) {
 	add(3, 1)
 	w.must(w.EndSlicing(ctx, plan.ID, patra.SlicingEnd{Status: patra.Partial, Reason: patra.ReasonInventory, Records: 30, Warnings: patra.Problems{{Code: "A"}}}))
 	status(patra.Partial, 3, 30)
-	if ids, err := w.Unfinished(ctx); err != nil || len(ids) != 1 || ids[0] != plan.ID {
+	if ids, err := w.Unfinished(ctx, now-patra.Hour); err != nil || len(ids) != 1 || ids[0] != plan.ID {
 		t.Errorf("unfinished: %v, %v", ids, err)
 	}
 	if got, err := w.Sliced(ctx, plan.ID); err != nil || len(got) != 1 || got[0] != (patra.Window{From: Origin + patra.Day, To: Origin + 4*patra.Day}) {

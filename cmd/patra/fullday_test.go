@@ -1,0 +1,95 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"net/http/httptest"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync"
+	"testing"
+	"time"
+
+	"patra/internal/sim"
+	"patra/internal/store"
+	"patra/internal/store/storetest"
+)
+
+// lockedBuffer is an access log that can be read while it is written.
+type lockedBuffer struct {
+	mu sync.Mutex
+	bytes.Buffer
+}
+
+// Write implements io.Writer.
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.Buffer.Write(p)
+}
+
+// TestAFullDay: a day of PubMed with 25,000 papers, of which a search gives 9,999. Cut by counts beforehand, or cut again
+// while it runs because nobody was asked: all of them arrive, and no request goes deeper than the provider answers.
+func TestAFullDay(t *testing.T) {
+	const papers = 25_000
+	day := time.Date(2026, 5, 3, 0, 0, 0, 0, time.UTC)
+	for name, args := range map[string][]string{"counted": nil, "cut while it runs": {"--no-probe"}} {
+		t.Run(name, func(t *testing.T) {
+			log := &lockedBuffer{}
+			provider := sim.New(sim.Config{Seed: 5, From: day.AddDate(0, 0, -2), To: day.AddDate(0, 0, 3), PerDay: papers, Exact: true, Log: log})
+			server := httptest.NewServer(provider.Handler())
+			t.Cleanup(server.Close)
+			e := storetest.Engines()[0]
+			s := &scene{killed: byIDs, t: t, dir: t.TempDir(), url: e.URL(t)}
+			if err := os.WriteFile(filepath.Join(s.dir, "pubmed.yaml"), []byte(quickSource(t, "pubmed")), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(s.dir, "patra.yaml"), []byte("contact: full@example.org\nsources: {dir: .}\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			harvest := s.patra(append([]string{"harvest", "pubmed", "--base-url", server.URL, "--from", "2026-05-03", "--to", "2026-05-04"}, args...)...)
+			if out, err := harvest.CombinedOutput(); err != nil {
+				t.Fatalf("%v\n%s", err, out)
+			}
+			st, err := store.Open(t.Context(), s.url)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer st.Close()
+			if n, err := st.CountRecords(t.Context(), "pubmed"); err != nil || n != papers || n != int64(provider.PubMed().Count(day, day.AddDate(0, 0, 1))) {
+				t.Errorf("%d records of %d are stored, %v", n, papers, err)
+			}
+			storetest.CheckInvariants(t, storetest.Inspect(t, s.url))
+			neverTooDeep(t, log.Bytes())
+		})
+	}
+}
+
+// neverTooDeep reads in the provider's own log that no search asked for a position beyond its reach.
+func neverTooDeep(t *testing.T, log []byte) {
+	t.Helper()
+	searches := 0
+	for lines := bufio.NewScanner(bytes.NewReader(log)); lines.Scan(); {
+		var e sim.Entry
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			t.Fatal(err)
+		}
+		form, err := url.ParseQuery(e.Form)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !form.Has("retstart") {
+			continue
+		}
+		searches++
+		if at, err := strconv.Atoi(form.Get("retstart")); err != nil || at > 9998 || e.Status != 200 {
+			t.Errorf("the search at %s was answered with %d", form.Get("retstart"), e.Status)
+		}
+	}
+	if searches == 0 {
+		t.Error("the log shows no search at all")
+	}
+}
