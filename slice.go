@@ -53,10 +53,13 @@ const (
 // when their ranges tile Of.
 type SliceRange struct {
 	Kind RangeKind `json:"kind"`
-	Key  string    `json:"key"` // the field of the query, or provider_id
+	Key  string    `json:"key"` // the field of the query; of buckets, OwnIDs or the SOURCE or SOURCE.FIELD that the ids are from
 	IDRange
 	Of IDRange `json:"of"` // the whole space, or all buckets
 }
+
+// OwnIDs is the key of buckets of a source's own ids.
+const OwnIDs = "provider_id"
 
 // SliceCursor is a walk that is not bounded by a filter: from the provider's first position to its last.
 type SliceCursor struct {

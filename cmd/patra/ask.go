@@ -21,6 +21,7 @@ type askFlags struct {
 	endpoint, from, to, baseURL, query, campaign string
 	params                                       []string
 	force, newest, byID, noProbe                 bool
+	idsOf                                        string
 	priority                                     int
 }
 
@@ -56,7 +57,7 @@ func (a *app) request(ctx context.Context, code string, f askFlags) (planner.Req
 		return planner.Request{}, err
 	}
 	req := planner.Request{Source: file, Endpoint: f.endpoint, Contact: c.Contact, BaseURL: strings.TrimSuffix(f.baseURL, "/"), Query: f.query, Force: f.force,
-		Operation: f.operation, Campaign: f.campaign, Newest: f.newest, ByID: f.byID, Priority: f.priority}
+		Operation: f.operation, Campaign: f.campaign, Newest: f.newest, ByID: f.byID || f.idsOf != "", IDsOf: f.idsOf, Priority: f.priority}
 	if f.priority < 0 || f.priority > 9 {
 		return req, usage("--priority %d is not between 1 and 9", f.priority)
 	}
@@ -118,4 +119,11 @@ func instantFlag(name, value string) (*patra.Instant, error) {
 		return nil, usage("%s: %s", name, err)
 	}
 	return &i, nil
+}
+
+// addIDFlags are the flags of updates by id.
+func addIDFlags(c *cobra.Command, f *askFlags) {
+	fl := c.Flags()
+	fl.BoolVar(&f.byID, "by-id", false, "UPDATE: fetch known records by their ids, in place of a stretch of time")
+	fl.StringVar(&f.idsOf, "ids-of", "", "UPDATE: fetch by the ids of another source, such as crossref, or by a field of its records, such as pubmed.doi")
 }

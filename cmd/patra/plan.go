@@ -67,7 +67,7 @@ func (a *app) planCmd() *cobra.Command {
 	}
 	a.addAskFlags(c, &f)
 	addPastFlags(c, &f)
-	c.Flags().BoolVar(&f.byID, "by-id", false, "UPDATE: fetch known records by their ids, in place of a stretch of time")
+	addIDFlags(c, &f)
 	c.Flags().BoolVar(&dry, "dry-run", false, "store no plan")
 	c.Flags().StringVar(&file, "out", "", "file to write the plan to, for plan apply")
 	formatFlag(c, &out)

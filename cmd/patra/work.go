@@ -38,10 +38,11 @@ func (a *app) updateCmd() *cobra.Command {
 		Use: "update SOURCE", Short: "Plan and read known records again",
 		Long: "Update reads again what is known. By time it asks an endpoint for what changed in a stretch of time, such as the endpoint\nmodified of pubmed, with a watermark of its own. With --by-id it fetches every known record by its id.",
 		Example: `  patra update pubmed --endpoint modified --from 2026-11-01
-  patra update pubmed --by-id`,
+  patra update pubmed --by-id
+  patra update unpaywall --ids-of crossref`,
 	}, func(c *cobra.Command, f *askFlags) {
 		addPastFlags(c, f)
-		c.Flags().BoolVar(&f.byID, "by-id", false, "fetch known records by their ids, in place of a stretch of time")
+		addIDFlags(c, f)
 	})
 }
 

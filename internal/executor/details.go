@@ -171,9 +171,11 @@ func (d *details) outcomes(items []patra.Item, res patra.PageResult) map[patra.S
 		there[q.ID] = true
 	}
 	out := map[patra.Status][]string{}
+	// The answer to one id is about that id, also where the provider writes it in another way.
+	answered := len(items) == 1 && len(res.Records)+len(res.Quarantined) == 1
 	for _, it := range items {
 		switch {
-		case there[it.ID]:
+		case there[it.ID] || answered:
 			out[patra.ItemDone] = append(out[patra.ItemDone], it.ID)
 		case len(items) == 1:
 			out[patra.ItemMissing] = append(out[patra.ItemMissing], it.ID)

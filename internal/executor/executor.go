@@ -44,7 +44,7 @@ type Ledger interface {
 	CommitPage(ctx context.Context, c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult, next *patra.PageOpen) (patra.Counts, *patra.OpenPage, error)
 	FailPage(ctx context.Context, c *patra.Claim, now patra.Instant, page patra.OpenPage, fail patra.PageFailure, next *patra.PageOpen) (*patra.OpenPage, error)
 	Items(ctx context.Context, c *patra.Claim, scanNo, after int64, limit int) ([]patra.Item, error)
-	SeedItems(ctx context.Context, c *patra.Claim, now patra.Instant, recordType string, r patra.SliceRange) (int64, error)
+	SeedItems(ctx context.Context, c *patra.Claim, now patra.Instant, r patra.SliceRange) (int64, error)
 	Walked(ctx context.Context, c *patra.Claim, scanNo int64) (patra.Walked, error)
 }
 

@@ -14,7 +14,7 @@ func (r *run) known(ctx context.Context, buckets patra.SliceRange) error {
 		return &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal, Text: "the source has no way to fetch records by their ids"}
 	}
 	r.scan = r.newScan(r.claim.Task.ScanNo)
-	n, err := r.Store.SeedItems(ctx, r.claim, patra.InstantOf(time.Now()), r.program.Spec.RecordType, buckets)
+	n, err := r.Store.SeedItems(ctx, r.claim, patra.InstantOf(time.Now()), buckets)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,8 @@ package executor_test
 
 import (
 	"context"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -83,4 +85,65 @@ func TestKnownRecordsAreFetchedAgain(t *testing.T) {
 		}
 		storetest.CheckInvariants(t, db)
 	})
+}
+
+// TestIdsOfAnotherSource: what one source knows by its ids is asked of another. An id that it does not know is noted as
+// missing, and one that it writes in another way is the same.
+func TestIdsOfAnotherSource(t *testing.T) {
+	load := func(code string) *source.File {
+		file, err := source.Load(code+".yaml", []byte(shippedFast(t, code)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return file
+	}
+	provider := sim.New(sim.Config{Seed: 9, From: from, To: to, PerDay: 5, Exact: true})
+	var unknown string
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		doi, ours := strings.CutPrefix(r.URL.Path, "/v2/")
+		switch {
+		case !ours:
+			provider.Handler().ServeHTTP(w, r)
+		case doi == unknown || r.URL.Query().Get("email") != "t@example.org":
+			w.WriteHeader(http.StatusNotFound)
+			io.WriteString(w, `{"HTTP_status_code":404,"error":true,"message":"no such work"}`)
+		default:
+			asked.Add(1)
+			fmt.Fprintf(w, `{"doi":%q,"title":"A work","updated":"2026-05-01T10:00:00.123456","oa_status":"gold","best_oa_location":{"url":"https://example.org/a.pdf"},"z_authors":null}`, strings.ToUpper(doi))
+		}
+	}))
+	t.Cleanup(server.Close)
+	st, dbURL := harvestAll(t, load("crossref"), nil, server.URL)
+	for w := range provider.Truth(from, to) {
+		unknown = w.ID
+	}
+	p := &planner.Planner{Store: st, Config: planner.Config{TaskAttempts: 5, Target: 200, MaxPages: 1000, MinStep: time.Minute}}
+	update, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: load("unpaywall"), Operation: patra.Update, ByID: true, IDsOf: "crossref", Contact: "t@example.org", BaseURL: server.URL})
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := runner(t, st, update)
+	x.Config.PlanID = update.Plan.ID
+	x.Config.Vars = source.Vars{Contact: "t@example.org"}
+	x.Done = func(ctx context.Context) (bool, error) {
+		states, err := st.PlanStates(ctx, update.Plan.ID)
+		return states[patra.Ready] == 0, err
+	}
+	if err := x.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if failed, err := st.Tasks(t.Context(), store.Filter{Status: patra.Failed}); err != nil || len(failed) > 0 {
+		t.Fatalf("%s, %v", failed[0].LastError, err)
+	}
+	n, err := st.CountRecords(t.Context(), "unpaywall")
+	if err != nil || n != 19 || asked.Load() != 19 {
+		t.Errorf("%d records, %d asked for, %v", n, asked.Load(), err)
+	}
+	var done, missing int
+	db := storetest.Inspect(t, dbURL)
+	if err := db.QueryRow(`SELECT SUM(i.status_code = 'DONE'), SUM(i.status_code = 'MISSING') FROM ing_task_item i JOIN ing_task t ON t.id = i.task_id WHERE t.plan_id = ?`, update.Plan.ID).Scan(&done, &missing); err != nil || done != 19 || missing != 1 {
+		t.Errorf("%d done, %d missing, %v", done, missing, err)
+	}
+	storetest.CheckInvariants(t, db)
 }

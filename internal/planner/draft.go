@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
-	"fmt"
 	"iter"
+	"strings"
 	"time"
 
 	"patra"
@@ -36,6 +36,7 @@ type sliceParams struct {
 	Newest    bool         `json:"newest_first,omitempty"`
 	Force     bool         `json:"force,omitempty"`
 	Trigger   string       `json:"trigger,omitempty"`
+	IDsOf     string       `json:"ids_of,omitempty"` // of an update by id: where the ids are from
 }
 
 // Draft decides a plan without storing anything.
@@ -63,14 +64,14 @@ func (p *Planner) Draft(ctx context.Context, now patra.Instant, req Request) (*D
 
 // compile freezes the source and the question.
 func (p *Planner) compile(req Request) (*Draft, error) {
+	if req.ByID && req.Endpoint == "" {
+		req.Endpoint = req.Source.ByID()
+	}
 	spec, err := source.Compile(req.Source, source.Options{Endpoint: req.Endpoint, Operation: req.Operation, Contact: req.Contact, Parameters: req.Params})
 	if err != nil {
 		return nil, err
 	}
-	if err := spec.Harvestable(); err != nil {
-		return nil, err
-	}
-	if err := byID(spec, req); err != nil {
+	if err := possible(spec, req); err != nil {
 		return nil, err
 	}
 	snap, err := spec.Snapshot()
@@ -104,18 +105,17 @@ func question(spec *source.Spec, req Request) (n expr.Node, err error) {
 	return n, spec.CanAsk(n)
 }
 
-// byID says why records cannot be fetched by their ids, if somebody asks for that and they cannot.
-func byID(spec *source.Spec, req Request) error {
+// possible says why a source cannot be asked in this way, if it cannot.
+func possible(spec *source.Spec, req Request) error {
 	switch {
-	case !req.ByID:
-		return nil
-	case req.Operation != patra.Update:
+	case req.ByID && req.Operation != patra.Update:
 		return patra.Problems{{Code: "CONFLICT", Path: "by-id", Text: "only an UPDATE fetches known records by their ids"}}
-	case spec.Second == nil:
-		return patra.Problems{{Code: "NOT_BY_ID", Path: "endpoint", Text: fmt.Sprintf("endpoint %s of %s has no way to fetch records by their ids", spec.Endpoint, spec.Source),
-			Hint: "update by time, or give the endpoint a detail: block"}}
+	case req.IDsOf != "" && !req.ByID:
+		return patra.Problems{{Code: "CONFLICT", Path: "ids-of", Text: "ids of another source are for an UPDATE by id"}}
+	case req.ByID:
+		return spec.Fetchable()
 	}
-	return nil
+	return spec.Harvestable()
 }
 
 // campaign is the name under which later plans go on with the same work.
@@ -124,7 +124,7 @@ func campaign(req Request) string {
 	case req.Operation == patra.Harvest || req.Operation == "":
 		return ""
 	case req.Campaign == "" && req.ByID:
-		return "ids"
+		return "ids" + strings.TrimSuffix("-of-"+req.IDsOf, "-of-")
 	case req.Campaign == "":
 		return patra.DefaultCampaign
 	}
@@ -155,6 +155,9 @@ func (p *Planner) inputs(ctx context.Context, now patra.Instant, d *Draft, req R
 		Origin: w.Origin, Earliest: w.Earliest, Size: w.Size, Mode: w.Mode, Align: w.Align, Force: req.Force, ByID: req.ByID}
 	if req.First != nil {
 		in.Origin = req.First
+	}
+	if req.ByID && in.Size.IsZero() { // an endpoint that gives records by id has no window of its own
+		in.Size = patra.Period{Days: 1}
 	}
 	if d.Cursor != nil {
 		in.Cursor, in.Began = &d.Cursor.Value, &d.Cursor.Origin
@@ -197,7 +200,7 @@ func (p *Planner) adapted(ctx context.Context, d *Draft, in patra.WindowInputs) 
 func (p *Planner) describe(d *Draft, req Request) error {
 	s := d.Spec
 	params := sliceParams{Step: s.Window.Size, MinStep: s.MinStep(p.Config.MinStep), MaxSpan: s.MaxSpan(), Precision: s.Window.Precision,
-		Target: p.Config.Target, MaxPages: p.Config.MaxPages, Newest: req.Newest, Force: req.Force, Trigger: cmp.Or(req.By.Type, patra.TriggerManual)}
+		Target: p.Config.Target, MaxPages: p.Config.MaxPages, Newest: req.Newest, Force: req.Force, Trigger: cmp.Or(req.By.Type, patra.TriggerManual), IDsOf: req.IDsOf}
 	plan := patra.Plan{Source: s.Source, Endpoint: s.Endpoint, Operation: req.Operation, Campaign: campaign(req), Window: d.Decision.Window,
 		ExprProtoHash: d.Expr.Hash(), ExprProto: d.Expr.JSON(), Spec: d.Snapshot.Fingerprint, Strategy: d.Spec.Strategy(),
 		BaseURL: req.BaseURL, Priority: req.Priority, Reason: d.Decision.Reason}

@@ -1,7 +1,9 @@
 package planner
 
 import (
+	"cmp"
 	"context"
+	"strings"
 
 	"patra"
 )
@@ -9,7 +11,8 @@ import (
 // byID makes buckets of the ids that are known, each about as large as a slice should be. Which bucket an id is in
 // depends on the id alone, so every known id is in exactly one of them, also those that are added meanwhile.
 func (j *job) byID(ctx context.Context, p part, give yield) bool {
-	known, err := j.judge.planner.Store.CountRecords(ctx, j.spec.Source)
+	from, _, _ := strings.Cut(cmp.Or(j.IDsOf, j.spec.Source), ".")
+	known, err := j.judge.planner.Store.CountRecords(ctx, from)
 	if err != nil {
 		give(nil, err)
 		return false
@@ -18,7 +21,7 @@ func (j *job) byID(ctx context.Context, p part, give yield) bool {
 	all := patra.IDRange{From: 0, To: n}
 	for _, r := range all.Cut(n) {
 		est := patra.Estimate{Records: (known + n - 1) / n, Grounds: patra.ByShare}
-		spec := patra.NewRangeSlice(patra.SliceRange{Kind: patra.RangeBucket, Key: "provider_id", IDRange: r, Of: all})
+		spec := patra.NewRangeSlice(patra.SliceRange{Kind: patra.RangeBucket, Key: cmp.Or(j.IDsOf, patra.OwnIDs), IDRange: r, Of: all})
 		spec.Budget, spec.Hints = j.budget(est), &patra.Hints{Whole: true}
 		sl := patra.Slice{Purpose: p.why, Window: p.Window, Fetch: p.Window, Expr: j.expr.JSON(), ExprHash: j.expr.Hash(), Spec: spec, Estimate: &est}
 		if !one(give, sl) {

@@ -123,6 +123,7 @@ type Request struct {
 	From, To  *patra.Instant
 	First     *patra.Instant  // where the first harvest begins, in place of what the source says
 	ByID      bool            // of an UPDATE: known records, one by one
+	IDsOf     string          // of an UPDATE by id: SOURCE or SOURCE.FIELD whose values are the ids; empty is the source itself
 	Newest    bool            // newest first
 	BaseURL   string          // a mirror or a simulator in place of the source's own address
 	Origin    json.RawMessage // which layer each setting is from, for those who ask later

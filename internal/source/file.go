@@ -20,7 +20,7 @@ type File struct {
 	Defaults   Blocks               `yaml:"defaults" json:"defaults"`
 	Endpoints  map[string]Endpoint  `yaml:"endpoints" json:"endpoints"`
 	Query      expr.Grammar         `yaml:"query" json:"query"`
-	Mapping    map[string]string    `yaml:"mapping" json:"mapping,omitempty"`
+	Mapping    Mapping              `yaml:"mapping" json:"mapping,omitempty"`
 }
 
 // Parameter is something the user of a source sets, such as the set of a repository.
@@ -92,12 +92,17 @@ type Endpoint struct {
 	Pagination Pagination `yaml:"pagination" json:"pagination,omitzero"`
 	Response   Response   `yaml:"response" json:"response"`
 	Window     Window     `yaml:"window" json:"window,omitzero"`
+	Mapping    Mapping    `yaml:"mapping" json:"mapping,omitempty"` // of answers that look different, in place of the source's
 	Blocks     `yaml:",inline"`
 }
 
-// Detail says that a search gives ids only, and where the records behind them are fetched.
+// Mapping is the fields of a record and where they stand.
+type Mapping map[string]string
+
+// Detail says that a search gives ids only, and where the records behind them are fetched. An endpoint that gives records
+// by id says it of itself, and names no other.
 type Detail struct {
-	Endpoint string `yaml:"endpoint" json:"endpoint"`
+	Endpoint string `yaml:"endpoint" json:"endpoint,omitempty"`
 	IDsParam string `yaml:"idsParam" json:"idsParam"`
 	Batch    int    `yaml:"batch" json:"batch"`
 	Join     string `yaml:"join" json:"join,omitempty"`

@@ -161,15 +161,11 @@ func validate(doc *strictyaml.Document, f *File) patra.Problems {
 	for _, name := range slices.Sorted(maps.Keys(f.Endpoints)) {
 		e := f.Endpoints[name]
 		c.endpoint("endpoints."+name, e, f)
-		if format == "" || e.Role == roleDetail { // where there are two phases, the mapping reads the second
+		if len(e.Mapping) == 0 && (format == "" || e.Role == roleDetail) { // where there are two phases, the mapping reads the second
 			format = e.Response.Format
 		}
 	}
-	for name, text := range f.Mapping {
-		if _, err := parseMapping(format, text); err != nil {
-			c.add("mapping."+name, "BAD_MAPPING", err.Error(), "write a path, then functions: $.DOI | lower")
-		}
-	}
+	c.mapping("mapping", format, f.Mapping)
 	slices.SortStableFunc(c.found, func(a, b patra.Problem) int { return a.Line - b.Line })
 	return c.found
 }
@@ -246,9 +242,16 @@ func (c *checker) endpoint(at string, e Endpoint, f *File) {
 		c.template(at+".request.query."+name, value, f.Parameters)
 	}
 	c.response(at+".response", e.Response)
+	c.mapping(at+".mapping", e.Response.Format, e.Mapping)
 	if e.Role == roleDetail {
 		if e.Default {
 			c.add(at+".default", "CONFLICT", "an endpoint for records by id cannot be the one that is searched", "")
+		}
+		if e.Detail != nil {
+			c.detail(at+".detail", *e.Detail)
+			if e.Detail.Endpoint != "" {
+				c.add(at+".detail.endpoint", "CONFLICT", "an endpoint that gives records by id names no other for that", "leave it out")
+			}
 		}
 		return
 	}
@@ -262,8 +265,20 @@ func (c *checker) endpoint(at string, e Endpoint, f *File) {
 		if f.Endpoints[d.Endpoint].Role != roleDetail {
 			c.add(at+".detail.endpoint", "UNKNOWN_ENDPOINT", fmt.Sprintf("%q is no endpoint with role: DETAIL", d.Endpoint), "")
 		}
-		c.required(at+".detail.idsParam", d.IDsParam)
-		c.positive(at+".detail.batch", d.Batch >= 1, "batch is at least 1")
+		c.detail(at+".detail", *d)
+	}
+}
+
+func (c *checker) detail(at string, d Detail) {
+	c.required(at+".idsParam", d.IDsParam)
+	c.positive(at+".batch", d.Batch >= 1, "batch is at least 1")
+}
+
+func (c *checker) mapping(at, format string, m Mapping) {
+	for name, text := range m {
+		if _, err := parseMapping(format, text); err != nil {
+			c.add(at+"."+name, "BAD_MAPPING", err.Error(), "write a path, then functions: $.DOI | lower")
+		}
 	}
 }
 

@@ -32,15 +32,15 @@ type Spec struct {
 	Operation  patra.Operation   `json:"operation"`
 	Parameters map[string]string `json:"parameters,omitempty"`
 	Blocks
-	Role       string            `json:"role"`
-	Detail     *Detail           `json:"detail,omitempty"`
-	Second     *Spec             `json:"second,omitempty"` // the endpoint that gives the records behind the ids
-	Request    Request           `json:"request"`
-	Pagination Pagination        `json:"pagination"`
-	Response   Response          `json:"response"`
-	Window     Window            `json:"window"`
-	Query      expr.Grammar      `json:"query"`
-	Mapping    map[string]string `json:"mapping,omitempty"`
+	Role       string       `json:"role"`
+	Detail     *Detail      `json:"detail,omitempty"`
+	Second     *Spec        `json:"second,omitempty"` // the endpoint that gives the records behind the ids
+	Request    Request      `json:"request"`
+	Pagination Pagination   `json:"pagination"`
+	Response   Response     `json:"response"`
+	Window     Window       `json:"window"`
+	Query      expr.Grammar `json:"query"`
+	Mapping    Mapping      `json:"mapping,omitempty"`
 }
 
 // Options are what the user of a source says about it.
@@ -65,6 +65,9 @@ func Compile(f *File, o Options) (*Spec, error) {
 		V: specVersion, Source: f.Code, RecordType: f.RecordType, Endpoint: name, Operation: o.Operation, Parameters: params,
 		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Response: e.Response, Window: e.Window, Query: f.grammar(e.Window), Mapping: f.Mapping,
 	}
+	if len(e.Mapping) > 0 {
+		s.Mapping = e.Mapping
+	}
 	s.Request.Method = cmp.Or(s.Request.Method, "GET")
 	s.Request.Send = cmp.Or(s.Request.Send, sendQuery)
 	s.Response.NoID = cmp.Or(s.Response.NoID, "QUARANTINE")
@@ -72,14 +75,29 @@ func Compile(f *File, o Options) (*Spec, error) {
 		return nil, patra.Problems{{Code: "CONTACT_REQUIRED", Path: "contact", Text: fmt.Sprintf("%s asks who is calling", f.Name),
 			Hint: "set contact: you@example.org in patra.yaml, PATRA_CONTACT, or pass --contact"}}
 	}
-	if s.Detail != nil {
-		o.Endpoint = s.Detail.Endpoint
-		if s.Second, err = Compile(f, o); err != nil {
-			return nil, err
-		}
-		s.Mapping = nil // it reads the records, not the ids
+	if s.Detail == nil {
+		return s, nil
 	}
+	if s.Second, err = s.second(f, o); err != nil {
+		return nil, err
+	}
+	s.Mapping = nil // it reads the records, not the ids
 	return s, nil
+}
+
+// second is the spec of the endpoint that gives the records behind ids: another one, or the endpoint itself.
+func (s *Spec) second(f *File, o Options) (*Spec, error) {
+	if s.Role == roleDetail {
+		self := *s
+		self.Detail = nil
+		return &self, nil
+	}
+	o.Endpoint = s.Detail.Endpoint
+	second, err := Compile(f, o)
+	if err == nil && second.Detail != nil { // it may be asked by id on its own too
+		second = second.Second
+	}
+	return second, err
 }
 
 // grammar gives the fields that windows are cut by what the windows say about them: how finely the provider filters, and
@@ -103,6 +121,18 @@ func (f *File) grammar(own Window) expr.Grammar {
 		g.Fields[w.Field] = field
 	}
 	return g
+}
+
+// ByID is the endpoint that is asked for records by their ids when nobody names one; empty if none can be.
+func (f *File) ByID() string {
+	found := ""
+	for _, n := range slices.Sorted(maps.Keys(f.Endpoints)) {
+		e := f.Endpoints[n]
+		if e.Detail != nil && (found == "" || e.Default) {
+			found = n
+		}
+	}
+	return found
 }
 
 func (f *File) endpoint(name string) (Endpoint, string, error) {
@@ -258,9 +288,23 @@ func (s *Spec) Address(vars Vars) string { return vars.fill(s.HTTP.BaseURL, s.Pa
 
 // Harvestable says why a spec cannot be harvested, if it cannot.
 func (s *Spec) Harvestable() error {
-	switch {
-	case s.Role != roleSearch:
+	if s.Role != roleSearch {
 		return patra.Problems{{Code: "NOT_SEARCHABLE", Path: "endpoint", Text: fmt.Sprintf("endpoint %s of %s cannot be searched", s.Endpoint, s.Source)}}
+	}
+	return s.reachable()
+}
+
+// Fetchable says why records cannot be fetched by their ids, if they cannot.
+func (s *Spec) Fetchable() error {
+	if s.Second == nil {
+		return patra.Problems{{Code: "NOT_BY_ID", Path: "endpoint", Text: fmt.Sprintf("endpoint %s of %s has no way to fetch records by their ids", s.Endpoint, s.Source),
+			Hint: "update by time, or give the endpoint a detail: block"}}
+	}
+	return s.reachable()
+}
+
+func (s *Spec) reachable() error {
+	switch {
 	case s.Auth.Type != "NONE" && !s.Auth.Optional:
 		return patra.Problems{{Code: "AUTH", Path: "auth", Text: fmt.Sprintf("%s needs a secret; that is not possible yet", s.Source)}}
 	}

@@ -3,21 +3,24 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
+	"strings"
 
 	"patra"
 )
 
 var (
-	selectKnown = stmt{"select_known", `SELECT provider_id FROM ing_record WHERE provenance_code = ? AND record_type = ? AND provider_id > ? AND deleted = 0 ORDER BY provider_id LIMIT ?`}
+	selectKnown  = stmt{"select_known", `SELECT id, provider_id, NULL FROM ing_record WHERE provenance_code = ? AND id > ? AND deleted = 0 ORDER BY id LIMIT ?`}
+	selectFields = stmt{"select_known_fields", `SELECT id, provider_id, fields FROM ing_record WHERE provenance_code = ? AND id > ? AND deleted = 0 ORDER BY id LIMIT ?`}
 )
 
-// knownAtOnce is how many ids are looked at in one read.
-const knownAtOnce = 10_000
+// knownAtOnce is how many records are looked at in one read, so that nobody waits for it.
+const knownAtOnce = 5000
 
 // SeedItems puts the known ids of some buckets on the list of a task, as if a search had given them, and tells how many
 // are on it. A task that was interrupted has its list already and keeps it.
-func (s *Store) SeedItems(ctx context.Context, c *patra.Claim, now patra.Instant, recordType string, r patra.SliceRange) (int64, error) {
-	ids, err := s.known(ctx, c.Task.Source, recordType, r)
+func (s *Store) SeedItems(ctx context.Context, c *patra.Claim, now patra.Instant, r patra.SliceRange) (int64, error) {
+	ids, err := s.known(ctx, c.Task.Source, r)
 	if err != nil {
 		return 0, err
 	}
@@ -30,29 +33,64 @@ func (s *Store) SeedItems(ctx context.Context, c *patra.Claim, now patra.Instant
 		if _, err := t.one(itemSum, []any{c.TaskID, c.Task.ScanNo}, &items, &open, &gone); err != nil || items > 0 {
 			return err
 		}
-		items = int64(len(ids))
-		return t.addItems(c, now, patra.OpenPage{PageOpen: patra.PageOpen{ScanNo: c.Task.ScanNo}}, ids)
+		if err := t.addItems(c, now, patra.OpenPage{PageOpen: patra.PageOpen{ScanNo: c.Task.ScanNo}}, ids); err != nil {
+			return err
+		}
+		_, err := t.one(itemSum, []any{c.TaskID, c.Task.ScanNo}, &items, &open, &gone)
+		return err
 	})
 	return items, err
 }
 
-// known are the ids in some buckets, in order. It reads in steps, so that nobody waits for it.
-func (s *Store) known(ctx context.Context, source, recordType string, r patra.SliceRange) (ids []string, err error) {
-	for after, n := "", knownAtOnce; n == knownAtOnce; {
+// known are the ids in some buckets: of the source itself, of another, or what a field of another says.
+func (s *Store) known(ctx context.Context, own string, r patra.SliceRange) (ids []string, err error) {
+	from, field, named := strings.Cut(r.Key, ".")
+	if r.Key == patra.OwnIDs {
+		from = own
+	}
+	st := selectKnown
+	if named {
+		st = selectFields
+	}
+	for after, n := int64(0), knownAtOnce; n == knownAtOnce; {
 		n = 0
-		err := s.read(ctx).rows(selectKnown, func(rows *sql.Rows) error {
-			if err := rows.Scan(textInto{&after}); err != nil {
+		err := s.read(ctx).rows(st, func(rows *sql.Rows) error {
+			var id string
+			var fields json.RawMessage
+			if err := rows.Scan(&after, textInto{&id}, jsonInto{&fields}); err != nil {
 				return err
 			}
 			n++
-			if b := patra.Bucket(after, r.Of.To); r.From <= b && b < r.To {
-				ids = append(ids, after)
+			for _, id := range idsIn(id, fields, field) {
+				if b := patra.Bucket(id, r.Of.To); r.From <= b && b < r.To {
+					ids = append(ids, id)
+				}
 			}
 			return nil
-		}, source, recordType, after, knownAtOnce)
+		}, from, after, knownAtOnce)
 		if err != nil {
 			return nil, err
 		}
 	}
 	return ids, nil
+}
+
+// idsIn is the id of a record, or what a field of it says: a text or several.
+func idsIn(id string, fields json.RawMessage, field string) []string {
+	if field == "" {
+		return []string{id}
+	}
+	var all map[string]json.RawMessage
+	if json.Unmarshal(fields, &all) != nil {
+		return nil
+	}
+	var one string
+	if json.Unmarshal(all[field], &one) == nil && one != "" {
+		return []string{one}
+	}
+	var many []string
+	if json.Unmarshal(all[field], &many) != nil {
+		return nil
+	}
+	return many
 }
