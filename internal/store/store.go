@@ -116,8 +116,8 @@ func (s *Store) openSQLite(path string) (err error) {
 	// immediate: a deferred transaction that becomes a writer fails at once, whatever the busy timeout.
 	// FULL: a rolled-back page is fetched again, but a rolled-back fence or charge is not harmless.
 	// 16 KiB pages suit rows of a few kilobytes; it must come before the journal mode creates the file.
-	// 64 MiB of cache: keys that are hashes touch a page each, and what does not fit is written again and again.
-	const write = "?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=page_size(16384)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=cache_size(-65536)"
+	// 32 MiB of cache: keys that are hashes touch a page each, and what does not fit is written again and again.
+	const write = "?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=page_size(16384)&_pragma=journal_mode(WAL)&_pragma=synchronous(FULL)&_pragma=cache_size(-32768)"
 	if s.db, err = sql.Open("sqlite", file+write); err != nil {
 		return err
 	}
