@@ -152,7 +152,7 @@ func TestItemIsReadWhole(t *testing.T) {
 	if o.ID != "10.1/AbC" || *o.UpdatedAt != at || string(o.Raw) != item || o.ObservedAt != 5 {
 		t.Errorf("%+v", o)
 	}
-	const fields = `{"authors":[{"family":"L","given":"Ada"},{}],"doi":"10.1/abc","published":"2024-03","title":"A <b>title</b> & more","type":"journal-article"}`
+	const fields = `{"authors":[{"family":"L","given":"Ada"},{"name":"Group"}],"doi":"10.1/abc","published":"2024-03","title":"A <b>title</b> & more","type":"journal-article"}`
 	if string(o.Fields) != fields {
 		t.Errorf("got  %s\nwant %s", o.Fields, fields)
 	}
