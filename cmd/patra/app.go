@@ -17,8 +17,6 @@ import (
 	"patra"
 	"patra/internal/config"
 	"patra/internal/gate"
-	"patra/internal/registry"
-	"patra/internal/source"
 	"patra/internal/store"
 	"patra/sources"
 )
@@ -165,59 +163,6 @@ func (a *app) places() ([]place, error) {
 		return nil, usage("sources.dir: %s", err)
 	}
 	return []place{{c.Sources.Dir, os.DirFS(c.Sources.Dir)}, shipped}, nil
-}
-
-// find loads a source file by code.
-func (a *app) find(code string) (*source.File, error) {
-	places, err := a.places()
-	if err != nil {
-		return nil, err
-	}
-	var files []fs.FS
-	for _, p := range places {
-		files = append(files, p.files)
-	}
-	return source.Find(code, files...)
-}
-
-// inForce is a source as it counts now, and the rows that say so: what was applied to the registry, or else the file.
-func (a *app) inForce(ctx context.Context, code string) (*source.File, []patra.RegistryRow, error) {
-	c, err := a.load()
-	if err != nil {
-		return nil, nil, err
-	}
-	if !store.Exists(c.Store.URL) {
-		return a.fromFile(code)
-	}
-	s, err := a.connect(ctx, c)
-	if errors.Is(err, store.ErrNoTables) {
-		return a.fromFile(code) // the command that needs the tables will say so, or make them
-	}
-	if err != nil {
-		return nil, nil, err
-	}
-	rows, err := s.RegistryHistory(ctx, code)
-	if err != nil {
-		return nil, nil, err
-	}
-	if len(rows) == 0 {
-		return a.fromFile(code)
-	}
-	st, err := registered(code, rows, nil)
-	if err != nil {
-		return nil, nil, err
-	}
-	f, err := st.file()
-	return f, rows, err
-}
-
-func (a *app) fromFile(code string) (*source.File, []patra.RegistryRow, error) {
-	f, err := a.find(code)
-	if err != nil {
-		return nil, nil, err
-	}
-	rows, err := registry.Rows(f)
-	return f, rows, err
 }
 
 // logger writes to stderr, so that output can be piped.

@@ -73,16 +73,38 @@ func (a *app) request(ctx context.Context, code string, f askFlags) (planner.Req
 	if req.From != nil && req.To != nil && *req.From >= *req.To {
 		return req, usage("--from %s does not lie before --to %s", f.from, f.to)
 	}
-	req.Origin = origins(rows, req)
+	if req, err = settle(rows, req); err != nil {
+		return req, err
+	}
 	if u, err := url.Parse(req.BaseURL); req.BaseURL != "" && (err != nil || u.Host == "" || u.User != nil || (u.Scheme != "http" && u.Scheme != "https")) {
 		return req, usage("--base-url %q is not an address; write http://127.0.0.1:8090 or https://host/path", f.baseURL)
 	}
 	return req, nil
 }
 
+// settle chooses the rows for the operation of a request: what they say is what is planned with, and where each setting
+// is from is kept with the plan.
+func settle(rows []patra.RegistryRow, req planner.Request) (planner.Request, error) {
+	f, err := registry.FileFor(rows, questionOf(rows, req))
+	if err != nil {
+		return req, err
+	}
+	req.Source, req.Origin = f, origins(rows, req)
+	return req, nil
+}
+
+// questionOf is what a request asks of the rows.
+func questionOf(rows []patra.RegistryRow, req planner.Request) registry.Question {
+	q := registry.Question{At: present(rows), Options: source.Options{Endpoint: req.Endpoint, Operation: cmp.Or(req.Operation, patra.Harvest), Contact: req.Contact, Parameters: req.Params}}
+	if req.ByID && req.Endpoint == "" {
+		q.Options.Endpoint = req.Source.ByID()
+	}
+	return q
+}
+
 // origins says which layer each setting of a spec is from. A spec that does not compile has none; the planner says why.
 func origins(rows []patra.RegistryRow, req planner.Request) json.RawMessage {
-	_, fields, err := registry.Explain(rows, registry.Question{At: now(), Options: source.Options{Endpoint: req.Endpoint, Operation: cmp.Or(req.Operation, patra.Harvest), Contact: req.Contact, Parameters: req.Params}})
+	_, fields, err := registry.Explain(rows, questionOf(rows, req))
 	if err != nil {
 		return nil
 	}

@@ -364,9 +364,7 @@ func (a *app) requestOf(ctx context.Context, f planner.File) (planner.Request, e
 	if err != nil {
 		return planner.Request{}, err
 	}
-	req := f.Request(src, c.Contact)
-	req.Origin = origins(rows, req)
-	return req, nil
+	return settle(rows, f.Request(src, c.Contact))
 }
 
 // days is a set of windows for people: `2026-01-01~2026-01-04, ...`.

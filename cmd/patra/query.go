@@ -107,7 +107,7 @@ func explain(spec *source.Spec, text string, w patra.Window, baseURL, contact st
 		return nil, err
 	}
 	fetch := w.Widen(spec.Window.Overlap, spec.Window.Precision)
-	asked, err := spec.Query.Render(expr.Bind(n, spec.Window.Field, fetch))
+	asked, err := spec.Query.Render(spec.Bind(n, fetch))
 	if err != nil {
 		return nil, err
 	}
@@ -130,6 +130,9 @@ func (e *explanation) print(w io.Writer, spec *source.Spec) {
 		t.AppendRow([]any{text, became(c), c.Rule})
 	}
 	t.Render()
+	if spec.Strategy() == patra.StrategyLandmark {
+		fmt.Fprintln(w, "\nWindow   is not sent: this source cannot be asked for one, and is read from its first page to its last")
+	}
 	fmt.Fprintf(w, "\nRequest  %s %s\n", e.Method, e.URL)
 	if e.Body != "" {
 		fmt.Fprintf(w, "Body     %s\n", e.Body)

@@ -187,11 +187,17 @@ func (a *app) sourceExportCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			st, err := a.state(c.Context(), s, args[0], at)
+			moment, err := instantFlag("--at", at)
 			if err != nil {
 				return err
 			}
-			if st.From != "REGISTRY" {
+			st, ok, err := registered(c.Context(), s, args[0], moment)
+			switch {
+			case err != nil:
+				return err
+			case !ok && len(st.rows) > 0:
+				return usage("%s was retired at %s; name a moment before that with --at, or run patra source apply %s", args[0], changed(st.rows), args[0])
+			case !ok:
 				return usage("%s was never applied; run patra source apply %s", args[0], args[0])
 			}
 			f, err := st.file()
@@ -199,7 +205,7 @@ func (a *app) sourceExportCmd() *cobra.Command {
 				return err
 			}
 			for _, r := range registry.Foreign(st.rows, st.At) {
-				fmt.Fprintf(a.stderr, "patra: left out: %s row %d is for %s, which a file cannot say\n", r.Dimension, r.ID, r.Scope())
+				fmt.Fprintf(a.stderr, "patra: left out: %s\n", foreign(r))
 			}
 			if out == "table" {
 				out = "yaml"
@@ -210,6 +216,11 @@ func (a *app) sourceExportCmd() *cobra.Command {
 	c.Flags().StringVar(&at, "at", "", "as it was at this moment: 2026-01-31 or 2026-01-31T09:30:00Z")
 	formatFlag(c, &out)
 	return c
+}
+
+// foreign names a row that a file cannot express.
+func foreign(r patra.RegistryRow) string {
+	return fmt.Sprintf("%s row %d is for %s, which a file cannot say", r.Dimension, r.ID, r.Scope())
 }
 
 func (a *app) sourceDiffCmd() *cobra.Command {
@@ -227,7 +238,7 @@ registry is compared with the file of that code.`),
 			if err != nil {
 				return err
 			}
-			x, y, err := a.sides(c, s, args, at, true)
+			x, y, err := a.sides(c, s, args, at)
 			if err != nil {
 				return err
 			}
@@ -242,13 +253,9 @@ registry is compared with the file of that code.`),
 			return a.printDiff(out, x, y, left, right)
 		},
 	}
-	atFlags(c, &at)
+	c.Flags().StringArrayVar(&at, "at", nil, "as it was at this moment; given twice: the first for A, the second for B")
 	formatFlag(c, &out)
 	return c
-}
-
-func atFlags(c *cobra.Command, at *[]string) {
-	c.Flags().StringArrayVar(at, "at", nil, "as it was at this moment; given twice: the first for A, the second for B")
 }
 
 // printDiff shows the differences of two files or two specs.

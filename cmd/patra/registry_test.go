@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -112,6 +113,8 @@ func TestTheRegistryRemembers(t *testing.T) {
 	for _, args := range [][]string{
 		{"spec", "diff", "crossref", "works", "--at", before, "--at", after},
 		{"spec", "diff", "crossref", "--at", before},
+		{"spec", "diff", "crossref", "works", "--at", before},
+		{"spec", "diff", "crossref/works", "--at", before, "--at", after},
 		{"source", "diff", "crossref", "--at", before, "--at", after},
 		{"source", "diff", "crossref", "--at", before},
 	} {
@@ -121,8 +124,88 @@ func TestTheRegistryRemembers(t *testing.T) {
 	}
 }
 
-// Every word that the schema of source files offers is a code that the store knows: a new word needs a migration.
-func TestTheStoreKnowsEveryWordOfTheSchema(t *testing.T) {
+// A plan is made from the rows that were chosen for its operation, as spec compile shows it.
+func TestTheRegistryRowsOfAnOperationCountInItsPlans(t *testing.T) {
+	s := session{t, "sqlite:" + filepath.Join(t.TempDir(), "patra.db")}
+	s.run("source", "apply", "crossref")
+	db, err := store.Open(t.Context(), s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { db.Close() })
+	f, err := source.Find("crossref", sources.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, err := registry.Head(f, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	rows, err := registry.Rows(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	own := func(d patra.Dimension, endpoint string, op patra.Operation, body string) patra.RegistryRow {
+		return patra.RegistryRow{Source: "crossref", Dimension: d, Endpoint: endpoint, Operation: op, Lifecycle: patra.LifecycleActive, Body: json.RawMessage(body)}
+	}
+	rows = append(rows, own(patra.DimRate, "", patra.Harvest, `{"perSecond":1}`), own(patra.DimPagination, "works", patra.Harvest, `{"pageSize":11}`),
+		own(patra.DimPagination, "works", patra.Backfill, `{"pageSize":22}`), own(patra.DimPagination, "", patra.Update, `{"pageSize":33}`))
+	if _, err := db.ApplySource(t.Context(), now(), head, rows); err != nil {
+		t.Fatal(err)
+	}
+	for op, size := range map[string]string{"HARVEST": `"pageSize":11`, "BACKFILL": `"pageSize":22`, "UPDATE": `"pageSize":` + fmt.Sprint(f.Endpoints["works"].Pagination.PageSize)} { // an endpoint before an operation
+		var plan struct {
+			Plan patra.Plan `json:"plan"`
+		}
+		var compiled struct {
+			Fingerprint string          `json:"spec_fingerprint"`
+			Snapshot    json.RawMessage `json:"snapshot"`
+		}
+		for text, into := range map[string]any{
+			s.run("plan", op, "crossref", "--from", "2026-05-01", "--to", "2026-05-02", "--no-probe", "--dry-run", "--contact", "me@example.org", "-o", "jsonl"): &plan,
+			s.run("spec", "compile", "crossref", "--operation", op, "-o", "jsonl"):                                                                               &compiled,
+		} {
+			if err := json.Unmarshal([]byte(text), into); err != nil {
+				t.Fatal(err, text)
+			}
+		}
+		if plan.Plan.Spec == "" || plan.Plan.Spec != compiled.Fingerprint || !strings.Contains(string(compiled.Snapshot), size) {
+			t.Errorf("%s is planned with %s, and compiled to %s:\n%s", op, plan.Plan.Spec, compiled.Fingerprint, compiled.Snapshot)
+		}
+	}
+	if out := s.run("query", "explain", "crossref"); !strings.Contains(out, "rows=11") {
+		t.Errorf("a query is explained as a harvest asks it, and not so:\n%s", out)
+	}
+	if out := s.run("source", "show", "crossref"); !strings.Contains(out, "# Not shown: rate row 2 is for crossref//HARVEST, which a file cannot say") {
+		t.Errorf("rows that no file can say are not told:\n%s", out)
+	}
+	// Retiring a source ends these rows too.
+	if out := s.run("source", "retire", "crossref"); !strings.Contains(out, "Retired crossref: 16 rows closed") {
+		t.Errorf("retired: %s", out)
+	}
+	if out := s.run("query", "explain", "crossref"); strings.Contains(out, "rows=11") {
+		t.Errorf("a row of an operation counts after the end:\n%s", out)
+	}
+}
+
+// Without a store a file is read with the words of the program; it must mean the same as with one.
+func TestTheStoreIsSeededWithTheWordsOfTheProgram(t *testing.T) {
+	d := seeded(t)
+	for kind := range registry.Words() {
+		if _, ok := d[kind]; !ok {
+			t.Errorf("%s: add a migration for sys_dict_type and sys_dict_item", kind)
+		}
+	}
+	for kind, want := range d {
+		if got := registry.Words()[kind]; !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: the program knows %v, the store %v; change internal/registry/words.go, or add a migration", kind, got, want)
+		}
+	}
+}
+
+// seeded is the dictionary of a new store.
+func seeded(t *testing.T) patra.Dictionary {
+	t.Helper()
 	s, err := store.Open(t.Context(), "sqlite::memory:")
 	if err != nil {
 		t.Fatal(err)
@@ -135,8 +218,13 @@ func TestTheStoreKnowsEveryWordOfTheSchema(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return d
+}
+
+// Every word that the schema of source files offers is a code that the store knows: a new word needs a migration.
+func TestTheStoreKnowsEveryWordOfTheSchema(t *testing.T) {
 	var known []string
-	for _, entry := range d {
+	for _, entry := range seeded(t) {
 		known = append(known, entry.Items...)
 	}
 	for name, def := range source.Schema()["$defs"].(map[string]any) {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,105 +12,17 @@ import (
 	"github.com/spf13/cobra"
 
 	"patra"
+	"patra/internal/registry"
 	"patra/internal/source"
 )
 
 func (a *app) sourceCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "source", Short: "Look at, check and begin source files", Args: noArgs,
+		Use: "source", Short: "Look at, check, begin and apply source files", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(a.sourceListCmd(), a.sourceShowCmd(), a.sourceValidateCmd(), a.sourceSchemaCmd(), a.sourceNewCmd(), a.sourceTestCmd(),
-		a.sourceApplyCmd(), a.sourceExportCmd(), a.sourceDiffCmd(), a.sourceHistoryCmd())
-	return c
-}
-
-// listedSource is one line of `source list`.
-type listedSource struct {
-	Code      string   `json:"code"`
-	Name      string   `json:"name"`
-	Endpoints []string `json:"endpoints"`
-	Paging    []string `json:"paging"`
-	Rate      string   `json:"rate"`
-	From      string   `json:"from"`
-	Problem   string   `json:"problem,omitempty"`
-}
-
-func (a *app) sourceListCmd() *cobra.Command {
-	var out format
-	c := &cobra.Command{
-		Use: "list", Short: "List the sources that can be harvested", Args: noArgs,
-		RunE: func(*cobra.Command, []string) error {
-			places, err := a.places()
-			if err != nil {
-				return err
-			}
-			var rows []listedSource
-			seen := map[string]bool{}
-			for _, place := range places {
-				names, err := fs.Glob(place.files, "*.yaml")
-				if err != nil {
-					return err
-				}
-				for _, name := range names {
-					if code := strings.TrimSuffix(name, ".yaml"); !seen[code] {
-						seen[code] = true
-						rows = append(rows, describe(code, place))
-					}
-				}
-			}
-			slices.SortFunc(rows, func(x, y listedSource) int { return strings.Compare(x.Code, y.Code) })
-			return printRows(a.stdout, out, rows, columns[listedSource]{
-				names: []string{"code", "name", "paging", "rate", "from"},
-				row: func(s listedSource) []any {
-					name := s.Name
-					if s.Problem != "" {
-						name = "not valid: run patra source validate"
-					}
-					return []any{s.Code, name, strings.Join(s.Paging, ", "), s.Rate, s.From}
-				},
-				empty: "No sources.",
-			})
-		},
-	}
-	formatFlag(c, &out)
-	return c
-}
-
-func describe(code string, p place) listedSource {
-	s := listedSource{Code: code, From: p.name}
-	f, err := source.Find(code, p.files)
-	if err != nil {
-		s.Problem = err.Error()
-		return s
-	}
-	s.Name, s.Rate = f.Name, fmt.Sprintf("%g/s", f.Defaults.Rate.PerSecond)
-	for _, name := range slices.Sorted(maps.Keys(f.Endpoints)) {
-		e := f.Endpoints[name]
-		s.Endpoints = append(s.Endpoints, name)
-		if e.Pagination.Type != "" {
-			s.Paging = append(s.Paging, e.Pagination.Type)
-		}
-	}
-	return s
-}
-
-func (a *app) sourceShowCmd() *cobra.Command {
-	var out format
-	c := &cobra.Command{
-		Use: "show SOURCE", Short: "Show a source file as it is understood", Args: exactly("SOURCE"),
-		RunE: func(_ *cobra.Command, args []string) error {
-			f, err := a.find(args[0])
-			if err != nil {
-				return err
-			}
-			if out == "table" {
-				out = "yaml"
-			}
-			return printValue(a.stdout, out, f)
-		},
-	}
-	formatFlag(c, &out)
+		a.sourceApplyCmd(), a.sourceRetireCmd(), a.sourceExportCmd(), a.sourceDiffCmd(), a.sourceHistoryCmd())
 	return c
 }
 
@@ -164,7 +75,7 @@ func (a *app) validate(arg string) error {
 	if err != nil {
 		return environment(err)
 	}
-	_, err = source.Load(arg, data)
+	_, err = registry.Read(arg, data)
 	return err
 }
 

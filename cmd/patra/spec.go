@@ -141,41 +141,78 @@ func (a *app) specDiffCmd() *cobra.Command {
 	var f specFlags
 	var at []string
 	c := &cobra.Command{
-		Use: "diff SOURCE [ENDPOINT] --at T1 --at T2 | A[/ENDPOINT] B[/ENDPOINT]", Short: "Compare two specs field by field",
-		Example: "  patra spec diff crossref --at 2026-11-01 --at 2026-11-08\n  patra spec diff biorxiv medrxiv",
+		Use: "diff A B | SOURCE [ENDPOINT] --at T1 [--at T2]", Short: "Compare two specs field by field",
+		Long: strings.TrimSpace(`
+Compare two specs field by field.
+
+  patra spec diff A B                                two sources as they count now
+  patra spec diff SOURCE [ENDPOINT] --at T1 --at T2  one source at two moments
+  patra spec diff SOURCE [ENDPOINT] --at T           one source at a moment, and as it counts now
+
+A and B are SOURCE, SOURCE/ENDPOINT or FILE.yaml. With --at there is one source, and a second word is its endpoint. Without
+an endpoint it is the one that the source is searched by.`),
+		Example: "  patra spec diff biorxiv medrxiv\n  patra spec diff pubmed/search pubmed/modified\n  patra spec diff crossref works --at 2026-11-01 --at 2026-11-08\n  patra spec diff crossref --at 2026-11-01",
 		RunE: func(c *cobra.Command, args []string) error {
+			sides, err := specSides(args, at)
+			if err != nil {
+				return err
+			}
 			s, err := a.openForLooking(c.Context())
 			if err != nil {
 				return err
 			}
-			// With two moments it is one source, and a second word is its endpoint.
-			if len(at) == 2 && len(args) == 2 {
-				args = []string{args[0] + "/" + args[1]}
-			}
-			var names, endpoints []string
-			for _, arg := range args {
-				name, endpoint := arg, ""
-				if i := strings.LastIndexByte(arg, '/'); i >= 0 && !isFile(arg) {
-					name, endpoint = arg[:i], arg[i+1:]
+			var states [2]state
+			var specs [2]compiledSpec
+			for i, side := range sides {
+				if states[i], err = a.state(c.Context(), s, side.name, side.at); err != nil {
+					return err
 				}
-				names, endpoints = append(names, name), append(endpoints, endpoint)
+				if specs[i], err = explainState(&f, states[i], side.endpoint); err != nil {
+					return err
+				}
 			}
-			x, y, err := a.sides(c, s, names, at, false)
-			if err != nil {
-				return err
-			}
-			left, err := explainState(&f, x, endpoints[0])
-			if err != nil {
-				return err
-			}
-			right, err := explainState(&f, y, endpoints[len(endpoints)-1])
-			if err != nil {
-				return err
-			}
-			return a.printDiff(f.out, x, y, left.Snapshot, right.Snapshot)
+			return a.printDiff(f.out, states[0], states[1], specs[0].Snapshot, specs[1].Snapshot)
 		},
 	}
-	atFlags(c, &at)
+	c.Flags().StringArrayVar(&at, "at", nil, "compare SOURCE as it was at this moment with now; given twice: with the second moment")
 	f.add(c)
 	return c
+}
+
+// specSide is one of the two specs that are compared. Without a moment it is what counts now.
+type specSide struct{ name, endpoint, at string }
+
+// specSides reads the words of a comparison. Whether --at was said decides what the second word is, and nothing else.
+func specSides(args, at []string) (sides [2]specSide, err error) {
+	switch {
+	case len(at) > 2:
+		return sides, usage("patra spec diff takes --at twice at most")
+	case len(at) == 0 && len(args) == 2:
+		for i, arg := range args {
+			sides[i].name, sides[i].endpoint = splitEndpoint(arg)
+		}
+		return sides, nil
+	case len(at) == 0 || len(args) == 0 || len(args) > 2:
+		return sides, usage("patra spec diff needs two sources, or --at and one source: A B, or SOURCE [ENDPOINT] --at T1 [--at T2]")
+	}
+	name, endpoint := splitEndpoint(args[0])
+	if len(args) == 2 {
+		if isFile(args[1]) || endpoint != "" {
+			return sides, usage("with --at one source is compared with itself: write SOURCE [ENDPOINT], and not %s", strings.Join(args, " "))
+		}
+		endpoint = args[1]
+	}
+	sides = [2]specSide{{name, endpoint, at[0]}, {name, endpoint, ""}}
+	if len(at) == 2 {
+		sides[1].at = at[1]
+	}
+	return sides, nil
+}
+
+// splitEndpoint reads SOURCE/ENDPOINT. A slash in the name of a file is the file's.
+func splitEndpoint(arg string) (name, endpoint string) {
+	if i := strings.LastIndexByte(arg, '/'); i >= 0 && !isFile(arg) {
+		return arg[:i], arg[i+1:]
+	}
+	return arg, ""
 }

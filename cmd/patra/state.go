@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -62,15 +64,21 @@ func (a *app) loadSource(ctx context.Context, s *store.Store, arg string) (*sour
 
 // state is a source at an instant, from the registry or from a file.
 type state struct {
-	From string              `json:"from"` // REGISTRY or FILE
+	From string              `json:"from"`
 	Name string              `json:"name"`
 	At   patra.Instant       `json:"at,omitzero"`
 	rows []patra.RegistryRow // those of a file have no id
 }
 
+// Where a state is from.
+const (
+	fromRegistry = "REGISTRY"
+	fromFile     = "FILE"
+)
+
 // String is where the state is from, for people.
 func (s state) String() string {
-	if s.From == "FILE" {
+	if s.From == fromFile {
 		return s.Name + " (from the file)"
 	}
 	return fmt.Sprintf("%s (from the registry, at %s)", s.Name, s.At)
@@ -82,47 +90,77 @@ func (a *app) state(ctx context.Context, s *store.Store, arg, at string) (state,
 	if err != nil {
 		return state{}, err
 	}
+	var was state
 	if !isFile(arg) {
-		rows, err := s.RegistryHistory(ctx, arg)
-		if err != nil {
-			return state{}, err
+		st, ok, err := registered(ctx, s, arg, moment)
+		if err != nil || ok {
+			return st, err
 		}
-		if len(rows) > 0 {
-			return registered(arg, rows, moment)
-		}
+		was = st
 	}
 	if moment != nil {
 		return state{}, usage("--at: %s was never applied, so it has no history; run patra source apply %s", arg, arg)
 	}
 	f, _, err := a.loadSource(ctx, s, arg)
 	if err != nil {
-		return state{}, err
+		return state{}, was.orRetired(err)
 	}
 	rows, err := registry.Rows(f)
-	return state{From: "FILE", Name: arg, rows: rows}, err
+	return state{From: fromFile, Name: arg, rows: rows}, err
 }
 
-// registered picks what was in force at a moment, or is now.
-func registered(code string, history []patra.RegistryRow, at *patra.Instant) (state, error) {
-	first, last := history[0].From, history[0].From
-	for _, r := range history {
-		first, last = min(first, r.From), max(last, r.From)
+// registered is what the registry says about a source, now or at a moment. False: it has no say now, because the source
+// was never applied, or was retired; then the state holds the rows that it had.
+func registered(ctx context.Context, s *store.Store, code string, at *patra.Instant) (state, bool, error) {
+	history, err := s.RegistryHistory(ctx, code)
+	if err != nil || len(history) == 0 {
+		return state{}, false, err
 	}
-	st := state{From: "REGISTRY", Name: code, At: max(now(), last)} // another machine's clock may be ahead of ours
+	st := state{From: fromRegistry, Name: code, At: present(history), rows: history}
 	if at != nil {
 		st.At = *at
 	}
-	if st.At < first {
-		return st, usage("--at: %s was first applied at %s", code, first)
+	if slices.ContainsFunc(history, func(r patra.RegistryRow) bool { return r.LiveAt(st.At) }) {
+		return st, true, nil
 	}
-	st.rows = history
-	return st, nil
+	first := slices.MinFunc(history, func(x, y patra.RegistryRow) int { return cmp.Compare(x.From, y.From) }).From
+	switch {
+	case at == nil:
+		return st, false, nil
+	case *at < first:
+		return st, false, usage("--at: %s was first applied at %s", code, first)
+	}
+	return st, false, usage("--at: %s was retired then, and not applied again yet; patra source history %s shows when it was in the registry", code, code)
+}
+
+// present is now, or the last change where another machine's clock is ahead of ours.
+func present(rows []patra.RegistryRow) patra.Instant { return max(now(), changed(rows)) }
+
+// changed is when rows last began or ended.
+func changed(rows []patra.RegistryRow) (last patra.Instant) {
+	for _, r := range rows {
+		last = max(last, r.From)
+		if r.To != nil {
+			last = max(last, *r.To)
+		}
+	}
+	return last
+}
+
+// orRetired says why there is no such source, where it was one that the registry had.
+func (s state) orRetired(err error) error {
+	found, _ := errors.AsType[patra.Problems](err)
+	if len(s.rows) == 0 || len(found) != 1 || found[0].Code != patra.CodeUnknownSource {
+		return err
+	}
+	end := changed(s.rows)
+	return usage("%s was retired at %s, and there is no file of it; patra source export %s --at %s shows what it was", s.Name, end, s.Name, end-1)
 }
 
 func (s state) file() (*source.File, error) { return registry.File(s.rows, s.At) }
 
 // sides finds the two things to compare.
-func (a *app) sides(c *cobra.Command, s *store.Store, args, at []string, withFile bool) (x, y state, err error) {
+func (a *app) sides(c *cobra.Command, s *store.Store, args, at []string) (x, y state, err error) {
 	if len(args) == 0 || len(args) > 2 || len(at) > 2 {
 		return x, y, usage("%s needs one or two sources, and takes --at twice at most", c.CommandPath())
 	}
@@ -151,13 +189,10 @@ func (a *app) sides(c *cobra.Command, s *store.Store, args, at []string, withFil
 		y, err = a.state(c.Context(), s, other, a2)
 		return x, y, err
 	}
-	if !withFile {
-		return x, y, usage("%s needs two sources, or --at", c.CommandPath())
-	}
 	f, _, err := a.loadSource(c.Context(), s, other)
 	if err != nil {
 		return x, y, err
 	}
 	rows, err := registry.Rows(f)
-	return x, state{From: "FILE", Name: other, rows: rows}, err
+	return x, state{From: fromFile, Name: other, rows: rows}, err
 }

@@ -19,6 +19,16 @@ type Question struct {
 // Compile makes the spec that the rows of a source give at an instant. Each dimension is merged field by field, lowest
 // first: the platform, the source, the endpoint, the chosen row, what was said for this one time.
 func Compile(rows []patra.RegistryRow, q Question) (*source.Spec, error) {
+	f, err := FileFor(rows, q)
+	if err != nil {
+		return nil, err
+	}
+	return source.Compile(f, q.Options)
+}
+
+// FileFor is the file that says for one endpoint and operation what the rows say: compiled with the same options it is
+// the spec of the question. Who compiles it says what is wrong with the options, such as an endpoint that is not there.
+func FileFor(rows []patra.RegistryRow, q Question) (*source.File, error) {
 	t, err := fileTree(rows, q.At)
 	if err != nil {
 		return nil, err
@@ -27,43 +37,59 @@ func Compile(rows []patra.RegistryRow, q Question) (*source.Spec, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain, err := source.Compile(f, q.Options) // finds the endpoint where none was named
-	if err != nil {
-		return nil, err
-	}
-	q.Options.Endpoint = plain.Endpoint
-	if err := q.lay(t, rows); err != nil {
-		return nil, err
-	}
-	if plain.Detail != nil { // the second phase is part of the spec
-		second := q
-		second.Set, second.Options.Endpoint = nil, plain.Detail.Endpoint
-		if err := second.lay(t, rows); err != nil {
+	asked := q.phases(f)
+	for name := range f.Endpoints {
+		if err := q.of(name, asked[0]).layEndpoint(t, rows); err != nil {
 			return nil, err
 		}
 	}
-	if f, err = decodeFile(t); err != nil {
-		return nil, err
+	for _, name := range asked { // a later phase speaks last: it is the one that reads the records
+		if err := q.of(name, asked[0]).layWhole(t, rows); err != nil {
+			return nil, err
+		}
 	}
-	return source.Compile(f, q.Options)
+	return decodeFile(t)
 }
 
-// lay changes the file to what it would say if it were written for this endpoint and operation alone.
-func (q Question) lay(t tree, rows []patra.RegistryRow) error {
+// phases are the endpoints that a question is about: the one that was named or can be searched, and the one that gives
+// the records behind its ids. What only the user can say does not matter here.
+func (q Question) phases(f *source.File) []string {
+	o := source.Options{Endpoint: q.Options.Endpoint, Contact: "nobody@example.org", Parameters: map[string]string{}}
+	for name := range f.Parameters {
+		o.Parameters[name] = "any"
+	}
+	spec, err := source.Compile(f, o)
+	switch {
+	case err != nil:
+		return []string{o.Endpoint}
+	case spec.Second != nil && spec.Second.Endpoint != spec.Endpoint:
+		return []string{spec.Endpoint, spec.Second.Endpoint}
+	}
+	return []string{spec.Endpoint}
+}
+
+// of is the question for one of the endpoints. What was said for this one time is said of the one that was asked for.
+func (q Question) of(endpoint, asked string) Question {
+	q.Options.Endpoint = endpoint
+	if endpoint != asked {
+		q.Set = nil
+	}
+	return q
+}
+
+// layEndpoint changes an endpoint to what it would say if it were written for this operation alone.
+func (q Question) layEndpoint(t tree, rows []patra.RegistryRow) error {
 	endpoint := tree{}
 	for _, row := range q.stack(rows) {
+		p := placeOf(row.Dimension)
+		if wholeFile(row) || row.Endpoint == "" && row.Operation == "" && p.source != nil {
+			continue // stands in the file as a whole
+		}
 		body, err := bodyOf(row)
 		if err != nil {
 			return err
 		}
-		p := placeOf(row.Dimension)
-		switch whole := row.Endpoint == "" && row.Operation == ""; {
-		case whole && p.source != nil: // stands there already
-		case p.endpoint == nil:
-			maps.Copy(t, overlay(t, wrap(p.source, body)))
-		default:
-			endpoint = overlay(endpoint, wrap(p.endpoint, body))
-		}
+		endpoint = overlay(endpoint, wrap(p.endpoint, body))
 	}
 	set, err := toTree(q.Set)
 	if err != nil {
@@ -72,6 +98,24 @@ func (q Question) lay(t tree, rows []patra.RegistryRow) error {
 	t["endpoints"].(tree)[q.Options.Endpoint] = overlay(endpoint, set)
 	return nil
 }
+
+// layWhole does the same to what a file says only once.
+func (q Question) layWhole(t tree, rows []patra.RegistryRow) error {
+	for _, row := range q.stack(rows) {
+		if !wholeFile(row) || row.Endpoint == "" && row.Operation == "" {
+			continue
+		}
+		body, err := bodyOf(row)
+		if err != nil {
+			return err
+		}
+		maps.Copy(t, overlay(t, wrap(placeOf(row.Dimension).source, body)))
+	}
+	return nil
+}
+
+// wholeFile reports whether a row is about what a file says once for all endpoints, such as the words of queries.
+func wholeFile(r patra.RegistryRow) bool { return placeOf(r.Dimension).endpoint == nil }
 
 // stack is every row that has a say, lowest first. A definition comes before what has a table of its own.
 func (q Question) stack(rows []patra.RegistryRow) []patra.RegistryRow {

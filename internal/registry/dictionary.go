@@ -78,7 +78,18 @@ func kindAt(path string) string {
 
 // Load reads a source file that may use other words for codes, as the dictionary knows them.
 func Load(file string, data []byte, d patra.Dictionary) (*source.File, error) {
-	f, err := source.LoadReworded(file, data, func(path, text string) string {
+	f, err := reworded(file, data, d)
+	if err != nil {
+		return f, err
+	}
+	return f, Check(f, d)
+}
+
+// Read is Load where there is no store: with the words that the program itself knows.
+func Read(file string, data []byte) (*source.File, error) { return reworded(file, data, Words()) }
+
+func reworded(file string, data []byte, d patra.Dictionary) (*source.File, error) {
+	return source.LoadReworded(file, data, func(path, text string) string {
 		kind := kindAt(path)
 		if kind == "" {
 			return text
@@ -86,10 +97,6 @@ func Load(file string, data []byte, d patra.Dictionary) (*source.File, error) {
 		code, _ := d[kind].Resolve(text)
 		return code
 	})
-	if err != nil {
-		return f, err
-	}
-	return f, Check(f, d)
 }
 
 // Check reports every code of a file that the dictionary does not know.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"io/fs"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -283,6 +284,72 @@ func TestTheSecondPhaseHasItsOwnLayers(t *testing.T) {
 	}
 }
 
+// The planner is given a file, and must come to the same spec from it.
+func TestTheFileForAnOperationCompilesToItsSpec(t *testing.T) {
+	f := shipped(t)["pubmed"]
+	own := func(id int64, d patra.Dimension, endpoint string, op patra.Operation, body string) patra.RegistryRow {
+		return patra.RegistryRow{ID: id, Source: "pubmed", Dimension: d, Endpoint: endpoint, Operation: op, From: 10, Lifecycle: patra.LifecycleActive, Version: 1, Body: json.RawMessage(body)}
+	}
+	fetch := f.Endpoints["search"].Detail.Endpoint
+	rows := append(live(rowsOf(t, f), 10),
+		own(90, patra.DimPagination, "search", patra.Backfill, `{"pageSize":22}`),
+		own(91, patra.DimRate, "", patra.Backfill, `{"perSecond":0.25}`),
+		own(92, patra.DimPagination, "", patra.Backfill, `{"pageSize":33}`), // the endpoint has a row of its own
+		own(93, patra.DimHTTP, fetch, patra.Backfill, `{"maxBody":1000}`),
+		own(94, patra.DimFields, "", patra.Backfill, `{"note":"x"}`),
+		own(95, patra.DimFields, "created", patra.Backfill, `{"other":"x"}`), // of an endpoint that is not asked for
+	)
+	for _, op := range []patra.Operation{patra.Harvest, patra.Backfill, patra.Update} {
+		q := registry.Question{At: 20, Options: source.Options{Endpoint: "search", Operation: op, Contact: "me@example.org"}}
+		want, fields, err := registry.Explain(rows, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		own, err := registry.FileFor(rows, q)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, err := source.Compile(own, q.Options)
+		if err != nil || !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: another spec, %v", op, err)
+		}
+		plain, err := source.Compile(f, q.Options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if op != patra.Backfill {
+			if !reflect.DeepEqual(got, plain) {
+				t.Errorf("%s is changed by rows of other operations", op)
+			}
+			continue
+		}
+		_, other := got.Second.Mapping["other"]
+		if got.Pagination.PageSize != 22 || got.Rate.PerSecond != 0.25 || got.HTTP.MaxBody == 1000 || got.Second.HTTP.MaxBody != 1000 || got.Second.Rate.PerSecond != 0.25 ||
+			got.Second.Mapping["note"] != "x" || other || got.Pagination.SizeParam != plain.Pagination.SizeParam {
+			t.Errorf("merged to %+v", got)
+		}
+		layers := map[string]int64{}
+		for _, field := range fields {
+			layers[field.Path] = field.Layer.Row
+		}
+		for path, row := range map[string]int64{"pagination.pageSize": 90, "rate.perSecond": 91, "second.rate.perSecond": 91, "second.http.maxBody": 93, "second.mapping.note": 94} {
+			if layers[path] != row {
+				t.Errorf("%s is from row %d, want %d", path, layers[path], row)
+			}
+		}
+	}
+	// What is wrong with the options is for the compiler to say, and it says it.
+	for _, o := range []source.Options{{Endpoint: "nowhere", Operation: patra.Harvest}, {Operation: patra.Harvest, Parameters: map[string]string{"colour": "red"}}} {
+		own, err := registry.FileFor(rows, registry.Question{At: 20, Options: o})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := source.Compile(own, o); err == nil {
+			t.Errorf("%+v compiled", o)
+		}
+	}
+}
+
 func TestChangesCloseAndOpenOnlyWhatDiffers(t *testing.T) {
 	f := shipped(t)["crossref"]
 	before := live(rowsOf(t, f), 10)
@@ -356,6 +423,29 @@ func TestOtherWordsForCodesAreReplaced(t *testing.T) {
 	}
 	if _, err := registry.Load("crossref.yaml", []byte(strings.Replace(string(data), "type: TOKEN", "type: guess", 1)), words); err == nil || !strings.Contains(err.Error(), "crossref.yaml:") {
 		t.Errorf("a word that nobody knows: %v", err)
+	}
+}
+
+// A file needs no store to be read: every other word that the program knows becomes its code.
+func TestOtherWordsAreKnownWithoutAStore(t *testing.T) {
+	data, err := sources.Files.ReadFile("crossref.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := registry.Read("crossref.yaml", []byte(strings.NewReplacer("type: TOKEN", "type: Scroll", "role: SEARCH", "role: search", "format: JSON", "format: json").Replace(string(data))))
+	if err != nil || !reflect.DeepEqual(f, shipped(t)["crossref"]) {
+		t.Errorf("became %+v, %v", f, err)
+	}
+	_, err = registry.Read("crossref.yaml", []byte(strings.Replace(string(data), "role: SEARCH", "role: seach", 1)))
+	if err == nil || !strings.Contains(err.Error(), "crossref.yaml:") || !strings.Contains(err.Error(), `role "seach" is not known`) {
+		t.Errorf("a word that nobody knows: %v", err)
+	}
+	for kind, entry := range registry.Words() {
+		for alias, code := range entry.Aliases {
+			if !slices.Contains(entry.Items, code) || alias != strings.ToLower(alias) {
+				t.Errorf("%s: %q leads to %q", kind, alias, code)
+			}
+		}
 	}
 }
 

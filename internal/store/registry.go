@@ -34,12 +34,13 @@ var (
 	insertProvenance = stmt{"insert_provenance", `INSERT INTO reg_provenance (` + provenanceColumns + `, created_at) VALUES (?, ?, ?, ?, ?, 'ACTIVE', 0, ?, 0, ?)`}
 	updateProvenance = stmt{"update_provenance", `UPDATE reg_provenance SET name = ?, record_type = ?, docs = ?, defaults = ?, lifecycle_code = 'ACTIVE', version = version + 1,
 		source_file_sha256 = ?, updated_at = ? WHERE provenance_code = ?`}
-	listProvenances = stmt{"list_provenances", `SELECT ` + provenanceColumns + ` FROM reg_provenance ORDER BY provenance_code`}
-	openRegistry    = registryQuery("open_registry", `provenance_code = ? AND effective_to IS NULL`)
-	liveRegistry    = registryQuery("live_registry", `provenance_code = ? AND effective_from <= ? AND (effective_to IS NULL OR effective_to > ?)`)
-	wholeRegistry   = registryQuery("whole_registry", `provenance_code = ?`)
-	selectCodes     = stmt{"select_codes", `SELECT type_code, item_code FROM sys_dict_item WHERE lifecycle_code = 'ACTIVE' ORDER BY type_code, sort_no`}
-	selectAliases   = stmt{"select_aliases", `SELECT type_code, alias, item_code FROM sys_dict_item_alias`}
+	retireProvenance = stmt{"retire_provenance", `UPDATE reg_provenance SET lifecycle_code = 'RETIRED', version = version + 1, updated_at = ? WHERE provenance_code = ?`}
+	listProvenances  = stmt{"list_provenances", `SELECT ` + provenanceColumns + ` FROM reg_provenance ORDER BY provenance_code`}
+	openRegistry     = registryQuery("open_registry", `provenance_code = ? AND effective_to IS NULL`)
+	liveRegistry     = registryQuery("live_registry", `provenance_code = ? AND effective_from <= ? AND (effective_to IS NULL OR effective_to > ?)`)
+	wholeRegistry    = registryQuery("whole_registry", `provenance_code = ?`)
+	selectCodes      = stmt{"select_codes", `SELECT type_code, item_code FROM sys_dict_item WHERE lifecycle_code = 'ACTIVE' ORDER BY type_code, sort_no`}
+	selectAliases    = stmt{"select_aliases", `SELECT type_code, alias, item_code FROM sys_dict_item_alias`}
 )
 
 // registryQuery reads every dimension in one statement, so that a reader never sees half of a change.
@@ -97,6 +98,38 @@ func (s *Store) ApplySource(ctx context.Context, now patra.Instant, head patra.P
 			}
 		}
 		_, err = t.exec(updateProvenance, head.Name, head.RecordType, head.Docs, string(head.Defaults), head.FileHash, at, head.Code)
+		return err
+	})
+	return changes, err
+}
+
+// RetireSource takes a source out of the registry from now on, and tells which rows that closed, those for one operation
+// included. What was in force stays known, and applying the source again brings it back. A source that is out already
+// changes nothing; patra.ErrNotFound means that it was never in.
+func (s *Store) RetireSource(ctx context.Context, now patra.Instant, code string) ([]patra.RegistryChange, error) {
+	var changes []patra.RegistryChange
+	err := s.write(ctx, "retire source", func(t *tx) error {
+		changes = nil
+		known, err := t.provenances(lockProvenance, code)
+		if err != nil {
+			return err
+		}
+		if len(known) == 0 {
+			return patra.ErrNotFound
+		}
+		open, err := t.registry(openRegistry, code)
+		if err != nil || len(open) == 0 {
+			return err
+		}
+		at := max(now, known[0].UpdatedAt+1)
+		for _, r := range open {
+			c := patra.RegistryChange{Close: &r}
+			if err := t.applyChange(at, "", &c); err != nil {
+				return err
+			}
+			changes = append(changes, c)
+		}
+		_, err = t.exec(retireProvenance, at, code)
 		return err
 	})
 	return changes, err

@@ -2,6 +2,7 @@ package storetest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sync"
 	"testing"
@@ -109,6 +110,48 @@ func registryChange(t *testing.T, e Engine) {
 	history, err := s.RegistryHistory(t.Context(), "demo")
 	if err != nil || len(history) != len(before)+2 {
 		t.Errorf("history of %d rows, %v", len(history), err)
+	}
+	registryRetire(t, s, later+2*patra.Day, bodies)
+}
+
+// registryRetire takes out what bodies put in, and brings it back.
+func registryRetire(t *testing.T, s *store.Store, now patra.Instant, bodies map[patra.Dimension]map[string]string) {
+	t.Helper()
+	if _, err := s.RetireSource(t.Context(), now, "nobody"); !errors.Is(err, patra.ErrNotFound) {
+		t.Errorf("a source that was never applied: %v", err)
+	}
+	before := registryRows(t, s, now)
+	for _, again := range []int{len(before), 0} {
+		changes, err := s.RetireSource(t.Context(), now, "demo")
+		if err != nil || len(changes) != again {
+			t.Fatalf("%d rows closed, %v; want %d", len(changes), err, again)
+		}
+		for _, c := range changes {
+			if c.Open != nil || *c.Close.To != now {
+				t.Errorf("retired: %+v", c)
+			}
+		}
+	}
+	if rows := registryRows(t, s, now); len(rows) != 0 {
+		t.Errorf("%d rows are in force after the end", len(rows))
+	}
+	if rows := registryRows(t, s, now-1); len(rows) != len(before) {
+		t.Errorf("%d rows were in force before the end, of %d", len(rows), len(before))
+	}
+	lifecycle := func() string {
+		heads, err := s.Provenances(t.Context())
+		if err != nil || len(heads) != 1 {
+			t.Fatal(heads, err)
+		}
+		return heads[0].Lifecycle
+	}
+	if got := lifecycle(); got != "RETIRED" {
+		t.Errorf("the head is %s", got)
+	}
+	// A clock that is behind does not bring it back before it ended.
+	changes := applySource(t, s, now-patra.Day, bodies)
+	if len(changes) != len(before) || changes[0].Close != nil || changes[0].Open.From != now+1 || changes[0].Open.Version < 2 || lifecycle() != patra.LifecycleActive {
+		t.Errorf("applied again: %d changes, the first %+v, the head is %s", len(changes), changes[0], lifecycle())
 	}
 }
 
