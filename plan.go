@@ -59,6 +59,9 @@ func PlanKey(p Plan) string {
 	if p.Campaign != "" {
 		parts = append(parts, p.Campaign)
 	}
+	if p.Strategy == StrategyIDRange {
+		parts = append(parts, "by-id")
+	}
 	key := strings.Join(parts, "/")
 	if p.Generation > 0 {
 		key += fmt.Sprintf("#%d", p.Generation)

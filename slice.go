@@ -107,7 +107,7 @@ func (s SliceSpec) Signature() string {
 		boundary["window"] = map[string]any{"from": s.Window.From.String(), "to": s.Window.To.String()}
 	}
 	if s.Range != nil {
-		boundary["range"] = map[string]any{"kind": s.Range.Kind, "key": s.Range.Key, "from": s.Range.From, "to": s.Range.To}
+		boundary["range"] = map[string]any{"kind": s.Range.Kind, "key": s.Range.Key, "from": s.Range.From, "to": s.Range.To, "of": s.Range.Of}
 	}
 	if s.Cursor != nil {
 		boundary["cursor"] = map[string]any{"type": s.Cursor.Type, "stop": s.Cursor.Stop}
@@ -215,6 +215,21 @@ type Slice struct {
 	Reslice   *Reslice        `json:"reslice,omitempty"` // of one that ended early: why
 	Status    Status          `json:"status"`
 	ClosedAt  *Instant        `json:"closed_at,omitempty"`
+}
+
+// Check refuses a slice that would answer for more than it asks for, or for something else than it says.
+func (s Slice) Check() error {
+	err := s.Spec.Validate()
+	if w := s.Spec.Window; w != nil && (w.From != s.Window.From || w.To != s.Window.To) {
+		err = errors.Join(err, fmt.Errorf("slice %s says that it is %s~%s", s.Window, w.From, w.To))
+	}
+	if s.Fetch.From > s.Window.From || s.Fetch.To < s.Window.To {
+		err = errors.Join(err, fmt.Errorf("slice %s asks only for %s", s.Window, s.Fetch))
+	}
+	if s.Signature != s.Spec.Signature() {
+		err = errors.Join(err, fmt.Errorf("slice %s has the signature of another", s.Window))
+	}
+	return err
 }
 
 // IsPart reports whether the slice answers for only some ids of its window, and so covers nothing alone.

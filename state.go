@@ -40,13 +40,14 @@ var (
 	}
 	SliceMoves = Moves{
 		Ready:     {Succeeded, Partial, Failed, Cancelled},
-		Partial:   {Split},
+		Partial:   {Split, Failed},
 		Failed:    {Ready},
 		Cancelled: {Ready},
 	}
 	TaskMoves = Moves{
 		Queued:    {Running, Failed, Cancelled},
 		Running:   {Running, Queued, Succeeded, Partial, Failed},
+		Partial:   {Failed}, // the rest of its slice cannot be cut
 		Failed:    {Queued},
 		Cancelled: {Queued},
 	}

@@ -24,12 +24,13 @@ var legal = map[string]struct {
 		READY   -> CANCELLED`},
 	"slice": {patra.SliceMoves, `
 		READY     -> SUCCEEDED PARTIAL FAILED CANCELLED
-		PARTIAL   -> SPLIT
+		PARTIAL   -> SPLIT FAILED
 		FAILED    -> READY
 		CANCELLED -> READY`},
 	"task": {patra.TaskMoves, `
 		QUEUED    -> RUNNING FAILED CANCELLED
 		RUNNING   -> RUNNING QUEUED SUCCEEDED PARTIAL FAILED
+		PARTIAL   -> FAILED
 		FAILED    -> QUEUED
 		CANCELLED -> QUEUED`},
 	"run": {patra.RunMoves, `

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -122,7 +123,7 @@ func (a *app) dryRun(ctx context.Context, req planner.Request, probe bool, file 
 	case file != "":
 		fmt.Fprintf(a.stdout, "\nNothing was stored. Next: patra plan apply %s\n", file)
 	default:
-		fmt.Fprintln(a.stdout, "\nNothing was stored. Next: the same without --dry-run, or patra "+strings.ToLower(string(req.Operation))+" "+req.Source.Code)
+		fmt.Fprintln(a.stdout, "\nNothing was stored. Next: the same without --dry-run, or "+nextCommand(v.Draft))
 	}
 	return nil
 }
@@ -196,7 +197,7 @@ func (a *app) showStored(res *planner.Result, out format) error {
 	if res.Plan.Status == patra.Partial {
 		fmt.Fprintf(a.stdout, "Later     %s; the rest is planned as the queue empties\n", partialText[res.Plan.Reason])
 	}
-	fmt.Fprintf(a.stdout, "\nNext: patra %s %s works through it\n", strings.ToLower(string(res.Plan.Operation)), res.Plan.Source)
+	fmt.Fprintf(a.stdout, "\nNext: %s works through it\n", nextCommand(&res.Draft))
 	return nil
 }
 
@@ -204,6 +205,7 @@ var partialText = map[string]string{
 	patra.ReasonInventory: "the queue is full (planner.inventory)",
 	patra.ReasonQuota:     "the provider's quota for today is spoken for",
 	patra.ReasonPaused:    "the campaign is paused",
+	leftPlanning:          "another process is still cutting it",
 }
 
 // printDecision shows the arithmetic that led to the window.
@@ -272,6 +274,26 @@ func (a *app) printPrice(v *planView) {
 	if rest := p.Slices - int64(len(v.Slices)); rest > 0 {
 		fmt.Fprintf(a.stdout, "... and %s more (-o json lists all)\n", thousands(rest))
 	}
+}
+
+// nextCommand is what works on the same cursor.
+func nextCommand(d *planner.Draft) string {
+	words := []string{"patra", strings.ToLower(string(d.Plan.Operation)), d.Plan.Source}
+	if len(d.Spec.Parameters) > 0 {
+		for _, name := range slices.Sorted(maps.Keys(d.Spec.Parameters)) {
+			words = append(words, "--param", name+"="+d.Spec.Parameters[name])
+		}
+	}
+	if q := queryText(d.Plan.ExprProto); q != "" {
+		words = append(words, "-q", "'"+strings.ReplaceAll(q, "'", `'\''`)+"'")
+	}
+	if d.Plan.Campaign != "" && d.Plan.Campaign != patra.DefaultCampaign && !d.Decision.ByID {
+		words = append(words, "--campaign", d.Plan.Campaign)
+	}
+	if d.Decision.ByID {
+		words = append(words, "--by-id")
+	}
+	return strings.Join(words, " ")
 }
 
 func sizeText(bytes int64) string {

@@ -42,6 +42,7 @@ type summary struct {
 
 	source  string
 	started time.Time
+	states  map[patra.Status]int // of work without a watermark
 }
 
 // measure reads back from the store how complete the plan's window is.
@@ -49,7 +50,11 @@ func (s *summary) measure(ctx context.Context, st *store.Store) error {
 	s.Seconds = time.Since(s.started).Seconds()
 	s.Gaps, s.History, s.Disputed = patra.Coverage{}, patra.Coverage{}, patra.Coverage{}
 	var err error
-	if s.Stored, err = st.CountRecords(ctx, s.source); err != nil || s.Plan.CursorID == 0 {
+	if s.Stored, err = st.CountRecords(ctx, s.source); err != nil {
+		return err
+	}
+	if s.Plan.CursorID == 0 {
+		s.states, err = st.PlanStates(ctx, s.Plan.ID)
 		return err
 	}
 	return s.cover(ctx, st)
@@ -140,8 +145,12 @@ func (s *summary) verdict() error {
 		return incomplete("not everything could be read: %s missing. See patra tasks --status FAILED", days(s.Gaps, 5))
 	case len(s.Disputed) > 0:
 		return incomplete("the provider's own count disagrees for %s. See patra coverage show %s", days(s.Disputed, 5), s.source)
-	case s.Failed > 0:
+	case s.Plan.CursorID != 0 && s.Failed > 0: // of a look-back: its window is covered all the same
 		return incomplete("%s failed. See patra tasks --status FAILED", plural(s.Failed, "slice"))
+	case s.states[patra.Failed] > 0:
+		return incomplete("%s failed. See patra tasks --status FAILED", plural(int64(s.states[patra.Failed]), "slice"))
+	case s.states[patra.Ready]+s.states[patra.Partial] > 0:
+		return incomplete("%s still open; another process is at work on them, or patra serve will be", plural(int64(s.states[patra.Ready]+s.states[patra.Partial]), "slice"))
 	}
 	return nil
 }

@@ -193,21 +193,52 @@ func (f *foreground) paused(ctx context.Context) (bool, error) {
 	return paused, err
 }
 
-// more goes on with a plan that was not cut to its end.
+// more goes on with plans of the same work that were not cut to their ends, also with those of earlier calls.
 func (f *foreground) more(ctx context.Context) (bool, error) {
-	plan, err := f.store.Plan(ctx, f.plan.ID)
-	if err != nil || plan.Status != patra.Partial {
-		return true, err
-	}
-	res, err := f.planner.Continue(ctx, now(), plan)
+	plans, err := f.unfinished(ctx)
 	if err != nil {
 		return false, err
 	}
-	if res.Added == 0 && res.Plan.Status == patra.Partial {
-		f.left = res.Plan.Reason
-		return true, nil
+	f.left = ""
+	added := int64(0)
+	for _, plan := range plans {
+		if plan.Status != patra.Partial {
+			f.left = leftPlanning
+			continue
+		}
+		res, err := f.planner.Continue(ctx, now(), plan)
+		if err != nil {
+			return false, err
+		}
+		if added += res.Added; res.Plan.Status == patra.Partial {
+			f.left = res.Plan.Reason
+		}
 	}
-	return false, f.grow(ctx)
+	if added > 0 {
+		return false, f.grow(ctx)
+	}
+	return true, nil
+}
+
+// leftPlanning is why something is left when another process is at it.
+const leftPlanning = "PLANNING"
+
+// unfinished are the plans of the work that are not cut to their ends.
+func (f *foreground) unfinished(ctx context.Context) ([]patra.Plan, error) {
+	filter := store.Filter{Plan: f.plan.ID}
+	if f.plan.CursorID != 0 {
+		filter = store.Filter{Cursor: f.plan.CursorID, Limit: 1000}
+	}
+	var open []patra.Plan
+	for _, status := range []patra.Status{patra.Partial, patra.Slicing} {
+		filter.Status = status
+		plans, err := f.store.Plans(ctx, filter)
+		if err != nil {
+			return nil, err
+		}
+		open = append(open, plans...)
+	}
+	return open, nil
 }
 
 // grow tells the bar that there is more to do than it knew.

@@ -350,7 +350,7 @@ func TestKnownIdsAreCutIntoBuckets(t *testing.T) {
 	b := newBench(shipped(t, "crossref"), nil)
 	b.planner.Store = noPast{known: 45_000}
 	j := b.job()
-	j.plan.Strategy = patra.StrategyIDRange
+	j.plan.Strategy, j.Buckets = patra.StrategyIDRange, 5
 	var buckets []patra.IDRange
 	for sl, err := range j.cut(t.Context(), []part{{days(0, 1), patra.PurposeRefresh}}) {
 		if err != nil || sl.Spec.Range.Kind != patra.RangeBucket || sl.Purpose != patra.PurposeRefresh || sl.IsPart() {

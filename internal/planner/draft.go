@@ -36,7 +36,8 @@ type sliceParams struct {
 	Newest    bool         `json:"newest_first,omitempty"`
 	Force     bool         `json:"force,omitempty"`
 	Trigger   string       `json:"trigger,omitempty"`
-	IDsOf     string       `json:"ids_of,omitempty"` // of an update by id: where the ids are from
+	IDsOf     string       `json:"ids_of,omitempty"`  // of an update by id: where the ids are from
+	Buckets   int64        `json:"buckets,omitempty"` // and how many slices they are dealt into
 }
 
 // Draft decides a plan without storing anything.
@@ -56,10 +57,10 @@ func (p *Planner) Draft(ctx context.Context, now patra.Instant, req Request) (*D
 		return nil, err
 	}
 	d.Decision = patra.PlanWindow(in)
-	if err := p.describe(d, req); err != nil {
+	if err := p.describe(ctx, d, req); err != nil {
 		return nil, err
 	}
-	return d, p.findSame(ctx, d, req.Force)
+	return d, p.findSame(ctx, d, req)
 }
 
 // compile freezes the source and the question.
@@ -197,10 +198,14 @@ func (p *Planner) adapted(ctx context.Context, d *Draft, in patra.WindowInputs) 
 }
 
 // describe writes the plan down.
-func (p *Planner) describe(d *Draft, req Request) error {
+func (p *Planner) describe(ctx context.Context, d *Draft, req Request) error {
 	s := d.Spec
+	buckets, err := p.buckets(ctx, s, req)
+	if err != nil {
+		return err
+	}
 	params := sliceParams{Step: s.Window.Size, MinStep: s.MinStep(p.Config.MinStep), MaxSpan: s.MaxSpan(), Precision: s.Window.Precision,
-		Target: p.Config.Target, MaxPages: p.Config.MaxPages, Newest: req.Newest, Force: req.Force, Trigger: cmp.Or(req.By.Type, patra.TriggerManual), IDsOf: req.IDsOf}
+		Target: p.Config.Target, MaxPages: p.Config.MaxPages, Newest: req.Newest, Force: req.Force, Trigger: cmp.Or(req.By.Type, patra.TriggerManual), IDsOf: req.IDsOf, Buckets: buckets}
 	plan := patra.Plan{Source: s.Source, Endpoint: s.Endpoint, Operation: req.Operation, Campaign: campaign(req), Window: d.Decision.Window,
 		ExprProtoHash: d.Expr.Hash(), ExprProto: d.Expr.JSON(), Spec: d.Snapshot.Fingerprint, Strategy: d.Spec.Strategy(),
 		BaseURL: req.BaseURL, Priority: req.Priority, Reason: d.Decision.Reason}
@@ -225,15 +230,41 @@ func (p *Planner) describe(d *Draft, req Request) error {
 	return nil
 }
 
-// findSame looks for the plan made by an earlier trigger; under force it takes the next free generation.
-func (p *Planner) findSame(ctx context.Context, d *Draft, force bool) (err error) {
+// buckets is how many slices the known ids are dealt into.
+func (p *Planner) buckets(ctx context.Context, spec *source.Spec, req Request) (int64, error) {
+	if !req.ByID {
+		return 0, nil
+	}
+	from, _, _ := strings.Cut(cmp.Or(req.IDsOf, spec.Source), ".")
+	known, err := p.Store.CountRecords(ctx, from)
+	return max((known+p.Config.Target-1)/p.Config.Target, 1), err
+}
+
+// findSame looks for the plan made by an earlier trigger. Under force it takes the next free generation, and so does an
+// update by id whose predecessor is done: there may be more records by now.
+func (p *Planner) findSame(ctx context.Context, d *Draft, req Request) (err error) {
 	for {
-		if d.Existing, err = p.Store.PlanByKey(ctx, d.Plan.Key); err != nil || d.Existing == nil || !force {
+		if d.Existing, err = p.Store.PlanByKey(ctx, d.Plan.Key); err != nil || d.Existing == nil {
 			return err
+		}
+		again := req.Force
+		if req.ByID && !again {
+			if again, err = p.done(ctx, *d.Existing); err != nil {
+				return err
+			}
+		}
+		if !again {
+			return nil
 		}
 		d.Plan.Generation++
 		d.Plan.Key = patra.PlanKey(d.Plan)
 	}
+}
+
+// done reports whether a plan is cut to its end and nothing of it is open or failed.
+func (p *Planner) done(ctx context.Context, plan patra.Plan) (bool, error) {
+	states, err := p.Store.PlanStates(ctx, plan.ID)
+	return plan.Status == patra.Ready && states[patra.Succeeded] == int(plan.SliceCount), err
 }
 
 // Slices cuts a draft as it would be cut now, one slice after the other, and stores nothing.

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"patra"
+	"patra/internal/expr"
 	"patra/internal/source"
 )
 
@@ -65,9 +66,12 @@ func (p *Planner) insert(ctx context.Context, now patra.Instant, f File, res *Re
 	if err != nil {
 		return err
 	}
-	version, _, err := p.need(ctx, j, res.Cursor)
+	version, parts, err := p.need(ctx, j, res.Cursor)
 	if err != nil {
 		return err
+	}
+	if err := stillNeeded(f.Slices, parts); err != nil {
+		return p.giveUp(ctx, j, err)
 	}
 	price := &res.Tally.Price
 	for chunk := range slices.Chunk(f.Slices, chunkSize) {
@@ -112,12 +116,20 @@ func (p *Planner) agreed(ctx context.Context, f File, req Request) (*Draft, erro
 	} else if cursor != nil && cursor.Value != f.Cursor.Value {
 		add("cursor", fmt.Sprintf("the watermark was %s and is %s", f.Cursor.Value, cursor.Value))
 	}
-	same, err := p.Store.PlanByKey(ctx, f.Plan.Key)
-	if err != nil {
-		return nil, err
-	}
-	if same != nil {
-		add("plan", fmt.Sprintf("it is stored already, as plan %d", same.ID))
+	for {
+		same, err := p.Store.PlanByKey(ctx, d.Plan.Key)
+		if err != nil {
+			return nil, err
+		}
+		if same == nil {
+			break
+		}
+		if same.Status != patra.Failed {
+			add("plan", fmt.Sprintf("it is stored already, as plan %d", same.ID))
+			break
+		}
+		d.Plan.Generation++ // an attempt that came to nothing is in nobody's way
+		d.Plan.Key = patra.PlanKey(d.Plan)
 	}
 	if len(found) > 0 {
 		return nil, found
@@ -126,11 +138,41 @@ func (p *Planner) agreed(ctx context.Context, f File, req Request) (*Draft, erro
 	if err != nil {
 		return nil, err
 	}
+	if err := j.genuine(f.Slices); err != nil {
+		return nil, err
+	}
 	_, parts, err := p.need(ctx, j, cursor)
 	if err != nil {
 		return nil, err
 	}
 	return d, stillNeeded(f.Slices, parts)
+}
+
+// genuine makes sure that the slices of a file ask for what they answer for: a file can be edited.
+func (j *job) genuine(all []patra.Slice) error {
+	for i, sl := range all {
+		p := part{sl.Window, sl.Purpose}
+		if sl.Estimate == nil {
+			return changed("slices", fmt.Sprintf("slice %s of the file has no estimate", sl.Window))
+		}
+		want := j.slice(p, sl.Spec.Strategy, sl.Window, *sl.Estimate)
+		switch {
+		case sl.IsPart() && j.spec.Window.Split != nil:
+			space := j.spec.Window.Split.Range()
+			want = j.partSlices(p, space, []idPart{{sl.Spec.Range.IDRange, *sl.Estimate}})[0]
+			want.Spec.Range.Of = space
+		case j.plan.Strategy == patra.StrategyIDRange || j.plan.Strategy == patra.StrategyLandmark:
+			want.Expr, want.ExprHash, want.Fetch = j.expr.JSON(), j.expr.Hash(), sl.Fetch
+			want.Spec.Window, want.Spec.Range, want.Spec.Cursor = sl.Spec.Window, sl.Spec.Range, sl.Spec.Cursor
+		}
+		asked, err := expr.ParseJSON(sl.Expr)
+		same := err == nil && sl.Fetch == want.Fetch && asked.Hash() == want.ExprHash && sl.ExprHash == want.ExprHash && sl.Spec.Signature() == want.Spec.Signature()
+		if err := sl.Check(); err != nil || !same {
+			return changed("slices", fmt.Sprintf("slice %s of the file is not as it was made", sl.Window))
+		}
+		all[i].Expr = want.Expr
+	}
+	return nil
 }
 
 // stillNeeded compares what a file would read with what is to be read now.

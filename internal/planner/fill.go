@@ -13,29 +13,34 @@ const (
 	chunkSize  = 2000 // slices that are stored together: enough to be quick, and little to do again
 )
 
-// fill adds the slices of a plan that is not finished, and queues the failed tasks of one that is there already. What
-// does not fit into the queue now is left for later: the plan is PARTIAL until then.
-func (p *Planner) fill(ctx context.Context, now patra.Instant, d *Draft) (*Result, error) {
+// fill adds the slices of a plan that is not finished. What does not fit into the queue now is left for later: the plan
+// is PARTIAL until then. When somebody asks for a plan again, its failed tasks are queued again too; a server that looks
+// after plans does no such thing, or a task that cannot succeed would be tried for ever.
+func (p *Planner) fill(ctx context.Context, now patra.Instant, d *Draft, retry bool) (*Result, error) {
 	res := &Result{Draft: *d}
 	if d.Plan.Status == patra.Failed || d.Plan.Status == patra.Cancelled {
 		return res, patra.Problems{{Code: "PLAN_ENDED", Path: "plan", Text: fmt.Sprintf("plan %d is %s (%s)", d.Plan.ID, d.Plan.Status, d.Plan.Reason), Hint: "see patra plans; --force makes a new one"}}
 	}
-	if d.Plan.Status != patra.Draft {
+	if retry && d.Plan.Status != patra.Draft {
 		n, err := p.Store.Retry(ctx, d.Plan.ID)
-		if res.Retried = n; err != nil || d.Plan.Status == patra.Ready {
+		if res.Retried = n; err != nil {
 			return res, err
 		}
 	}
-	for try := 0; ; try++ {
+	for try := 0; res.Plan.Status != patra.Ready; try++ {
 		err := p.pour(ctx, now, res)
-		if errors.Is(err, patra.ErrPlanMoved) && try < maxReplans {
-			continue
+		moved := errors.Is(err, patra.ErrPlanMoved) || errors.Is(err, patra.ErrIllegalMove)
+		if err == nil || !moved || try == maxReplans {
+			return res, err
 		}
-		if errors.Is(err, patra.ErrIllegalMove) { // another planner finished this very plan
-			res.Plan.Status, err = patra.Ready, nil
+		// Another planner was at the cursor, or at this very plan.
+		stored, err := p.Store.Plan(ctx, res.Plan.ID)
+		if err != nil {
+			return res, err
 		}
-		return res, err
+		res.Plan = stored
 	}
+	return res, nil
 }
 
 // pour cuts what is needed now and stores it chunk by chunk, until all of it is there or the queue is full.
@@ -52,7 +57,14 @@ func (p *Planner) pour(ctx context.Context, now patra.Instant, res *Result) erro
 	if err != nil {
 		return err
 	}
-	c := &chunk{planner: p, ctx: ctx, now: now, job: j, room: room, version: version, res: res}
+	full := ""
+	if len(parts) > 0 {
+		full = room.full()
+	}
+	if full != "" { // nothing is counted that cannot be planned
+		parts = nil
+	}
+	c := &chunk{full: full, planner: p, ctx: ctx, now: now, job: j, room: room, version: version, res: res}
 	j.groups(ctx, parts, c.take)
 	if c.err == nil && len(c.slices) > 0 {
 		c.err = c.flush()
@@ -61,7 +73,7 @@ func (p *Planner) pour(ctx context.Context, now patra.Instant, res *Result) erro
 	if c.err != nil {
 		return p.giveUp(ctx, j, c.err)
 	}
-	end := patra.SlicingEnd{Status: patra.Ready, Reason: res.Plan.Reason, Records: c.records, Requests: c.requests, Warnings: j.tally.Warnings}
+	end := patra.SlicingEnd{Status: patra.Ready, Reason: res.Decision.Reason, Records: c.records, Requests: c.requests, Warnings: j.tally.Warnings}
 	if c.full != "" {
 		end.Status, end.Reason = patra.Partial, c.full
 	}
@@ -132,7 +144,11 @@ func (c *chunk) flush() error {
 	if err := c.planner.Store.AddSlices(c.ctx, c.now, c.job.plan.ID, c.version, c.slices, c.job.Trigger, c.planner.Config.TaskAttempts); err != nil {
 		return err
 	}
-	c.version++
+	if c.job.plan.CursorID == 0 {
+		c.version += int64(len(c.slices))
+	} else {
+		c.version++
+	}
 	c.res.Added += int64(len(c.slices))
 	c.res.Plan.SliceCount += int64(len(c.slices))
 	c.slices = c.slices[:0]

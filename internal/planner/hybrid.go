@@ -16,7 +16,11 @@ type idPart struct {
 // byParts cuts a window that is too full by ids. The parts tile the space of ids, the empty stretches too: nobody can
 // say that an id is not there before it was asked for.
 func (j *job) byParts(ctx context.Context, p part, space patra.IDRange, est patra.Estimate, give yield) bool {
-	parts, err := j.divideIDs(ctx, p.Window, idPart{space, est})
+	err := j.judge.within(ctx, p.Window, space, est)
+	var parts []idPart
+	if err == nil {
+		parts, err = j.divideIDs(ctx, p.Window, idPart{space, est})
+	}
 	if err != nil {
 		give(nil, err)
 		return false

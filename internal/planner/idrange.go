@@ -17,9 +17,9 @@ func (j *job) byID(ctx context.Context, p part, give yield) bool {
 		give(nil, err)
 		return false
 	}
-	n := max((known+j.Target-1)/j.Target, 1)
+	n := j.Buckets
 	all := patra.IDRange{From: 0, To: n}
-	for _, r := range all.Cut(n) {
+	for _, r := range all.Cut(n)[min(j.plan.SliceCount, n):] { // the first of them are there already
 		est := patra.Estimate{Records: (known + n - 1) / n, Grounds: patra.ByShare}
 		spec := patra.NewRangeSlice(patra.SliceRange{Kind: patra.RangeBucket, Key: cmp.Or(j.IDsOf, patra.OwnIDs), IDRange: r, Of: all})
 		spec.Budget, spec.Hints = j.budget(est), &patra.Hints{Whole: true}

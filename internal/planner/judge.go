@@ -181,10 +181,22 @@ func (g *judge) deal(out []patra.Estimate, est patra.Estimate, known int64) {
 	}
 }
 
+// within makes sure that all ids of a window lie in the space that is cut: those outside would never be asked for.
+func (g *judge) within(ctx context.Context, w patra.Window, space patra.IDRange, est patra.Estimate) error {
+	if est.Grounds != patra.ByCount || !g.counts() {
+		return nil
+	}
+	inside, err := g.estimate(ctx, w, &space)
+	if err != nil {
+		return err
+	}
+	return g.partitionLaw(est, []patra.Estimate{inside}, fmt.Sprintf("%s by %s from %d to %d", w, g.job.spec.Window.Split.Field, space.From, space.To-1))
+}
+
 // Counts move while they are taken, so a small difference is none.
 const (
-	lawSlack = 10
-	lawShare = 50 // one in
+	lawSlack = 5
+	lawShare = 500 // one in
 )
 
 // partitionLaw refuses a field by which a window cannot be cut: the pieces have more than the whole when a record has

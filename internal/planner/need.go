@@ -19,8 +19,8 @@ func (p *Planner) need(ctx context.Context, j *job, c *patra.Cursor) (version in
 	if w.IsEmpty() {
 		return 0, nil, nil
 	}
-	if j.plan.Strategy == patra.StrategyIDRange {
-		return 0, []part{{w, patra.PurposeRefresh}}, nil
+	if j.plan.Strategy == patra.StrategyIDRange { // the buckets are cut in their order, so their number says how far it is
+		return j.plan.SliceCount, []part{{w, patra.PurposeRefresh}}, nil
 	}
 	if c == nil {
 		return 0, toDo(j.plan.Operation, w, w.From, nil, nil, nil, j.Force, j.Newest), nil
@@ -35,11 +35,12 @@ func (p *Planner) need(ctx context.Context, j *job, c *patra.Cursor) (version in
 			return 0, nil, err
 		}
 	}
-	return now.PlanVersion, toDo(j.plan.Operation, w, now.Value, covered, live, sliced, j.Force, j.Newest), nil
+	return now.PlanVersion, toDo(j.plan.Operation, w, j.watermark, covered, live, sliced, j.Force, j.Newest), nil
 }
 
-// toDo is the planning rule. A harvest reads again, for late arrivals, what lies below its watermark; everything else
-// only what is neither covered nor live; under force all of it. What the same plan has cut already is never cut twice.
+// toDo is the planning rule. A harvest reads again, for late arrivals, what lay below its watermark when the window was
+// decided; what others have covered since is no look-back of this plan. Everything else is read only where it is neither
+// covered nor live; under force all of it. What the same plan has cut already is never cut twice.
 func toDo(op patra.Operation, w patra.Window, watermark patra.Instant, covered, live, sliced patra.Coverage, force, newest bool) []part {
 	whole := patra.NewCoverage(w)
 	var parts []part

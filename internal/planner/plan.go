@@ -15,7 +15,7 @@ import (
 // Result is a stored plan.
 type Result struct {
 	Draft
-	Tally
+	Tally   `json:"tally"`
 	Added   int64 `json:"added"`   // slices of this call
 	Retried int   `json:"retried"` // failed tasks of an earlier trigger that were queued again
 }
@@ -35,7 +35,7 @@ func (p *Planner) Plan(ctx context.Context, now patra.Instant, req Request) (*Re
 	if err := p.store(ctx, now, d); err != nil {
 		return nil, err
 	}
-	return p.fill(ctx, now, d)
+	return p.fill(ctx, now, d, true)
 }
 
 // store keeps the plan without slices, and the cursor that it is for.
@@ -101,7 +101,7 @@ func (p *Planner) Continue(ctx context.Context, now patra.Instant, plan patra.Pl
 		res.Plan.Reason = why
 		return res, nil
 	}
-	return p.fill(ctx, now, d)
+	return p.fill(ctx, now, d, false)
 }
 
 // restore reads a draft back from what was stored with its plan.

@@ -44,6 +44,7 @@ type Plans interface {
 	EndSlicing(ctx context.Context, planID int64, end patra.SlicingEnd) error
 	Retry(ctx context.Context, planID int64) (int, error)
 	Unfinished(ctx context.Context, begunBefore patra.Instant) ([]int64, error)
+	PlanStates(ctx context.Context, planID int64) (map[patra.Status]int, error)
 }
 
 // Queue tells how much is waiting, and what it will cost.
@@ -66,6 +67,7 @@ type Past interface {
 type Splits interface {
 	PartialSlices(ctx context.Context, cursorID int64, limit int) ([]patra.Slice, error)
 	Split(ctx context.Context, now patra.Instant, parent patra.Slice, children []patra.Slice, trigger string, maxAttempts int64) error
+	FailSlice(ctx context.Context, now patra.Instant, parent patra.Slice, why patra.Fault) error
 	Plan(ctx context.Context, id int64) (patra.Plan, error)
 	Snapshot(ctx context.Context, fingerprint string) (json.RawMessage, error)
 }

@@ -25,10 +25,13 @@ func (p *Planner) Reslice(ctx context.Context, now patra.Instant, cursorID int64
 		if err == nil {
 			err = p.Store.Split(ctx, now, parent, children, patra.TriggerReslice, p.Config.TaskAttempts)
 		}
-		switch {
+		switch problems, refused := errors.AsType[patra.Problems](err); {
 		case err == nil:
 			cut++
-		case !errors.Is(err, patra.ErrIllegalMove): // else another planner was faster
+		case errors.Is(err, patra.ErrIllegalMove): // another planner was faster
+		case refused: // it will not be cut the next time either: people must see that
+			failed = errors.Join(failed, p.Store.FailSlice(ctx, now, parent, patra.Fault{Level: patra.LevelRequest, Code: problems[0].Code, Path: problems[0].Path, Text: problems[0].Text}))
+		default:
 			failed = errors.Join(failed, fmt.Errorf("cut slice %d: %w", parent.ID, err))
 		}
 	}

@@ -12,6 +12,7 @@ import (
 type room struct {
 	tasks, allTasks       int64
 	requests, allRequests int64
+	probes                int64  // that are charged
 	closed                string // why nothing fits, however little there is
 }
 
@@ -62,13 +63,12 @@ func (p *Planner) share(op patra.Operation) float64 {
 	return 1
 }
 
-// cramped says why it is not worth while to go on now. Each time costs counts, so a queue is filled when half of it is
-// empty, and not one task at a time.
-func (r *room) cramped() string {
+// full says why nothing fits, if nothing does.
+func (r *room) full() string {
 	switch {
 	case r.closed != "":
 		return r.closed
-	case r.tasks < r.allTasks/2:
+	case r.tasks == 0:
 		return patra.ReasonInventory
 	case r.requests == 0:
 		return patra.ReasonQuota
@@ -76,8 +76,23 @@ func (r *room) cramped() string {
 	return ""
 }
 
-// take makes room for some slices, or says why there is none.
+// cramped says why it is not worth while to go on now. Each time costs counts, so a queue is filled when half of it is
+// empty, and not one task at a time.
+func (r *room) cramped() string {
+	if why := r.full(); why != "" {
+		return why
+	}
+	if r.tasks < r.allTasks/2 {
+		return patra.ReasonInventory
+	}
+	return ""
+}
+
+// take makes room for some slices, or says why there is none. What was counted on the way is spent already.
 func (r *room) take(j *job, group []patra.Slice) string {
+	asked := int64(j.tally.Probes) - r.probes
+	r.probes += asked
+	r.requests = max(r.requests-asked, 0)
 	var requests int64
 	for _, sl := range group {
 		requests += j.tariff.Requests(sl.Estimate.Records)

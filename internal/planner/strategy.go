@@ -30,15 +30,18 @@ type job struct {
 	expr   expr.Node
 	plan   patra.Plan
 	tariff patra.Tariff
-	judge  *judge
-	tally  Tally
+
+	watermark patra.Instant // where the cursor was when the window was decided
+
+	judge *judge
+	tally Tally
 }
 
 // Tally is what cutting a plan came to.
 type Tally struct {
-	Price    patra.Price
-	Probes   int
-	Warnings patra.Problems
+	Price    patra.Price    `json:"price"`
+	Probes   int            `json:"probes"`
+	Warnings patra.Problems `json:"warnings,omitempty"`
 
 	tariff patra.Tariff // with what was learned on the way
 }
@@ -54,6 +57,15 @@ func (p *Planner) job(spec *source.Spec, query expr.Node, plan patra.Plan) (*job
 	j := &job{spec: spec, expr: query, plan: plan, tariff: spec.Tariff()}
 	if err := json.Unmarshal(plan.SliceParams, &j.sliceParams); err != nil {
 		return nil, fmt.Errorf("slice parameters of plan %s: %w", plan.Key, err)
+	}
+	var decided struct {
+		Cursor *patra.Instant `json:"cursor"`
+	}
+	if err := json.Unmarshal(plan.Inputs, &decided); err != nil {
+		return nil, fmt.Errorf("window inputs of plan %s: %w", plan.Key, err)
+	}
+	if j.watermark = plan.Window.From; decided.Cursor != nil {
+		j.watermark = *decided.Cursor
 	}
 	j.judge = &judge{planner: p, job: j, left: p.Config.Probes}
 	return j, nil

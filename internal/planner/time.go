@@ -96,6 +96,14 @@ func group(cells []patra.Window, n int64) []patra.Window {
 	return runs
 }
 
+// single reports whether a window is one cell of the finest grid.
+func (j *job) single(w patra.Window) bool {
+	for first := range w.Pieces(j.MinStep, false) {
+		return first == w
+	}
+	return true
+}
+
 // limit is how many records a slice may have: what we want, what the pages allow, and what the provider can give.
 func (j *job) limit() int64 {
 	limit := j.Target
@@ -117,7 +125,7 @@ func (j *job) reach() int64 { return max(j.spec.Reach()-j.spec.Reach()/capMargin
 
 // whole yields a window that is not cut by time any more. If it is too full for the provider, its ids are cut.
 func (j *job) whole(ctx context.Context, p part, est patra.Estimate, give yield) bool {
-	single := len(p.Cut(j.MinStep)) < 2
+	single := j.single(p.Window)
 	split := j.spec.Window.Split
 	if single && split != nil && j.capped() && est.Records > j.reach() && est.Grounds == patra.ByCount {
 		return j.byParts(ctx, p, split.Range(), est, give)

@@ -11,6 +11,6 @@ import (
 func (j *job) byVolume(_ context.Context, p part, give yield) bool {
 	sl := j.slice(p, patra.StrategyVolume, p.Window, patra.Estimate{Records: j.Target, Grounds: patra.ByConstant})
 	sl.Spec.Hints.Explore = true
-	sl.Spec.Hints.Whole = len(p.Cut(j.MinStep)) < 2
+	sl.Spec.Hints.Whole = j.single(p.Window)
 	return one(give, sl)
 }

@@ -23,7 +23,7 @@ var (
 		 ORDER BY ABS(c.window_from - ?) LIMIT ?) AS near`}
 	selectPageBytes = stmt{"select_page_bytes", `SELECT COALESCE(SUM(bytes), 0), COUNT(*) FROM (
 		SELECT bytes FROM ing_request WHERE gate_key = ? AND kind_code <> 'PROBE' AND bytes > 0 ORDER BY acquired_at DESC LIMIT ?) AS latest`}
-	countStock   = stmt{"count_stock", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'QUEUED' AND partition_key = ?`}
+	countStock   = stmt{"count_stock", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'QUEUED' AND partition_key = ? AND (wait_code IS NULL OR wait_code <> 'PAUSED')`}
 	countSent    = stmt{"count_sent", `SELECT COUNT(*) FROM ing_request WHERE gate_key = ? AND acquired_at >= ?`}
 	countWaiting = stmt{"count_waiting", `SELECT COUNT(*), COALESCE(SUM(estimate_records), 0) FROM ing_plan_slice WHERE provenance_code = ? AND status_code = 'READY'`}
 	lastInputs   = stmt{"last_inputs", `SELECT window_inputs FROM ing_plan WHERE cursor_id = ? ORDER BY id DESC LIMIT 1`}
@@ -50,7 +50,7 @@ func (s *Store) History(ctx context.Context, source, endpoint, exprProtoHash str
 	return d, err
 }
 
-// Stock is how many tasks of a partition wait.
+// Stock is how many tasks of a partition wait, those that are held back not counted.
 func (s *Store) Stock(ctx context.Context, partition string) (n int64, err error) {
 	_, err = s.read(ctx).one(countStock, []any{partition}, &n)
 	return n, err

@@ -11,9 +11,10 @@ import (
 var (
 	stirCursorPlan = stmt{"stir_cursor_plan", `UPDATE ing_cursor SET plan_version = plan_version + 1 WHERE id = ?`}
 	selectEnded    = stmt{"select_ended", `SELECT id, purpose_code, window_from, window_to, part_count, status_code FROM ing_plan_slice
-		WHERE plan_id = ? AND status_code IN ('FAILED', 'CANCELLED')`}
+		WHERE plan_id = ? AND status_code IN ('FAILED', 'CANCELLED') AND reslice IS NULL`} // what could not be cut would end early again
 	reviveSlice = stmt{"revive_slice", `UPDATE ing_plan_slice SET status_code = 'READY', closed_at = NULL WHERE id = ? AND status_code = ?`}
-	reviveTask  = stmt{"revive_task", `UPDATE ing_task SET status_code = 'QUEUED', attempt_count = 0, scheduled_at = {now}, cancel_requested = 0, wait_code = NULL, finished_at = NULL
+	reviveTask  = stmt{"revive_task", `UPDATE ing_task SET status_code = 'QUEUED', attempt_count = 0, scheduled_at = {now}, cancel_requested = 0, wait_code = NULL, finished_at = NULL,
+		    scan_no = scan_no + 1, next_ordinal = 1, next_detail_ordinal = 1
 		WHERE slice_id = ? AND status_code IN ('FAILED', 'CANCELLED')`}
 )
 
@@ -86,6 +87,7 @@ func (t *tx) endedSlices(planID int64) (ended []patra.Slice, err error) {
 	return ended, err
 }
 
+// revive queues a task again. Its walk begins anew: what was read long ago is no good place to go on from.
 func (t *tx) revive(sl patra.Slice) error {
 	if err := patra.SliceMoves.Check(sl.Status, patra.Ready); err != nil {
 		return err

@@ -61,12 +61,15 @@ func (s *Store) Sliced(ctx context.Context, planID int64) (patra.Coverage, error
 
 // AddSlices inserts slices with their tasks, and leaves the plan SLICING: more may follow. planVersion is what Need said,
 // and grows by one with every call: if another planner has been at the cursor since, nothing is inserted and the caller
-// gets patra.ErrPlanMoved.
+// gets patra.ErrPlanMoved. A plan without a cursor has the number of its slices in place of a version.
 func (s *Store) AddSlices(ctx context.Context, now patra.Instant, planID, planVersion int64, slices []patra.Slice, trigger string, maxAttempts int64) error {
 	return s.write(ctx, "add slices", func(t *tx) error {
 		plan, err := t.slicing(planID)
 		if err != nil {
 			return err
+		}
+		if plan.CursorID == 0 && plan.SliceCount != planVersion {
+			return patra.ErrPlanMoved
 		}
 		if plan.CursorID != 0 {
 			n, err := t.exec(bumpCursorPlan, plan.CursorID, planVersion)
@@ -138,7 +141,7 @@ func (s *Store) EndSlicing(ctx context.Context, planID int64, end patra.SlicingE
 
 // addSlice inserts one slice with its task.
 func (t *tx) addSlice(now patra.Instant, p patra.Plan, sl patra.Slice, trigger string, maxAttempts int64) error {
-	if err := sl.Spec.Validate(); err != nil {
+	if err := sl.Check(); err != nil {
 		return err
 	}
 	var records, grounds any

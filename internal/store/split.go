@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"fmt"
 
 	"patra"
@@ -14,7 +15,11 @@ var (
 		WHERE status_code = 'PARTIAL' AND cursor_id IN (SELECT c.id FROM ing_cursor c WHERE ? = 0 OR c.id = ?) ORDER BY cursor_id, window_to, id LIMIT ?`}
 	lockSlice  = stmt{"lock_slice", `SELECT ` + sliceColumns + ` FROM ing_plan_slice WHERE id = ? AND plan_id = ? {lock}`}
 	splitSlice = stmt{"split_slice", `UPDATE ing_plan_slice SET status_code = 'SPLIT' WHERE id = ? AND status_code = 'PARTIAL'`}
-	addToPlan  = stmt{"add_to_plan", `UPDATE ing_plan SET slice_count = slice_count + ?, version = version + 1 WHERE id = ?`}
+	failSlice  = stmt{"fail_slice", `UPDATE ing_plan_slice SET status_code = 'FAILED', closed_at = ? WHERE id = ? AND status_code = 'PARTIAL'`}
+
+	failPartialTask = stmt{"fail_partial_task", `UPDATE ing_task SET status_code = 'FAILED', last_error = ? WHERE slice_id = ? AND status_code = 'PARTIAL'`}
+
+	addToPlan = stmt{"add_to_plan", `UPDATE ing_plan SET slice_count = slice_count + ?, version = version + 1 WHERE id = ?`}
 )
 
 // PartialSlices gives slices that ended early and wait to be cut, with all that a planner must know for that; cursorID 0
@@ -56,6 +61,27 @@ func (s *Store) Split(ctx context.Context, now patra.Instant, parent patra.Slice
 			return err
 		}
 		return t.parkIfPaused(plan.CursorID)
+	})
+}
+
+// FailSlice ends a slice that ended early and cannot be cut. What it confirmed stays covered; the rest is nobody's again.
+func (s *Store) FailSlice(ctx context.Context, now patra.Instant, parent patra.Slice, why patra.Fault) error {
+	return s.write(ctx, "fail slice", func(t *tx) error {
+		if err := patra.SliceMoves.Check(patra.Partial, patra.Failed); err != nil {
+			return err
+		}
+		if err := patra.TaskMoves.Check(patra.Partial, patra.Failed); err != nil {
+			return err
+		}
+		n, err := t.exec(failSlice, now, parent.ID)
+		if err != nil || n != 1 {
+			return errors.Join(err, patra.ErrIllegalMove)
+		}
+		if _, err := t.exec(failPartialTask, asJSON(why), parent.ID); err != nil {
+			return err
+		}
+		_, err = t.exec(stirCursorPlan, parent.CursorID)
+		return err
 	})
 }
 

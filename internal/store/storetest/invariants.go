@@ -54,7 +54,7 @@ var invariants = map[string]string{
 		   WHERE r.status_code = 'PARTIAL' GROUP BY r.slice_id) w ON w.slice_id = s.id
 		WHERE s.confirmed_to IS NOT NULL AND (COALESCE(w.pages, 0) = 0 OR w.pages <> w.last
 		   OR (s.order_code = 'ASC' AND s.confirmed_to > w.latest) OR (s.order_code = 'DESC' AND s.confirmed_from <= w.earliest))`,
-	"a slice that ended early says why": `SELECT s.id FROM ing_plan_slice s WHERE (s.status_code IN ('PARTIAL', 'SPLIT')) <> (s.reslice IS NOT NULL)`,
+	"a slice that ended early says why": `SELECT s.id FROM ing_plan_slice s WHERE (s.status_code IN ('PARTIAL', 'SPLIT') AND s.reslice IS NULL) OR (s.status_code NOT IN ('PARTIAL', 'SPLIT', 'FAILED') AND s.reslice IS NOT NULL)`,
 	"slice and task agree": `SELECT t.id FROM ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id
 		WHERE (s.status_code = 'SUCCEEDED') <> (t.status_code = 'SUCCEEDED') OR (s.status_code = 'FAILED') <> (t.status_code = 'FAILED')
 		   OR (s.status_code = 'CANCELLED') <> (t.status_code = 'CANCELLED') OR (s.status_code IN ('PARTIAL', 'SPLIT')) <> (t.status_code = 'PARTIAL')

@@ -81,20 +81,57 @@ func pausing(t *testing.T, e Engine) {
 	if c := w.TryTake(patra.ClaimRequest{}); c != nil {
 		t.Errorf("task %d is new and was begun", c.TaskID)
 	}
+	// Neither do those that are queued again, and children.
+	w.pausedBeyond()
 	other, _ := w.AddPlan("other", "works", 1, 5)
 	if c := w.TryTake(patra.ClaimRequest{}); c == nil || c.Task.CursorID != other.ID {
 		t.Error("the others wait too")
 	}
 	w.must(w.Resume(ctx, now, w.Cursor.ID, "", "me"))
 	w.must(w.Resume(ctx, now, w.Cursor.ID, "", "me"))
-	for range 4 {
-		w.Work(w.Take())
+	for range 5 {
+		c := w.Take()
+		page, err := w.OpenAt(c, 1, c.Task.ScanNo, 1)
+		w.must(err)
+		_, err = w.Commit(c, page, false)
+		w.must(err)
+		w.must(w.Succeed(c, patra.StateSealed))
 	}
 	if got := w.Watermark(); got.Value != Origin+4*patra.Day {
 		t.Errorf("watermark %s", got.Value)
 	}
 	if err := w.Pause(ctx, now, 999, "", "me"); !errors.Is(err, patra.ErrNotFound) {
 		t.Errorf("an unknown cursor: %v", err)
+	}
+}
+
+// pausedBeyond lets a task fail, another end early, and both come back while the cursor is paused.
+func (w *World) pausedBeyond() {
+	w.T.Helper()
+	ctx, now := w.T.Context(), w.Clock.Instant()
+	w.must(w.Resume(ctx, now, w.Cursor.ID, "", "me"))
+	bad, early := w.Take(), w.Take()
+	w.must(w.Pause(ctx, now, w.Cursor.ID, "", "me"))
+	w.must(w.Finish(ctx, bad, now, patra.Closing{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Text: "no"}}))
+	w.Page(early, 1, true)
+	w.must(w.Finish(ctx, early, now, patra.Closing{Status: patra.Partial, Early: &patra.EarlyEnd{ScanNo: 1, Order: patra.OrderNone, Reslice: patra.Reslice{Reason: patra.ResliceRequests}}}))
+	before, _, _, err := w.Need(ctx, w.Cursor.ID)
+	w.must(err)
+	n, err := w.Retry(ctx, bad.Task.PlanID)
+	w.must(err)
+	after, _, _, err := w.Need(ctx, w.Cursor.ID)
+	w.must(err)
+	if n != 1 || after.PlanVersion == before.PlanVersion {
+		w.T.Errorf("%d tasks are queued again, and a planner that read before need not notice: version %d, %d", n, before.PlanVersion, after.PlanVersion)
+	}
+	half := early.Slice.Window
+	half.To = half.From + patra.Day/2
+	rest := patra.Window{From: half.To, To: early.Slice.Window.To}
+	parent := early.Slice
+	parent.PlanID = early.Task.PlanID
+	w.must(w.Split(ctx, now, parent, []patra.Slice{Stretch(half), Stretch(rest)}, patra.TriggerReslice, 5))
+	if c := w.TryTake(patra.ClaimRequest{}); c != nil {
+		w.T.Errorf("task %d was begun although its cursor is paused", c.TaskID)
 	}
 }
 

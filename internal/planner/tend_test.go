@@ -1,0 +1,242 @@
+package planner
+
+import (
+	"strings"
+	"testing"
+
+	"patra"
+	"patra/internal/store"
+	"patra/internal/store/storetest"
+)
+
+// fail takes tasks and lets them fail for good.
+func (y *yard) fail(cursorID int64, n int) {
+	y.T.Helper()
+	for range n {
+		c := y.TryTake(patra.ClaimRequest{CursorID: cursorID})
+		if c == nil {
+			y.T.Fatal("nothing to claim")
+		}
+		if err := y.Finish(y.T.Context(), c, y.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Text: "no"}}); err != nil {
+			y.T.Fatal(err)
+		}
+	}
+}
+
+func (y *yard) tend() {
+	y.T.Helper()
+	if err := y.planner.Tend(y.T.Context(), y.Clock.Instant()); err != nil {
+		y.T.Fatal(err)
+	}
+}
+
+func TestAServerGoesOnWithAPlanAndRetriesNothing(t *testing.T) {
+	y := newYard(t, storetest.Engines()[0], "crossref")
+	y.planner.Prober = nil
+	y.planner.Config.Inventory = 4
+	res := y.plan(y.ask(patra.Backfill, 0, 8))
+	y.fail(res.Plan.CursorID, 4)
+	y.tend()
+	if n, err := y.Stock(t.Context(), patra.Partition("crossref", "works", patra.Backfill)); err != nil || n != 4 {
+		t.Fatalf("%d tasks wait, %v", n, err)
+	}
+	if failed, err := y.Tasks(t.Context(), store.Filter{Status: patra.Failed}); err != nil || len(failed) != 4 {
+		t.Errorf("%d tasks are still failed, %v", len(failed), err)
+	}
+	y.work(res.Plan.CursorID, 4)
+	y.tend()
+	y.tend()
+	if n := y.work(res.Plan.CursorID, 9); n != 0 {
+		t.Errorf("%d failed tasks came back by themselves", n)
+	}
+	// A person who asks for the plan again gets them tried again.
+	if again := y.plan(y.ask(patra.Backfill, 0, 8)); again.Retried != 4 {
+		t.Errorf("%d were queued again", again.Retried)
+	}
+}
+
+func TestAnUnfinishedHarvestDoesNotReadAgainWhatOthersCovered(t *testing.T) {
+	y := newYard(t, storetest.Engines()[0], "crossref")
+	y.planner.Prober = nil
+	y.planner.Config.Inventory = 2
+	first := y.plan(y.ask(patra.Harvest, 0, 8)) // two of eight days
+	y.planner.Config.Inventory = 0
+	other := y.plan(y.ask(patra.Harvest, 0, 7)) // the others but one
+	if first.Added != 2 || other.Added != 5 {
+		t.Fatalf("%d and %d slices", first.Added, other.Added)
+	}
+	y.work(first.Plan.CursorID, 9)
+	y.tend()
+	rows, err := y.Slices(t.Context(), store.Filter{Plan: first.Plan.ID})
+	if err != nil || len(rows) != 3 || rows[0].Purpose != patra.PurposeNeed || rows[0].Window != days(7, 8) {
+		t.Errorf("%d slices, %v", len(rows), err)
+	}
+}
+
+func TestAnUpdateByIdThatIsLargerThanTheQueueIsFinished(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		y := newYard(t, e, "pubmed")
+		y.planner.Prober = nil
+		y.planner.Config.Target = 10
+		seed := y.plan(y.ask(patra.Harvest, 0, 1))
+		c := y.TryTake(patra.ClaimRequest{CursorID: seed.Plan.CursorID})
+		var records []patra.Observation
+		for i := range 60 {
+			records = append(records, y.Record("id"+strings.Repeat("x", i), days(0, 1).From, "x"))
+		}
+		y.Work(c, records...)
+		y.planner.Config.Inventory = 4
+		req := Request{Source: y.file, Operation: patra.Update, ByID: true, Contact: "me@example.org"}
+		res := y.plan(req)
+		if res.Added != 4 || res.Plan.Status != patra.Partial {
+			t.Fatalf("%d slices, %s", res.Added, res.Plan.Status)
+		}
+		settle := func() {
+			for c := y.TryTake(patra.ClaimRequest{PlanID: res.Plan.ID}); c != nil; c = y.TryTake(patra.ClaimRequest{PlanID: res.Plan.ID}) {
+				if err := y.Finish(t.Context(), c, y.Clock.Instant(), patra.Closing{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: c.Task.ScanNo, Trust: patra.TrustNone, State: patra.StateSealed, ByID: true}}); err != nil {
+					t.Fatal(err)
+				}
+			}
+		}
+		settle()
+		y.tend()
+		plan, err := y.Store.Plan(t.Context(), res.Plan.ID)
+		if err != nil || plan.Status != patra.Ready || plan.SliceCount != 6 {
+			t.Fatalf("%s with %d slices, %v", plan.Status, plan.SliceCount, err)
+		}
+		settle()
+		if again := y.plan(req); again.Plan.Generation != 1 || again.Added == 0 {
+			t.Errorf("asked again, when all was done, generation %d got %d slices", again.Plan.Generation, again.Added)
+		}
+		byTime := y.plan(Request{Source: y.file, Operation: patra.Update, Campaign: res.Plan.Campaign, Contact: "me@example.org"})
+		if byTime.Plan.ID == res.Plan.ID {
+			t.Error("an update by time is taken for one by id")
+		}
+	})
+}
+
+func TestWhatCannotBeCutAgainFailsVisibly(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		y := newYard(t, e, "pubmed")
+		y.planner.Prober = nil
+		res := y.plan(y.ask(patra.Harvest, 0, 1))
+		c := y.TryTake(patra.ClaimRequest{CursorID: res.Plan.CursorID})
+		y.Page(c, 1, true)
+		if err := y.Finish(t.Context(), c, y.Clock.Instant(), patra.Closing{Status: patra.Partial, Early: &patra.EarlyEnd{ScanNo: c.Task.ScanNo, Order: patra.OrderNone, Reslice: patra.Reslice{Reason: patra.ResliceCap}}}); err != nil {
+			t.Fatal(err)
+		}
+		// Half of the ids lie where nobody looks.
+		for i := range 20_000 {
+			y.from.papers = append(y.from.papers, paper{start, int64(100_000_000 - 10_000 + i)})
+		}
+		y.planner.Prober = y.from
+		y.tend()
+		tasks, err := y.Tasks(t.Context(), store.Filter{Status: patra.Failed})
+		if err != nil || len(tasks) != 1 || !strings.Contains(string(tasks[0].LastError), "PARTITION_LAW") {
+			t.Fatalf("%+v, %v", tasks, err)
+		}
+		asked := y.from.asked
+		y.tend()
+		if y.from.asked != asked {
+			t.Errorf("%d more counts were asked for what cannot be cut", y.from.asked-asked)
+		}
+		if _, _, live, err := y.Need(t.Context(), res.Plan.CursorID); err != nil || len(live) != 0 {
+			t.Errorf("it is still under way: %v, %v", live, err)
+		}
+		storetest.CheckInvariants(t, storetest.Inspect(t, y.URL))
+	})
+}
+
+func TestIdsOutsideTheSpaceAreNoticed(t *testing.T) {
+	spec := pubmed(t, smallCap)
+	from := &provider{}
+	for i := range 300 {
+		from.papers = append(from.papers, paper{start, int64(100_000_000 - 280 + i)})
+	}
+	_, _, err := newBench(spec, from).try(needed(days(0, 1))...)
+	if err == nil || !strings.Contains(err.Error(), "PARTITION_LAW") {
+		t.Errorf("20 of 300 ids would never be asked for: %v", err)
+	}
+}
+
+func TestTasksThatAreHeldBackTakeNoRoom(t *testing.T) {
+	y := newYard(t, storetest.Engines()[0], "crossref")
+	y.planner.Prober = nil
+	y.planner.Config.Inventory = 4
+	first := y.plan(y.ask(patra.Backfill, 0, 4))
+	if err := y.Pause(t.Context(), y.Clock.Instant(), first.Plan.CursorID, "", "me"); err != nil {
+		t.Fatal(err)
+	}
+	req := y.ask(patra.Backfill, 0, 4)
+	req.Campaign = "another"
+	if other := y.plan(req); other.Added != 4 {
+		t.Errorf("%d slices beside a paused campaign", other.Added)
+	}
+}
+
+func TestNothingIsCountedThatCannotBePlanned(t *testing.T) {
+	y := newYard(t, storetest.Engines()[0], "pubmed")
+	for i := range 30_000 {
+		y.from.papers = append(y.from.papers, paper{start + patra.Instant(i)*patra.Minute/2, int64(i + 1)})
+	}
+	y.planner.Config.Inventory = 2
+	res := y.plan(y.ask(patra.Backfill, 0, 10))
+	asked := y.from.asked
+	if res.Plan.Status != patra.Partial || asked == 0 {
+		t.Fatalf("%s after %d counts", res.Plan.Status, asked)
+	}
+	for range 5 {
+		y.tend()
+	}
+	y.plan(y.ask(patra.Backfill, 0, 10))
+	if y.from.asked != asked {
+		t.Errorf("%d counts were asked although the queue is full", y.from.asked-asked)
+	}
+}
+
+func TestCountsAreChargedToTheQuota(t *testing.T) {
+	y := newYard(t, storetest.Engines()[0], "pubmed")
+	for i := range 100_000 {
+		y.from.papers = append(y.from.papers, paper{start + patra.Instant(i)*patra.Minute/8, int64(i + 1)})
+	}
+	y.file.Defaults.Rate.Quota.Daily = 200
+	res := y.plan(y.ask(patra.Harvest, 0, 8))
+	if used := res.Price.Requests + int64(res.Probes); res.Plan.Status != patra.Partial || used > 180+50 { // the last group may not have fitted
+		t.Errorf("%s: %d counts and %d requests with 180 to spend", res.Plan.Status, res.Probes, res.Price.Requests)
+	}
+}
+
+func TestAnEditedFileIsRefused(t *testing.T) {
+	y := newYard(t, storetest.Engines()[0], "crossref")
+	y.planner.Prober = nil
+	ctx := t.Context()
+	d, err := y.planner.Draft(ctx, y.Clock.Instant(), y.ask(patra.Backfill, 0, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, edit := range map[string]func(*patra.Slice){
+		"it asks for another day":   func(s *patra.Slice) { s.Fetch = days(20, 21) },
+		"it asks for less":          func(s *patra.Slice) { s.Fetch.To = s.Fetch.From + patra.Hour },
+		"it asks something else":    func(s *patra.Slice) { s.Expr = []byte(`{"op":"CONST","value":true}`) },
+		"it answers for more":       func(s *patra.Slice) { s.Window.To += patra.Day; s.Fetch.To += patra.Day },
+		"it pretends to be another": func(s *patra.Slice) { s.Signature = patra.Hash("x") },
+		"it expects nothing":        func(s *patra.Slice) { s.Estimate = nil },
+	} {
+		seq, _, err := y.planner.Slices(ctx, d)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var all []patra.Slice
+		for sl := range seq {
+			all = append(all, sl)
+		}
+		edit(&all[1])
+		f := NewFile(y.Clock.Instant(), d, patra.Price{}, all)
+		if _, err := y.planner.Apply(ctx, y.Clock.Instant(), f, f.Request(y.file, "me@example.org")); err == nil || !strings.Contains(err.Error(), "CHANGED") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if rows, err := y.Slices(ctx, store.Filter{}); err != nil || len(rows) != 0 {
+		t.Errorf("%d slices are stored, %v", len(rows), err)
+	}
+}
