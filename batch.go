@@ -194,4 +194,6 @@ type Proof struct {
 	Rescans int64
 	Details bool // the records were fetched by id: all of them must be settled
 	ByID    bool // there was no search: the ids were known
+
+	WindowTotal *int64 // of a part: what the provider says that the whole window has
 }

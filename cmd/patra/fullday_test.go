@@ -4,11 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"net/http/httptest"
 	"net/url"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -64,6 +67,35 @@ func TestAFullDay(t *testing.T) {
 			}
 			storetest.CheckInvariants(t, storetest.Inspect(t, s.url))
 			neverTooDeep(t, log.Bytes())
+		})
+	}
+}
+
+// TestIDsBeyondTheSpace: a source file says that ids end before they really do. Where counts are asked for, the plan is
+// refused; where none are, the parts do not add up to the day, and it is kept as a dispute. Nothing is lost unnoticed.
+func TestIDsBeyondTheSpace(t *testing.T) {
+	const papers = 12_000
+	day := time.Date(2026, 5, 3, 0, 0, 0, 0, time.UTC)
+	provider := sim.New(sim.Config{Seed: 5, From: day.AddDate(0, 0, -1), To: day.AddDate(0, 0, 2), PerDay: papers, Exact: true})
+	server := httptest.NewServer(provider.Handler())
+	t.Cleanup(server.Close)
+	for _, c := range []struct {
+		name, arg, says string
+		code            int
+	}{{"counted", "--workers=4", "PARTITION_LAW", exitUsage}, {"not counted", "--no-probe", "the provider's own count disagrees for 2026-05-03~2026-05-04", exitIncomplete}} {
+		t.Run(c.name, func(t *testing.T) {
+			s := &scene{killed: byIDs, t: t, dir: t.TempDir(), url: storetest.Engines()[0].URL(t)}
+			file := strings.ReplaceAll(quickSource(t, "pubmed"), "to: 100000000", "to: 23000") // the day has 12,001 to 24,000
+			if err := os.WriteFile(filepath.Join(s.dir, "pubmed.yaml"), []byte(file), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(s.dir, "patra.yaml"), []byte("contact: full@example.org\nsources: {dir: .}\n"), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			out, err := s.patra("harvest", "pubmed", "--base-url", server.URL, "--from", "2026-05-03", "--to", "2026-05-04", c.arg).CombinedOutput()
+			if e, ok := errors.AsType[*exec.ExitError](err); !ok || e.ExitCode() != c.code || !strings.Contains(string(out), c.says) {
+				t.Errorf("%v\n%s", err, out)
+			}
 		})
 	}
 }

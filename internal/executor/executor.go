@@ -52,6 +52,7 @@ type Ledger interface {
 type Store interface {
 	Queue
 	Ledger
+	Requests
 	Snapshot(ctx context.Context, fingerprint string) (json.RawMessage, error)
 }
 

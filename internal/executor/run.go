@@ -121,7 +121,10 @@ func (r *run) settle(ctx context.Context) error {
 			return err
 		}
 	}
-	return r.judge()
+	if err := r.judge(); err != nil {
+		return err
+	}
+	return r.countWhole(ctx)
 }
 
 // judge compares the finished scan with the provider's count. A first disagreement asks for one more scan; a second

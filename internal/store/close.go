@@ -135,6 +135,7 @@ func (t *tx) endRun(c *patra.Claim, now patra.Instant, to patra.Status, end patr
 type finding struct {
 	answer   patra.Answer
 	observed string // the greatest time that was seen
+	whole    *int64 // of a part: what the whole window has, ids that no part asked for included
 }
 
 // succeed closes a slice whose scan is proved to be exhausted. Then its window is covered and the watermark may move;

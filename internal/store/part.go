@@ -33,6 +33,10 @@ func (t *tx) joinParts(c *patra.Claim, now patra.Instant, found finding) error {
 		return nil // the window is covered already, or not yet
 	}
 	a := patra.Grouped(append([]patra.Answer{found.answer}, answers...))
+	// What lies outside the space of ids was asked for by no part, and only the count of the whole window tells of it.
+	if found.whole != nil && patra.Judge(a.Trust, found.whole, a.IDsSeen) == patra.StateDisputed {
+		a.State, a.CountAfter = patra.StateDisputed, found.whole
+	}
 	if a.SealedAt = nil; a.State == patra.StateSealed {
 		a.SealedAt = &now
 	}

@@ -11,7 +11,7 @@ import (
 var (
 	stirCursorPlan = stmt{"stir_cursor_plan", `UPDATE ing_cursor SET plan_version = plan_version + 1 WHERE id = ?`}
 	selectEnded    = stmt{"select_ended", `SELECT id, purpose_code, window_from, window_to, part_count, status_code FROM ing_plan_slice
-		WHERE plan_id = ? AND status_code IN ('FAILED', 'CANCELLED') AND reslice IS NULL`} // what could not be cut would end early again
+		WHERE plan_id = ? AND status_code IN ('FAILED', 'CANCELLED') AND reslice IS NULL`}  // what could not be cut would end early again
 	reviveSlice = stmt{"revive_slice", `UPDATE ing_plan_slice SET status_code = 'READY', closed_at = NULL WHERE id = ? AND status_code = ?`}
 	reviveTask  = stmt{"revive_task", `UPDATE ing_task SET status_code = 'QUEUED', attempt_count = 0, scheduled_at = {now}, cancel_requested = 0, wait_code = NULL, finished_at = NULL,
 		    scan_no = scan_no + 1, next_ordinal = 1, next_detail_ordinal = 1
