@@ -183,6 +183,15 @@ type EarlyEnd struct {
 	Trust     Trust
 	Confirmed Window // empty: nothing is proved
 	IDsSeen   int64  // in what is confirmed
+	Total     *int64 // what the provider says that the confirmed part has, if it was asked
+}
+
+// State is what is known about the confirmed part: a count of just that part that agrees is a proof, like any other.
+func (e EarlyEnd) State() Completeness {
+	if e.Total != nil && *e.Total == e.IDsSeen {
+		return StateSealed
+	}
+	return Unjudged(e.Trust)
 }
 
 // Proof is what a finished scan says about completeness.

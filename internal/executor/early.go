@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"context"
 	"strconv"
 	"time"
 
@@ -79,7 +80,29 @@ func (r *run) partial(why *endedEarly) patra.Closing {
 		ScanNo:  r.scan.no, Order: walked.Order, Trust: trust, Confirmed: r.claim.Slice.Provable(walked, trust),
 	}
 	if !early.Confirmed.IsEmpty() {
-		early.IDsSeen = r.scan.seen() - r.scan.tied
+		early.IDsSeen, early.Total = r.scan.seen()-r.scan.tied, r.counted
+	}
+	if early.Total != nil && *early.Total != early.IDsSeen { // something was missed on the way: all of it is read again
+		early.Confirmed, early.IDsSeen, early.Total = patra.Window{From: early.Confirmed.From, To: early.Confirmed.From}, 0, nil
 	}
 	return patra.Closing{Status: patra.Partial, Early: early}
+}
+
+// countConfirmed asks how much there is in what a run that ends early has confirmed, where the provider counts exactly.
+// Without an answer the part is known to be read, and not more.
+func (r *run) countConfirmed(ctx context.Context) {
+	spec := r.program.Spec
+	confirmed := r.claim.Slice.Provable(r.scan.walked, spec.Response.Total.Trust)
+	if confirmed.IsEmpty() || spec.Response.Total.Trust != patra.TrustExact || !spec.CanCount() || r.scan.carried > 0 || r.draining() {
+		return
+	}
+	probe, err := r.prober().Probe(ctx, spec, r.query, confirmed.Widen(patra.Period{}, spec.Window.Precision), r.claim.BaseURL)
+	if err == nil {
+		r.counted = probe.Total
+	}
+}
+
+// prober asks for counts on behalf of a run.
+func (r *run) prober() *Prober {
+	return &Prober{Store: r.Store, Gate: r.Gate, Client: r.Client, Vars: r.Config.Vars, Log: r.log}
 }

@@ -195,6 +195,9 @@ func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
 	}()
 	r := &run{Executor: x, claim: c, target: t, wire: wire{x.Gate, ctx.Done()}, log: x.Log.With("task", c.TaskID, "run", c.RunID, "slice", c.Slice.ID)}
 	err = r.walk(runCtx)
+	if _, early := errors.AsType[*endedEarly](err); early {
+		r.countConfirmed(runCtx)
+	}
 	if cause := context.Cause(runCtx); cause != nil && errors.Is(cause, patra.ErrLeaseLost) {
 		err = cause
 	}

@@ -28,6 +28,7 @@ type run struct {
 	rescans  int64
 	restarts int
 	proof    *patra.Proof
+	counted  *int64 // what the provider says about the part that an early end confirms
 }
 
 // newScan is a scan before its first page.

@@ -18,8 +18,7 @@ func (r *run) countWhole(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	p := &Prober{Store: r.Store, Gate: r.Gate, Client: r.Client, Vars: r.Config.Vars, Log: r.log}
-	probe, err := p.Probe(ctx, spec, query, r.claim.Slice.Fetch, r.claim.BaseURL)
+	probe, err := r.prober().Probe(ctx, spec, query, r.claim.Slice.Fetch, r.claim.BaseURL)
 	if err == nil {
 		r.proof.WindowTotal = probe.Total
 	}

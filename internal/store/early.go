@@ -62,7 +62,7 @@ func (t *tx) endEarly(c *patra.Claim, now patra.Instant, early patra.EarlyEnd) e
 	if err != nil || early.Confirmed.IsEmpty() {
 		return err
 	}
-	a := patra.Answer{CursorID: c.Slice.CursorID, SliceID: c.Slice.ID, Window: early.Confirmed, Kind: patra.KindConfirmed, State: patra.Unjudged(early.Trust), Trust: early.Trust,
+	a := patra.Answer{CursorID: c.Slice.CursorID, SliceID: c.Slice.ID, Window: early.Confirmed, Kind: patra.KindConfirmed, State: early.State(), Trust: early.Trust, CountAfter: early.Total,
 		IDsSeen: early.IDsSeen, Stored: early.IDsSeen, ClosedAt: now}
 	if a.State == patra.StateSealed {
 		a.SealedAt = &now
