@@ -159,6 +159,6 @@ func (a *app) planning() func(planner.Tally) {
 			return
 		}
 		shown = time.Now()
-		fmt.Fprintf(a.stderr, "planning: %s asked, %s so far\n", plural(int64(t.Probes), "count"), plural(t.Price.Slices, "slice"))
+		fmt.Fprintf(a.stderr, "%s: planning, %s asked, %s so far\n", t.Of, plural(int64(t.Probes), "count"), plural(t.Price.Slices, "slice"))
 	}
 }
