@@ -36,4 +36,5 @@ const (
 	ReasonInventory = "INVENTORY" // enough is waiting
 	ReasonQuota     = "QUOTA"     // the provider's quota is spoken for
 	ReasonPaused    = "PAUSED"    // somebody stopped the campaign
+	ReasonFailing   = "FAILING"   // its last slices all failed
 )

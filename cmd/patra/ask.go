@@ -58,6 +58,11 @@ func (a *app) request(ctx context.Context, code string, f askFlags) (planner.Req
 	}
 	req := planner.Request{Source: file, Endpoint: f.endpoint, Contact: c.Contact, BaseURL: strings.TrimSuffix(f.baseURL, "/"), Query: f.query, Force: f.force,
 		Operation: f.operation, Campaign: f.campaign, Newest: f.newest, ByID: f.byID || f.idsOf != "", IDsOf: f.idsOf, Priority: f.priority}
+	if from, _, _ := strings.Cut(f.idsOf, "."); from != "" {
+		if _, _, err := a.inForce(ctx, from); err != nil {
+			return req, err
+		}
+	}
 	if f.priority < 0 || f.priority > 9 {
 		return req, usage("--priority %d is not between 1 and 9", f.priority)
 	}

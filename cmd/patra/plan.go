@@ -205,7 +205,7 @@ var partialText = map[string]string{
 	patra.ReasonInventory: "the queue is full (planner.inventory)",
 	patra.ReasonQuota:     "the provider's quota for today is spoken for",
 	patra.ReasonPaused:    "the campaign is paused",
-	leftPlanning:          "another process is still cutting it",
+	patra.ReasonFailing:   "its last slices all failed; see patra tasks --status FAILED, and ask again when that is mended",
 }
 
 // printDecision shows the arithmetic that led to the window.

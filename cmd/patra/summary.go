@@ -72,6 +72,16 @@ func (s *summary) cover(ctx context.Context, st *store.Store) error {
 		return err
 	}
 	asked := s.Decision.Asked()
+	if s.Plan.Campaign != "" { // a campaign is done when all is there that was ever asked of it
+		extent, err := st.Extent(ctx, s.Plan.CursorID)
+		if err != nil {
+			return err
+		}
+		missing := patra.NewCoverage(asked, extent).Minus(covered)
+		s.Gaps = append(s.Gaps, missing...)
+		s.Disputed = append(s.Disputed, patra.Paint(answers)[patra.StateDisputed].Clip(extent)...)
+		return nil
+	}
 	missing := patra.NewCoverage(asked).Minus(covered)
 	s.History = append(s.History, missing.Clip(patra.Window{From: asked.From, To: cursor.Origin})...)
 	s.Gaps = append(s.Gaps, missing.Clip(patra.Window{From: cursor.Origin, To: asked.To})...)

@@ -202,10 +202,6 @@ func (f *foreground) more(ctx context.Context) (bool, error) {
 	f.left = ""
 	added := int64(0)
 	for _, plan := range plans {
-		if plan.Status != patra.Partial {
-			f.left = leftPlanning
-			continue
-		}
 		res, err := f.planner.Continue(ctx, now(), plan)
 		if err != nil {
 			return false, err
@@ -214,23 +210,22 @@ func (f *foreground) more(ctx context.Context) (bool, error) {
 			f.left = res.Plan.Reason
 		}
 	}
-	if added > 0 {
-		return false, f.grow(ctx)
+	// Another process may have added some meanwhile.
+	if open, err := f.open(ctx); err != nil || (added == 0 && open == 0) {
+		return true, err
 	}
-	return true, nil
+	return false, f.grow(ctx)
 }
 
-// leftPlanning is why something is left when another process is at it.
-const leftPlanning = "PLANNING"
-
-// unfinished are the plans of the work that are not cut to their ends.
+// unfinished are the plans of the work that are not cut to their ends, also those whose planner died on the way. If it is
+// still alive, nothing is cut twice.
 func (f *foreground) unfinished(ctx context.Context) ([]patra.Plan, error) {
 	filter := store.Filter{Plan: f.plan.ID}
 	if f.plan.CursorID != 0 {
 		filter = store.Filter{Cursor: f.plan.CursorID, Limit: 1000}
 	}
 	var open []patra.Plan
-	for _, status := range []patra.Status{patra.Partial, patra.Slicing} {
+	for _, status := range []patra.Status{patra.Partial, patra.Slicing, patra.Draft} {
 		filter.Status = status
 		plans, err := f.store.Plans(ctx, filter)
 		if err != nil {

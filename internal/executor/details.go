@@ -147,7 +147,12 @@ func (d *details) page(ctx context.Context, page patra.OpenPage, items []patra.I
 }
 
 func (d *details) commit(ctx context.Context, page patra.OpenPage, res patra.PageResult) error {
-	done, lost := d.done+len(res.Items[patra.ItemDone]), d.lost+len(res.Items[patra.ItemMissing])+len(res.Items[patra.ItemBad])
+	done, lost := d.done+len(res.Items[patra.ItemDone]), d.lost+len(res.Items[patra.ItemBad])
+	if missing := len(res.Items[patra.ItemMissing]); d.foreign() { // that another source's id is not known here is an answer
+		done += missing
+	} else {
+		lost += missing
+	}
 	if poisoned(lost, lost+done) {
 		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeSchema, Path: "detail", Text: fmt.Sprintf("the records behind %d of %d ids cannot be had; is the detail endpoint right?", lost, lost+done)}
 	}
@@ -159,6 +164,12 @@ func (d *details) commit(ctx context.Context, page patra.OpenPage, res patra.Pag
 	d.ordinal++
 	d.tell(Event{Kind: EventPage, Claim: d.claim, Counts: counts})
 	return nil
+}
+
+// foreign reports whether the ids are those of another source.
+func (d *details) foreign() bool {
+	ids := d.claim.Slice.Spec.Range
+	return ids != nil && ids.Kind == patra.RangeBucket && ids.Key != patra.OwnIDs
 }
 
 // outcomes settles the ids of a page. One that was left out of a larger answer stays open and is asked for alone.

@@ -14,6 +14,9 @@ func (r *run) countWhole(ctx context.Context) error {
 	if !r.claim.Slice.IsPart() || spec.Response.Total.Trust != patra.TrustExact || !spec.CanCount() {
 		return nil
 	}
+	if r.draining() {
+		return errDrained
+	}
 	query, err := expr.ParseJSON(r.claim.Query)
 	if err != nil {
 		return err

@@ -157,8 +157,8 @@ func (p *Planner) inputs(ctx context.Context, now patra.Instant, d *Draft, req R
 	if req.First != nil {
 		in.Origin = req.First
 	}
-	if req.ByID && in.Size.IsZero() { // an endpoint that gives records by id has no window of its own
-		in.Size = patra.Period{Days: 1}
+	if req.ByID { // the window is for pacing only: a day is a day for everybody
+		in.Size, in.Mode, in.Align = patra.Period{Days: 1}, patra.ModeCalendar, patra.UnitDay
 	}
 	if d.Cursor != nil {
 		in.Cursor, in.Began = &d.Cursor.Value, &d.Cursor.Origin
@@ -241,8 +241,21 @@ func (p *Planner) buckets(ctx context.Context, spec *source.Spec, req Request) (
 }
 
 // findSame looks for the plan made by an earlier trigger. Under force it takes the next free generation, and so does an
-// update by id whose predecessor is done: there may be more records by now.
+// update by id whose predecessor is done: there may be more records by now. One that is not done is gone on with,
+// whenever it was begun.
 func (p *Planner) findSame(ctx context.Context, d *Draft, req Request) (err error) {
+	if req.ByID && !req.Force {
+		open, err := p.Store.LastByID(ctx, d.Plan)
+		if err != nil {
+			return err
+		}
+		if open != nil {
+			if done, err := p.done(ctx, *open); err != nil || !done {
+				d.Plan, d.Existing = *open, open
+				return err
+			}
+		}
+	}
 	for {
 		if d.Existing, err = p.Store.PlanByKey(ctx, d.Plan.Key); err != nil || d.Existing == nil {
 			return err

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -24,11 +25,20 @@ type File struct {
 	Params   map[string]string    `json:"params,omitempty"` // of the source
 	Price    patra.Price          `json:"price"`
 	Slices   []patra.Slice        `json:"slices"`
+	Sum      string               `json:"sha256"` // of all the rest, so that what is applied is what was shown
+}
+
+// sum is the hash of a file without itself.
+func (f File) sum() string {
+	f.Sum = ""
+	return patra.Hash(f)
 }
 
 // NewFile is a draft with all its slices.
 func NewFile(now patra.Instant, d *Draft, price patra.Price, slices []patra.Slice) File {
-	return File{V: fileVersion, Made: now, Plan: d.Plan, Decision: d.Decision, Cursor: d.Cursor, Params: d.Spec.Parameters, Price: price, Slices: slices}
+	f := File{V: fileVersion, Made: now, Plan: d.Plan, Decision: d.Decision, Cursor: d.Cursor, Params: d.Spec.Parameters, Price: price, Slices: slices}
+	f.Sum = f.sum()
+	return f
 }
 
 // Request is what the file was made from, with the source as it is now.
@@ -57,7 +67,14 @@ func (p *Planner) Apply(ctx context.Context, now patra.Instant, f File, req Requ
 	if d.Plan.Status != patra.Draft {
 		return nil, changed("plan", fmt.Sprintf("plan %d with the same key was made meanwhile", d.Plan.ID))
 	}
-	return res, p.insert(ctx, now, f, res)
+	err = p.insert(ctx, now, f, res)
+	if err != nil && res.Added == 0 { // it must not be cut later in a way that nobody has seen
+		end := p.Store.EndSlicing(context.WithoutCancel(ctx), d.Plan.ID, patra.SlicingEnd{Status: patra.Failed, Reason: "NOT_APPLIED"})
+		if !errors.Is(end, patra.ErrIllegalMove) {
+			err = errors.Join(err, end)
+		}
+	}
+	return res, err
 }
 
 // insert stores the slices of a file if they are still what is needed.
@@ -92,6 +109,9 @@ func (p *Planner) insert(ctx context.Context, now patra.Instant, f File, res *Re
 func (p *Planner) agreed(ctx context.Context, f File, req Request) (*Draft, error) {
 	if f.V != fileVersion {
 		return nil, changed("v", fmt.Sprintf("the file has version %d; this program knows %d", f.V, fileVersion))
+	}
+	if f.Sum != f.sum() {
+		return nil, changed("sha256", "the file was edited: it is not what was shown")
 	}
 	d, err := p.compile(req)
 	if err != nil {

@@ -18,8 +18,8 @@ const (
 // after plans does no such thing, or a task that cannot succeed would be tried for ever.
 func (p *Planner) fill(ctx context.Context, now patra.Instant, d *Draft, retry bool) (*Result, error) {
 	res := &Result{Draft: *d}
-	if d.Plan.Status == patra.Failed || d.Plan.Status == patra.Cancelled {
-		return res, patra.Problems{{Code: "PLAN_ENDED", Path: "plan", Text: fmt.Sprintf("plan %d is %s (%s)", d.Plan.ID, d.Plan.Status, d.Plan.Reason), Hint: "see patra plans; --force makes a new one"}}
+	if err := ended(d.Plan); err != nil {
+		return res, err
 	}
 	if retry && d.Plan.Status != patra.Draft {
 		n, err := p.Store.Retry(ctx, d.Plan.ID)
@@ -38,9 +38,19 @@ func (p *Planner) fill(ctx context.Context, now patra.Instant, d *Draft, retry b
 		if err != nil {
 			return res, err
 		}
-		res.Plan = stored
+		if res.Plan = stored; ended(stored) != nil {
+			return res, ended(stored)
+		}
 	}
 	return res, nil
+}
+
+// ended says that a plan is over, if it is.
+func ended(plan patra.Plan) error {
+	if plan.Status != patra.Failed && plan.Status != patra.Cancelled {
+		return nil
+	}
+	return patra.Problems{{Code: "PLAN_ENDED", Path: "plan", Text: fmt.Sprintf("plan %d is %s (%s)", plan.ID, plan.Status, plan.Reason), Hint: "see patra plans; --force makes a new one"}}
 }
 
 // pour cuts what is needed now and stores it chunk by chunk, until all of it is there or the queue is full.
@@ -90,8 +100,11 @@ func (p *Planner) giveUp(ctx context.Context, j *job, why error) error {
 	if !ok {
 		return why
 	}
-	end := patra.SlicingEnd{Status: patra.Failed, Reason: problems[0].Code, Warnings: problems}
-	return errors.Join(why, p.Store.EndSlicing(ctx, j.plan.ID, end))
+	err := p.Store.EndSlicing(ctx, j.plan.ID, patra.SlicingEnd{Status: patra.Failed, Reason: problems[0].Code, Warnings: problems})
+	if errors.Is(err, patra.ErrIllegalMove) { // another planner has come to the same end
+		err = nil
+	}
+	return errors.Join(why, err)
 }
 
 func (t *Tally) add(o Tally) {

@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/json"
 	"errors"
+	"slices"
 
 	"patra"
 	"patra/internal/expr"
@@ -96,12 +97,30 @@ func (p *Planner) Continue(ctx context.Context, now patra.Instant, plan patra.Pl
 	if err != nil {
 		return nil, err
 	}
-	if why := r.cramped(); why != "" {
+	failing, err := p.failing(ctx, plan.ID)
+	if err != nil {
+		return nil, err
+	}
+	why := r.cramped()
+	if failing {
+		why = patra.ReasonFailing
+	}
+	if why != "" {
 		res := &Result{Draft: *d}
 		res.Plan.Reason = why
 		return res, nil
 	}
 	return p.fill(ctx, now, d, false)
+}
+
+// enoughFailed is how many failures in a row are a reason not to go on by oneself.
+const enoughFailed = 5
+
+// failing reports whether the last slices of a plan all failed. To add more would only burn them too: a person must look,
+// and ask for the plan again.
+func (p *Planner) failing(ctx context.Context, planID int64) (bool, error) {
+	ends, err := p.Store.LastEnds(ctx, planID, enoughFailed)
+	return len(ends) == enoughFailed && !slices.ContainsFunc(ends, func(s patra.Status) bool { return s != patra.Failed }), err
 }
 
 // restore reads a draft back from what was stored with its plan.

@@ -45,6 +45,8 @@ type Plans interface {
 	Retry(ctx context.Context, planID int64) (int, error)
 	Unfinished(ctx context.Context, begunBefore patra.Instant) ([]int64, error)
 	PlanStates(ctx context.Context, planID int64) (map[patra.Status]int, error)
+	LastByID(ctx context.Context, like patra.Plan) (*patra.Plan, error)
+	LastEnds(ctx context.Context, planID int64, n int) ([]patra.Status, error)
 }
 
 // Queue tells how much is waiting, and what it will cost.

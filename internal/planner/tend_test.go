@@ -1,8 +1,10 @@
 package planner
 
 import (
+	"context"
 	"strings"
 	"testing"
+	"time"
 
 	"patra"
 	"patra/internal/store"
@@ -238,5 +240,76 @@ func TestAnEditedFileIsRefused(t *testing.T) {
 	}
 	if rows, err := y.Slices(ctx, store.Filter{}); err != nil || len(rows) != 0 {
 		t.Errorf("%d slices are stored, %v", len(rows), err)
+	}
+}
+
+func TestAPlanThatOnlyFailsIsNotGoneOnWithByItself(t *testing.T) {
+	y := newYard(t, storetest.Engines()[0], "crossref")
+	y.planner.Prober = nil
+	y.planner.Config.Inventory = 5
+	res := y.plan(y.ask(patra.Backfill, 0, 30))
+	y.fail(res.Plan.CursorID, 5)
+	y.tend()
+	plan, err := y.Store.Plan(t.Context(), res.Plan.ID)
+	if err != nil || plan.SliceCount != 5 || plan.Status != patra.Partial {
+		t.Errorf("%d slices, %s, %v", plan.SliceCount, plan.Status, err)
+	}
+	again := y.plan(y.ask(patra.Backfill, 0, 30)) // a person asks, when it is mended
+	if again.Retried != 5 {
+		t.Errorf("%d were queued again", again.Retried)
+	}
+	y.work(res.Plan.CursorID, 5)
+	y.tend()
+	if plan, err = y.Store.Plan(t.Context(), res.Plan.ID); err != nil || plan.SliceCount != 10 {
+		t.Errorf("%d slices, %v", plan.SliceCount, err)
+	}
+}
+
+func TestAnUpdateByIdIsGoneOnWithTheNextDay(t *testing.T) {
+	y := newYard(t, storetest.Engines()[0], "unpaywall")
+	y.planner.Config.Target, y.planner.Config.Inventory = 10, 2
+	seed := newYard(t, storetest.Engines()[0], "crossref")
+	seed.planner.Prober, seed.planner.Store, seed.World.Store = nil, y.Store, y.Store
+	plan := seed.plan(seed.ask(patra.Harvest, 0, 1))
+	c := y.TryTake(patra.ClaimRequest{CursorID: plan.Plan.CursorID})
+	var records []patra.Observation
+	for i := range 60 {
+		records = append(records, y.Record("10.5555/"+strings.Repeat("x", i), days(0, 1).From, "x"))
+	}
+	y.Work(c, records...)
+	req := Request{Source: y.file, Operation: patra.Update, ByID: true, IDsOf: "crossref", Contact: "me@example.org"}
+	first := y.plan(req)
+	y.Clock.Move(30 * time.Hour)
+	second := y.plan(req)
+	if first.Plan.ID != second.Plan.ID || first.Plan.Status != patra.Partial {
+		t.Errorf("plan %d, then %d", first.Plan.ID, second.Plan.ID)
+	}
+}
+
+// rival ends a plan before the planner in hand can.
+type rival struct {
+	Store
+	ends int
+}
+
+func (r *rival) EndSlicing(ctx context.Context, id int64, end patra.SlicingEnd) error {
+	if r.ends++; r.ends == 1 {
+		if err := r.Store.EndSlicing(ctx, id, end); err != nil {
+			return err
+		}
+	}
+	return r.Store.EndSlicing(ctx, id, end)
+}
+
+func TestAPlanThatEndedMeanwhileIsNotCutOverAndOver(t *testing.T) {
+	y := newYard(t, storetest.Engines()[0], "pubmed")
+	for i := range 20_000 {
+		y.from.papers = append(y.from.papers, paper{start, int64(100_000_000 - 10_000 + i)})
+	}
+	r := &rival{Store: y.Store}
+	y.planner.Store = r
+	_, err := y.planner.Plan(t.Context(), y.Clock.Instant(), y.ask(patra.Harvest, 0, 1))
+	if err == nil || !strings.Contains(err.Error(), "PARTITION_LAW") || r.ends != 1 {
+		t.Errorf("ended %d times, %v", r.ends, err)
 	}
 }

@@ -16,7 +16,11 @@ var (
 		(plan_key, generation, schedule_instance_id, provenance_code, endpoint_name, operation_code, campaign, cursor_id, window_from, window_to, window_inputs,
 		 expr_proto_hash, expr_proto_snapshot, spec_fingerprint, slice_strategy_code, slice_params, base_url, priority, slice_count, status_code, reason_code, warnings, version, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 'DRAFT', ?, ?, 0, ?)`}
-	selectPlan    = stmt{"select_plan", `SELECT ` + planColumns + ` FROM ing_plan WHERE id = ?`}
+	selectPlan     = stmt{"select_plan", `SELECT ` + planColumns + ` FROM ing_plan WHERE id = ?`}
+	selectLastByID = stmt{"select_last_by_id", `SELECT ` + planColumns + ` FROM ing_plan
+		WHERE provenance_code = ? AND operation_code = 'UPDATE' AND endpoint_name = ? AND slice_strategy_code = 'ID_RANGE' AND campaign = ? AND spec_fingerprint = ?
+		  AND status_code IN ('DRAFT', 'SLICING', 'PARTIAL', 'READY') ORDER BY id DESC LIMIT 1`}
+	lastEnds      = stmt{"last_ends", `SELECT status_code FROM ing_plan_slice WHERE plan_id = ? AND closed_at IS NOT NULL ORDER BY closed_at DESC, id DESC LIMIT ?`}
 	lockPlan      = stmt{"lock_plan", `SELECT ` + planColumns + ` FROM ing_plan WHERE id = ? {lock}`}
 	selectPlanKey = stmt{"select_plan_key", `SELECT ` + planColumns + ` FROM ing_plan WHERE plan_key = ?`}
 )
@@ -97,6 +101,28 @@ func (s *Store) Snapshot(ctx context.Context, fingerprint string) (json.RawMessa
 // PlanByKey finds a plan; nil if there is none.
 func (s *Store) PlanByKey(ctx context.Context, key string) (*patra.Plan, error) {
 	return s.read(ctx).plan(selectPlanKey, key)
+}
+
+// LastByID is the newest update by id like the given one; nil if there is none.
+func (s *Store) LastByID(ctx context.Context, like patra.Plan) (*patra.Plan, error) {
+	var found *patra.Plan
+	err := s.read(ctx).rows(selectLastByID, func(r *sql.Rows) error {
+		p, err := scanPlan(r)
+		found = &p
+		return err
+	}, like.Source, like.Endpoint, like.Campaign, like.Spec)
+	return found, err
+}
+
+// LastEnds is how the slices of a plan that closed last ended, newest first.
+func (s *Store) LastEnds(ctx context.Context, planID int64, n int) (ends []patra.Status, err error) {
+	err = s.read(ctx).rows(lastEnds, func(r *sql.Rows) error {
+		var status patra.Status
+		err := r.Scan(&status)
+		ends = append(ends, status)
+		return err
+	}, planID, n)
+	return ends, err
 }
 
 // Plan reads one plan.
