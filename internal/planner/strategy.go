@@ -105,7 +105,7 @@ func (j *job) groups(ctx context.Context, parts []part, give yield) {
 	}
 }
 
-// checked lets nothing through that could not be executed faithfully, and counts what it lets through.
+// checked lets nothing through that could not be executed faithfully, and counts what is taken.
 func (j *job) checked(give yield) yield {
 	return func(group []patra.Slice, err error) bool {
 		for i := range group {
@@ -115,9 +115,14 @@ func (j *job) checked(give yield) yield {
 			if bad := sl.Spec.Validate(); bad != nil {
 				return give(nil, fmt.Errorf("slice %s: %w", sl.Window, bad))
 			}
+		}
+		if !give(group, err) {
+			return false
+		}
+		for _, sl := range group {
 			j.tally.Price.Add(j.tariff, sl.Estimate.Records)
 		}
-		return give(group, err)
+		return true
 	}
 }
 
