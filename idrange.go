@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // IDRange is a half-open range of whole numbers [From, To): ids of a provider, or buckets of ids.
@@ -52,6 +53,16 @@ func (r IDRange) Tile(parts []IDRange) bool {
 		reach = max(reach, p.To)
 	}
 	return reach >= r.To
+}
+
+// KnownIDs says where the ids of a bucket are from: a source, and the field of its records that holds them, which is
+// empty for the ids of the records themselves. The key is OwnIDs, SOURCE or SOURCE.FIELD.
+func KnownIDs(key, own string) (source, field string) {
+	if key == OwnIDs {
+		return own, ""
+	}
+	source, field, _ = strings.Cut(key, ".")
+	return source, field
 }
 
 // Bucket is the place of an id among n buckets. It depends on nothing but the id, so everybody finds it there.

@@ -23,7 +23,7 @@ func (d *duty) fire(ctx context.Context, job string, at patra.Instant) error {
 		return d.refuse(ctx, c, at, err)
 	}
 	req.Params, req.First = c.Params, c.Origin
-	req.By = planner.Trigger{Scheduler: patra.SchedulerCron, Type: patra.TriggerScheduled, Job: c.Name, Log: at.String()}
+	req.By = firedBy(c, at)
 	res, err := d.planner.Plan(ctx, now(), req)
 	if errors.Is(err, patra.ErrFired) {
 		return nil
@@ -34,10 +34,14 @@ func (d *duty) fire(ctx context.Context, job string, at patra.Instant) error {
 	return err
 }
 
+// firedBy names a fire, so that of all processes one takes it.
+func firedBy(c config.Schedule, at patra.Instant) planner.Trigger {
+	return planner.Trigger{Scheduler: patra.SchedulerCron, Type: patra.TriggerScheduled, Job: c.Name, Log: at.String()}
+}
+
 // refuse keeps a fire whose source could not even be read.
 func (d *duty) refuse(ctx context.Context, c config.Schedule, at patra.Instant, why error) error {
-	by := planner.Trigger{Scheduler: patra.SchedulerCron, Type: patra.TriggerScheduled, Job: c.Name, Log: at.String()}
-	err := d.planner.Refuse(ctx, now(), c.Source, c.Endpoint, c.Operation, by, why)
+	err := d.planner.Refuse(ctx, now(), c.Source, c.Endpoint, c.Operation, firedBy(c, at), why)
 	if errors.Is(err, patra.ErrFired) {
 		return nil
 	}

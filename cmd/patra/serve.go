@@ -12,10 +12,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"patra/internal/config"
-	"patra/internal/executor"
 	"patra/internal/planner"
 	"patra/internal/schedule"
-	"patra/internal/source"
 	"patra/internal/store"
 )
 
@@ -65,9 +63,6 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	if err != nil {
 		return err
 	}
-	if workers <= 0 {
-		workers = cfg.Executor.Workers
-	}
 	log := a.logger(cfg)
 	group, ctx := errgroup.WithContext(ctx)
 	if slices.Contains(roles, rolePlanner) {
@@ -76,11 +71,8 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 		group.Go(func() error { return d.tend(ctx) })
 	}
 	if slices.Contains(roles, roleExecutor) {
-		x := &executor.Executor{
-			Store: s, Gate: a.gate(), Log: log, Client: clientFor,
-			Config: executor.Config{Owner: store.NewOwner(), Workers: workers, PerPartition: cfg.Executor.PerPartition, Lease: time.Duration(cfg.Executor.Lease), Heartbeat: time.Duration(cfg.Executor.Heartbeat),
-				Vars: source.Vars{Contact: cfg.Contact, Version: version}, Poll: time.Second, Grace: 10 * time.Second},
-		}
+		x := a.executor(cfg, s, workers)
+		x.Config.PerPartition = cfg.Executor.PerPartition
 		group.Go(func() error { return x.Run(ctx) })
 	}
 	fmt.Fprintf(a.stdout, "Serving %s as %s, %s. Ctrl-C drains and stops.\n", cfg.Redacted().Store.URL, strings.Join(roles, " and "), plural(int64(len(cfg.Schedules)), "schedule"))

@@ -71,21 +71,21 @@ func (s *summary) cover(ctx context.Context, st *store.Store) error {
 	if err != nil {
 		return err
 	}
-	asked := s.Decision.Asked()
-	if s.Plan.Campaign != "" { // a campaign is done when all is there that was ever asked of it
+	asked := patra.NewCoverage(s.Decision.Asked())
+	if s.Plan.Campaign != "" { // it is done when all is there that was ever asked of it
 		extent, err := st.Extent(ctx, s.Plan.CursorID)
 		if err != nil {
 			return err
 		}
-		missing := patra.NewCoverage(asked, extent).Minus(covered)
-		s.Gaps = append(s.Gaps, missing...)
-		s.Disputed = append(s.Disputed, patra.Paint(answers)[patra.StateDisputed].Clip(extent)...)
-		return nil
+		asked = asked.Union(patra.NewCoverage(extent))
 	}
-	missing := patra.NewCoverage(asked).Minus(covered)
-	s.History = append(s.History, missing.Clip(patra.Window{From: asked.From, To: cursor.Origin})...)
-	s.Gaps = append(s.Gaps, missing.Clip(patra.Window{From: cursor.Origin, To: asked.To})...)
-	s.Disputed = append(s.Disputed, patra.Paint(answers)[patra.StateDisputed].Clip(asked)...)
+	missing := asked.Minus(covered)
+	if s.Plan.Operation == patra.Harvest { // which goes forward, and leaves what lies before its origin to a backfill
+		s.History = append(s.History, missing.Clip(patra.Window{From: s.Decision.Asked().From, To: cursor.Origin})...)
+	}
+	s.Gaps = append(s.Gaps, missing.Minus(s.History)...)
+	disputed := patra.Paint(answers)[patra.StateDisputed]
+	s.Disputed = append(s.Disputed, disputed.Minus(disputed.Minus(asked))...)
 	return nil
 }
 

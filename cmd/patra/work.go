@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patra"
+	"patra/internal/config"
 	"patra/internal/executor"
 	"patra/internal/planner"
 	"patra/internal/source"
@@ -110,9 +111,6 @@ func (a *app) execute(ctx context.Context, s *store.Store, p *planner.Planner, p
 	if err != nil {
 		return err
 	}
-	if workers <= 0 {
-		workers = cfg.Executor.Workers
-	}
 	f := &foreground{store: s, planner: p, plan: plan.Plan}
 	open, err := f.open(ctx)
 	if err != nil {
@@ -120,20 +118,28 @@ func (a *app) execute(ctx context.Context, s *store.Store, p *planner.Planner, p
 	}
 	bar := a.progress(sum, req.Source.Code+"/"+plan.Plan.Endpoint, int64(open))
 	f.bar = bar
-	x := &executor.Executor{
-		Store: s, Gate: a.gate(), Log: a.logger(cfg), Observe: bar.observe, Client: clientFor, Done: f.done,
-		Config: executor.Config{
-			Owner: store.NewOwner(), Workers: workers, CursorID: plan.Plan.CursorID, Lease: time.Duration(cfg.Executor.Lease), Heartbeat: time.Duration(cfg.Executor.Heartbeat),
-			Vars: source.Vars{Contact: req.Contact, Version: version}, Poll: 250 * time.Millisecond, Grace: 10 * time.Second,
-		},
-	}
-	if plan.Plan.CursorID == 0 {
+	x := a.executor(cfg, s, workers)
+	x.Observe, x.Done, x.Config.Vars.Contact = bar.observe, f.done, req.Contact
+	x.Config.Poll = 250 * time.Millisecond // somebody waits
+	if x.Config.CursorID = plan.Plan.CursorID; x.Config.CursorID == 0 {
 		x.Config.PlanID = plan.Plan.ID
 	}
 	err = x.Run(ctx)
 	bar.finish()
 	sum.Left = f.left
 	return err
+}
+
+// executor works on whatever is in the queue.
+func (a *app) executor(cfg config.Config, s *store.Store, workers int) *executor.Executor {
+	if workers <= 0 {
+		workers = cfg.Executor.Workers
+	}
+	return &executor.Executor{
+		Store: s, Gate: a.gate(), Log: a.logger(cfg), Client: clientFor,
+		Config: executor.Config{Owner: store.NewOwner(), Workers: workers, Lease: time.Duration(cfg.Executor.Lease), Heartbeat: time.Duration(cfg.Executor.Heartbeat),
+			Vars: source.Vars{Contact: cfg.Contact, Version: version}, Poll: time.Second, Grace: 10 * time.Second},
+	}
 }
 
 // foreground keeps a plan going while its workers are idle.

@@ -235,9 +235,14 @@ func (p *Planner) buckets(ctx context.Context, spec *source.Spec, req Request) (
 	if !req.ByID {
 		return 0, nil
 	}
-	from, _, _ := strings.Cut(cmp.Or(req.IDsOf, spec.Source), ".")
-	known, err := p.Store.CountRecords(ctx, from)
+	known, err := p.known(ctx, spec, req.IDsOf)
 	return max((known+p.Config.Target-1)/p.Config.Target, 1), err
+}
+
+// known is how many ids an update by id has to go by.
+func (p *Planner) known(ctx context.Context, spec *source.Spec, idsOf string) (int64, error) {
+	from, _ := patra.KnownIDs(cmp.Or(idsOf, patra.OwnIDs), spec.Source)
+	return p.Store.CountRecords(ctx, from)
 }
 
 // findSame looks for the plan made by an earlier trigger. Under force it takes the next free generation, and so does an

@@ -4,7 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
+	"iter"
 
 	"patra"
 	"patra/internal/expr"
@@ -90,19 +90,34 @@ func (p *Planner) insert(ctx context.Context, now patra.Instant, f File, res *Re
 	if err := stillNeeded(f.Slices, parts); err != nil {
 		return p.giveUp(ctx, j, err)
 	}
-	price := &res.Tally.Price
-	for chunk := range slices.Chunk(f.Slices, chunkSize) {
-		if err := p.Store.AddSlices(ctx, now, res.Plan.ID, version, chunk, j.Trigger, p.Config.TaskAttempts); err != nil {
-			return err
-		}
-		version++
-		res.Added += int64(len(chunk))
-		for _, sl := range chunk {
-			price.Add(j.tariff, sl.Estimate.Records)
+	c := &chunk{planner: p, ctx: ctx, now: now, job: j, room: unlimited, version: version, res: res}
+	for group := range together(f.Slices) {
+		if !c.take(group, nil) {
+			return c.err
 		}
 	}
-	res.Plan.Status, res.Plan.SliceCount = patra.Ready, res.Added
-	return p.Store.EndSlicing(ctx, res.Plan.ID, patra.SlicingEnd{Status: patra.Ready, Reason: f.Plan.Reason, Records: price.Records, Requests: price.Requests})
+	if err := c.flush(); err != nil {
+		return err
+	}
+	res.Tally.Price = f.Price
+	res.Plan.Status = patra.Ready
+	return p.Store.EndSlicing(ctx, res.Plan.ID, patra.SlicingEnd{Status: patra.Ready, Reason: f.Plan.Reason, Records: c.records, Requests: c.requests})
+}
+
+// together gives slices as they were made: the parts of a window with each other, all others alone.
+func together(all []patra.Slice) iter.Seq[[]patra.Slice] {
+	return func(yield func([]patra.Slice) bool) {
+		for from := 0; from < len(all); {
+			to := from + 1
+			for to < len(all) && all[from].IsPart() && all[to].IsPart() && all[to].Window == all[from].Window {
+				to++
+			}
+			if !yield(all[from:to]) {
+				return
+			}
+			from = to
+		}
+	}
 }
 
 // agreed compiles the request again and compares it with the file.
@@ -180,7 +195,6 @@ func (j *job) genuine(all []patra.Slice) error {
 		case sl.IsPart() && j.spec.Window.Split != nil:
 			space := j.spec.Window.Split.Range()
 			want = j.partSlices(p, space, []idPart{{sl.Spec.Range.IDRange, *sl.Estimate}})[0]
-			want.Spec.Range.Of = space
 		case j.plan.Strategy == patra.StrategyIDRange || j.plan.Strategy == patra.StrategyLandmark:
 			want.Expr, want.ExprHash, want.Fetch = j.expr.JSON(), j.expr.Hash(), sl.Fetch
 			want.Spec.Window, want.Spec.Range, want.Spec.Cursor = sl.Spec.Window, sl.Spec.Range, sl.Spec.Cursor

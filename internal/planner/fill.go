@@ -76,7 +76,7 @@ func (p *Planner) pour(ctx context.Context, now patra.Instant, res *Result) erro
 	}
 	c := &chunk{full: full, planner: p, ctx: ctx, now: now, job: j, room: room, version: version, res: res}
 	j.groups(ctx, parts, c.take)
-	if c.err == nil && len(c.slices) > 0 {
+	if c.err == nil {
 		c.err = c.flush()
 	}
 	res.Tally.add(j.tally)
@@ -154,6 +154,9 @@ func (c *chunk) take(group []patra.Slice, err error) bool {
 
 // flush stores the chunk.
 func (c *chunk) flush() error {
+	if len(c.slices) == 0 {
+		return nil
+	}
 	if err := c.planner.Store.AddSlices(c.ctx, c.now, c.job.plan.ID, c.version, c.slices, c.job.Trigger, c.planner.Config.TaskAttempts); err != nil {
 		return err
 	}

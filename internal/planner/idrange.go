@@ -3,7 +3,6 @@ package planner
 import (
 	"cmp"
 	"context"
-	"strings"
 
 	"patra"
 )
@@ -11,8 +10,7 @@ import (
 // byID makes buckets of the ids that are known, each about as large as a slice should be. Which bucket an id is in
 // depends on the id alone, so every known id is in exactly one of them, also those that are added meanwhile.
 func (j *job) byID(ctx context.Context, p part, give yield) bool {
-	from, _, _ := strings.Cut(cmp.Or(j.IDsOf, j.spec.Source), ".")
-	known, err := j.judge.planner.Store.CountRecords(ctx, from)
+	known, err := j.judge.planner.known(ctx, j.spec, j.IDsOf)
 	if err != nil {
 		give(nil, err)
 		return false

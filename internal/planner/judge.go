@@ -35,8 +35,8 @@ func (g *judge) estimate(ctx context.Context, w patra.Window, ids *patra.IDRange
 			return patra.Estimate{Records: *probe.Total, Grounds: patra.ByCount}, nil
 		}
 	}
-	if est, err := g.history(ctx, w); err != nil || est != nil {
-		return deref(est), err
+	if d, err := g.history(ctx); err != nil || d.Span > 0 {
+		return patra.Estimate{Records: d.In(w), Grounds: patra.ByHistory}, err
 	}
 	if g.probes() && !g.job.spec.Stateful() {
 		probe, err := g.probe(ctx, w, ids)
@@ -48,13 +48,6 @@ func (g *judge) estimate(ctx context.Context, w patra.Window, ids *patra.IDRange
 		}
 	}
 	return patra.Estimate{Records: max(g.job.tariff.PageSize, 1), Grounds: patra.ByConstant}, nil
-}
-
-func deref(e *patra.Estimate) patra.Estimate {
-	if e == nil {
-		return patra.Estimate{}
-	}
-	return *e
 }
 
 // firstPage extrapolates: where the page ends, the window ends, or as much more as there is time left.
@@ -113,22 +106,20 @@ func (g *judge) learn(p patra.Probe) {
 	t.PageBytes = max(t.PageBytes, p.Bytes/items*max(t.PageSize, items))
 }
 
-// history is what similar windows had.
-func (g *judge) history(ctx context.Context, w patra.Window) (*patra.Estimate, error) {
-	if g.density == nil {
-		d, err := g.planner.Store.History(ctx, g.job.spec.Source, g.job.spec.Endpoint, g.job.plan.ExprProtoHash, g.job.plan.Window)
-		if err != nil {
-			return nil, err
-		}
-		g.density = &d
-		if g.job.tariff.PageBytes == 0 {
-			g.job.tariff.PageBytes = d.PageBytes
-		}
+// history is what similar windows had. It is read once for a plan.
+func (g *judge) history(ctx context.Context) (patra.Density, error) {
+	if g.density != nil {
+		return *g.density, nil
 	}
-	if g.density.Span == 0 {
-		return nil, nil
+	d, err := g.planner.Store.History(ctx, g.job.spec.Source, g.job.spec.Endpoint, g.job.plan.ExprProtoHash, g.job.plan.Window)
+	if err != nil {
+		return d, err
 	}
-	return &patra.Estimate{Records: g.density.In(w), Grounds: patra.ByHistory}, nil
+	g.density = &d
+	if g.job.tariff.PageBytes == 0 {
+		g.job.tariff.PageBytes = d.PageBytes
+	}
+	return d, nil
 }
 
 // divide estimates the pieces of a window whose estimate is known. Pieces that the provider can tell apart must add up to

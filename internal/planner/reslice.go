@@ -96,11 +96,7 @@ func (j *job) cutRest(ctx context.Context, parent patra.Slice, w patra.Window, g
 	}
 	pieces := j.pieces(w, est)
 	if len(pieces) == 0 {
-		grid := j.MinStep
-		if w.To > j.Step.After(w.From) {
-			grid = j.Step
-		}
-		pieces = group(w.Cut(grid), 2)
+		pieces = group(w.Cut(j.grid(w)), 2)
 	}
 	if len(pieces) == 0 {
 		return j.cutIDs(ctx, p, est, give)

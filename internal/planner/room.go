@@ -16,9 +16,12 @@ type room struct {
 	closed                string // why nothing fits, however little there is
 }
 
+// unlimited is the room for what somebody has approved as a whole.
+var unlimited = room{tasks: math.MaxInt64, allTasks: math.MaxInt64, requests: math.MaxInt64, allRequests: math.MaxInt64}
+
 // room reads how much there is left.
 func (p *Planner) room(ctx context.Context, now patra.Instant, j *job) (room, error) {
-	r := room{tasks: math.MaxInt64, allTasks: math.MaxInt64, requests: math.MaxInt64, allRequests: math.MaxInt64}
+	r := unlimited
 	if j.plan.CursorID != 0 {
 		paused, err := p.Store.Paused(ctx, j.plan.CursorID)
 		if err != nil {

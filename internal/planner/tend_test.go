@@ -2,6 +2,8 @@ package planner
 
 import (
 	"context"
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -311,5 +313,51 @@ func TestAPlanThatEndedMeanwhileIsNotCutOverAndOver(t *testing.T) {
 	_, err := y.planner.Plan(t.Context(), y.Clock.Instant(), y.ask(patra.Harvest, 0, 1))
 	if err == nil || !strings.Contains(err.Error(), "PARTITION_LAW") || r.ends != 1 {
 		t.Errorf("ended %d times, %v", r.ends, err)
+	}
+}
+
+// Slices that were approved are stored like any others: parts of one window together, and a plan without a cursor too.
+func TestAnApprovedFileIsStoredInChunksThatDoNotTearParts(t *testing.T) {
+	one, two := days(0, 1), days(1, 2)
+	part := func(w patra.Window) patra.Slice {
+		return patra.Slice{Window: w, Spec: patra.SliceSpec{Window: &patra.SliceWindow{}, Range: &patra.SliceRange{}}}
+	}
+	var got []int
+	for group := range together([]patra.Slice{part(one), part(one), part(two), {Window: two}, {Window: two}, part(two), part(two)}) {
+		got = append(got, len(group))
+	}
+	if !slices.Equal(got, []int{2, 1, 1, 1, 2}) {
+		t.Errorf("groups of %v", got)
+	}
+}
+
+func TestAnApprovedUpdateByIdOfManyChunksIsStored(t *testing.T) {
+	y := newYard(t, storetest.Engines()[0], "pubmed")
+	y.planner.Prober = nil
+	y.planner.Config.Target = 1
+	seed := y.plan(y.ask(patra.Harvest, 0, 1))
+	c := y.TryTake(patra.ClaimRequest{CursorID: seed.Plan.CursorID})
+	var records []patra.Observation
+	for i := range 2*chunkSize + 10 {
+		records = append(records, y.Record(fmt.Sprint("id", i), days(0, 1).From, "x"))
+	}
+	y.Work(c, records...)
+	ctx, now := t.Context(), y.Clock.Instant()
+	d, err := y.planner.Draft(ctx, now, Request{Source: y.file, Operation: patra.Update, ByID: true, Contact: "me@example.org"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	seq, _, err := y.planner.Slices(ctx, d)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []patra.Slice
+	for sl := range seq {
+		all = append(all, sl)
+	}
+	f := NewFile(now, d, patra.Price{}, all)
+	res, err := y.planner.Apply(ctx, now, f, f.Request(y.file, "me@example.org"))
+	if err != nil || res.Added != 2*chunkSize+10 || res.Plan.SliceCount != res.Added {
+		t.Fatalf("%+v, %v", res, err)
 	}
 }

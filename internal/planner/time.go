@@ -64,22 +64,29 @@ func reverse(ws []patra.Window, es []patra.Estimate) {
 // pieces cuts a window that is too full into as many as it takes, each a run of whole cells of the grid. It gives none
 // when the window is not too full, or when it is one cell and cannot be cut.
 func (j *job) pieces(w patra.Window, est patra.Estimate) []patra.Window {
-	grid, limit := j.MinStep, j.limit()
-	if long := w.To > j.Step.After(w.From); long {
-		grid = j.Step
-		limit = min(limit, mergePages*max(j.tariff.PageSize, 1))
+	grid, limit := j.grid(w), j.limit()
+	if j.long(w) {
 		if est.Grounds != patra.ByCount { // a guess is no reason for a long slice
-			limit = 0
+			steps := w.Cut(grid)
+			return group(steps, int64(len(steps)))
 		}
+		limit = min(limit, mergePages*max(j.tariff.PageSize, 1))
 	}
-	if est.Records <= limit && limit > 0 {
+	if est.Records <= limit {
 		return nil
 	}
-	n := int64(1) << 40
-	if limit > 0 {
-		n = max((est.Records+limit-1)/limit, 2)
+	return group(w.Cut(grid), max((est.Records+limit-1)/limit, 2))
+}
+
+// long reports whether a window is more than one step.
+func (j *job) long(w patra.Window) bool { return w.To > j.Step.After(w.From) }
+
+// grid is what a window is cut along: whole steps as long as there are several, and then the finest that makes sense.
+func (j *job) grid(w patra.Window) patra.Period {
+	if j.long(w) {
+		return j.Step
 	}
-	return group(w.Cut(grid), n)
+	return j.MinStep
 }
 
 // group joins neighbouring cells into at most n runs of nearly the same number.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"strings"
 
 	"patra"
 )
@@ -44,12 +43,9 @@ func (s *Store) SeedItems(ctx context.Context, c *patra.Claim, now patra.Instant
 
 // known are the ids in some buckets: of the source itself, of another, or what a field of another says.
 func (s *Store) known(ctx context.Context, own string, r patra.SliceRange) (ids []string, err error) {
-	from, field, named := strings.Cut(r.Key, ".")
-	if r.Key == patra.OwnIDs {
-		from = own
-	}
+	from, field := patra.KnownIDs(r.Key, own)
 	st := selectKnown
-	if named {
+	if field != "" {
 		st = selectFields
 	}
 	for after, n := int64(0), knownAtOnce; n == knownAtOnce; {
