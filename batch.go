@@ -84,6 +84,7 @@ type PageOpen struct {
 	Waited     int64 // microseconds
 	AcquiredAt Instant
 	Request    json.RawMessage // what is sent, without secrets
+	Ahead      bool            // the page before it is not committed yet: a run that is lost goes on from there
 }
 
 // The kinds of request.

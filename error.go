@@ -28,6 +28,7 @@ const (
 	CodeDisputed      = "DISPUTED"       // the provider's exact count differs from what was seen
 	CodeTooLarge      = "TOO_LARGE"      // a body over the limit
 	CodeBadBody       = "BAD_BODY"       // a body that is not what the source describes
+	CodeWebPage       = "WEB_PAGE"       // a web page in place of data
 	CodeSchema        = "SCHEMA"         // the items path is gone from a successful answer
 	CodeProvider      = "PROVIDER"       // the provider says so in its answer
 	CodeDeepPaging    = "DEEP_PAGING"    // the provider answers no further, and there is more

@@ -22,6 +22,12 @@ const (
 	ResliceRequests = "REQUESTS" // the budget of requests is used up
 	ResliceRecords  = "RECORDS"  // the budget of records is used up
 	ResliceSeconds  = "SECONDS"  // the budget of time is used up
+
+	ReslicePages     = "PAGES"     // the walk is too long, whatever its budget
+	ResliceThrottled = "THROTTLED" // the provider asked us to slow down too often
+	ResliceErrors    = "ERRORS"    // too many of the latest requests failed
+	ResliceBody      = "BODY"      // the pages are too large, and cannot be asked for smaller
+	ResliceEstimate  = "ESTIMATE"  // far more came than was expected
 )
 
 // Confirm is what a walk has proved about a window when it ends early after a page whose last record has the time last.

@@ -86,6 +86,7 @@ type Hints struct {
 	SafetyLagSec int64  `json:"safetyLagSec,omitempty"`
 	Explore      bool   `json:"explore,omitempty"` // nobody knows how much there is
 	Whole        bool   `json:"whole,omitempty"`   // it cannot be cut any further: a budget must not stop it
+	Heavy        bool   `json:"heavy,omitempty"`   // its pages are known to be large, and shorter slices did not help
 }
 
 // NewTimeSlice makes the spec of a slice that answers for w.

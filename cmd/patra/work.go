@@ -138,7 +138,8 @@ func (a *app) executor(cfg config.Config, s *store.Store, workers int) *executor
 	return &executor.Executor{
 		Store: s, Gate: a.gate(), Log: a.logger(cfg), Client: clientFor,
 		Config: executor.Config{Owner: store.NewOwner(), Workers: workers, Lease: time.Duration(cfg.Executor.Lease), Heartbeat: time.Duration(cfg.Executor.Heartbeat),
-			Vars: source.Vars{Contact: cfg.Contact, Version: version}, Poll: time.Second, Grace: 10 * time.Second},
+			Vars: source.Vars{Contact: cfg.Contact, Version: version}, Poll: time.Second, Grace: 10 * time.Second,
+			Prefetch: cfg.Executor.Prefetch, Memory: int64(cfg.Executor.Memory), Strain: patra.DefaultStrain()},
 	}
 }
 

@@ -40,6 +40,8 @@ type Executor struct {
 	Lease        Duration `yaml:"lease" json:"lease"`               // without a sign of life for this long a task is lost
 	Heartbeat    Duration `yaml:"heartbeat" json:"heartbeat"`       // time between signs of life; shorter than the lease
 	TaskAttempts int      `yaml:"taskAttempts" json:"taskAttempts"` // how often a task is tried before it counts as failed
+	Prefetch     bool     `yaml:"prefetch" json:"prefetch"`         // whether the next page is asked for while one is written
+	Memory       Bytes    `yaml:"memory" json:"memory"`             // what all pages in hand may take together
 }
 
 // Planner sets how windows of time are planned and cut, and how much is put into the queue.
@@ -69,6 +71,8 @@ func Default() Config {
 			Lease:        Duration(60 * time.Second),
 			Heartbeat:    Duration(20 * time.Second), // two may be lost before the lease is
 			TaskAttempts: 5,
+			Prefetch:     true,
+			Memory:       512 << 20,
 		},
 		Planner: Planner{
 			Inventory:     2000,

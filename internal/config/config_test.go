@@ -67,7 +67,7 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 	environ := []string{
 		"PATRA_STORE_URL=mysql://u:p@h/db", "PATRA_CONTACT=a@b.org", "PATRA_SOURCES_DIR=/srv/sources",
 		"PATRA_EXECUTOR_WORKERS=10", "PATRA_EXECUTOR_PERPARTITION=3", "PATRA_EXECUTOR_LEASE=2m",
-		"PATRA_EXECUTOR_HEARTBEAT=30s", "PATRA_EXECUTOR_TASKATTEMPTS=7", "PATRA_PLANNER_INVENTORY=0",
+		"PATRA_EXECUTOR_HEARTBEAT=30s", "PATRA_EXECUTOR_TASKATTEMPTS=7", "PATRA_EXECUTOR_PREFETCH=false", "PATRA_EXECUTOR_MEMORY=1GiB", "PATRA_PLANNER_INVENTORY=0",
 		"PATRA_PLANNER_SAFETYLAG=1d", "PATRA_PLANNER_MINSTEP=5m", "PATRA_PLANNER_TARGETRECORDS=500",
 		"PATRA_PLANNER_MAXPAGES=20", "PATRA_PLANNER_PROBES=0", "PATRA_PLANNER_BACKFILLSHARE=25%",
 		"PATRA_LOG_LEVEL=debug", "PATRA_LOG_FORMAT=json",
@@ -80,7 +80,7 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 		Store: config.Store{URL: "mysql://u:p@h/db"}, Contact: "a@b.org", Sources: config.Sources{Dir: "/srv/sources"},
 		Executor: config.Executor{
 			Workers: 10, PerPartition: 3, Lease: config.Duration(2 * time.Minute),
-			Heartbeat: config.Duration(30 * time.Second), TaskAttempts: 7,
+			Heartbeat: config.Duration(30 * time.Second), TaskAttempts: 7, Memory: 1 << 30,
 		},
 		Planner: config.Planner{
 			SafetyLag: config.Duration(24 * time.Hour), MinStep: config.Duration(5 * time.Minute),
@@ -114,7 +114,7 @@ func TestProblems(t *testing.T) {
 		{"ranges", "executor:\n  workers: 0\n  perPartition: 0\n  lease: 1s\n  heartbeat: 0s\n  taskAttempts: 101\n", nil, []string{
 			`patra.yaml:2:12: workers must be from 1 to 1024, not 0 (OUT_OF_RANGE at executor.workers)`,
 			`patra.yaml:3:17: perPartition must be at least 1, not 0 (OUT_OF_RANGE at executor.perPartition)`,
-			`patra.yaml:4:10: lease must be at least 5s, not 1s (OUT_OF_RANGE at executor.lease)`,
+			`patra.yaml:4:10: lease must be at least 2s, not 1s (OUT_OF_RANGE at executor.lease)`,
 			`patra.yaml:5:14: heartbeat must be more than 0s, not 0s (OUT_OF_RANGE at executor.heartbeat)`,
 			`patra.yaml:6:17: taskAttempts must be from 1 to 100, not 101 (OUT_OF_RANGE at executor.taskAttempts)`}},
 		{"too many workers", "executor: {workers: 1025}\n", nil, []string{
@@ -315,7 +315,7 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"store":{"url":"sqlite:patra.db"},"contact":"","sources":{"dir":""},` +
-		`"executor":{"workers":4,"perPartition":2,"lease":"1m","heartbeat":"20s","taskAttempts":5},` +
+		`"executor":{"workers":4,"perPartition":2,"lease":"1m","heartbeat":"20s","taskAttempts":5,"prefetch":true,"memory":"512MiB"},` +
 		`"planner":{"inventory":2000,"safetyLag":"10m","minStep":"1m","targetRecords":10000,"maxPages":1000,"probes":200,` +
 		`"backfillShare":"50%"},"log":{"level":"warn","format":"text"},"schedules":[]}`
 	if string(data) != want {

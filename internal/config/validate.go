@@ -21,7 +21,8 @@ var (
 const (
 	maxWorkers  = 1024
 	maxAttempts = 100
-	minLease    = Duration(5 * time.Second) // below this a slow store looks like a dead worker
+	minLease    = Duration(2 * time.Second) // below this a slow store looks like a dead worker
+	minMemory   = Bytes(64 << 20)           // below this not even one large page fits
 	minMinStep  = Duration(time.Second)     // below this a slice costs more than it brings
 )
 
@@ -77,6 +78,7 @@ func (e Executor) findings() []finding {
 	all.add(outOfRange("executor.taskAttempts",
 		fmt.Sprintf("taskAttempts must be from 1 to %d, not %d", maxAttempts, e.TaskAttempts)),
 		e.TaskAttempts >= 1 && e.TaskAttempts <= maxAttempts)
+	all.add(outOfRange("executor.memory", fmt.Sprintf("memory must be at least %s, not %s", minMemory, e.Memory)), e.Memory >= minMemory)
 	return all
 }
 

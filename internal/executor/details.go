@@ -18,9 +18,17 @@ type details struct {
 	ordinal int64
 	after   int64 // the last id that was taken from the list
 	size    int
-	alone   []patra.Item
-	done    int // ids whose record came
-	lost    int // ids that are missing or bad
+	halves  [][]patra.Item // of batches that were refused; they come first
+	alone   []patra.Item   // left out of a larger answer; they come last
+	done    int            // ids whose record came
+	lost    int            // ids that are missing or bad
+}
+
+// chunk is some ids whose records are on their way.
+type chunk struct {
+	*arrival
+	items   []patra.Item
+	attempt int
 }
 
 // details fetches the records behind all ids of the scan.
@@ -40,7 +48,11 @@ func (r *run) details(ctx context.Context) error {
 		if err != nil || len(items) == 0 {
 			return err
 		}
-		if err := d.fetchAll(ctx, items); err != nil {
+		coming, err := d.ask(ctx, items, 1)
+		for err == nil && coming != nil {
+			coming, err = d.take(ctx, coming)
+		}
+		if err != nil {
 			return err
 		}
 		if d.draining() {
@@ -49,10 +61,14 @@ func (r *run) details(ctx context.Context) error {
 	}
 }
 
-// next takes ids from the list, and when it is empty those that are to be asked for alone.
-func (d *details) next(ctx context.Context) ([]patra.Item, error) {
-	items, err := d.Store.Items(ctx, d.claim, d.scan.no, d.after, d.size)
-	if err != nil {
+// next is what to ask for next: halves of what was refused, ids from the list, and when it is empty those that are to be
+// asked for alone.
+func (d *details) next(ctx context.Context) (items []patra.Item, err error) {
+	if len(d.halves) > 0 {
+		items, d.halves = d.halves[0], d.halves[1:]
+		return items, nil
+	}
+	if items, err = d.Store.Items(ctx, d.claim, d.scan.no, d.after, d.size); err != nil {
 		return nil, err
 	}
 	if n := len(items); n > 0 {
@@ -66,45 +82,24 @@ func (d *details) next(ctx context.Context) ([]patra.Item, error) {
 	return items, nil
 }
 
-// fetchAll gets the records of some ids, in smaller parts if it must be.
-func (d *details) fetchAll(ctx context.Context, items []patra.Item) error {
-	fault, err := d.batch(ctx, items)
-	if err != nil || fault == nil {
-		return err
+// announce makes the row of a request for some ids.
+func (d *details) announce(ctx context.Context, ordinal int64, items []patra.Item) (ticket, error) {
+	ids := idsOf(items)
+	call, err := d.program.Spec.BuildIDs(ids, d.claim.BaseURL, d.Config.Vars)
+	if err != nil {
+		return ticket{}, &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal, Text: err.Error(), Err: err}
 	}
-	if half := len(items) / 2; half > 0 {
-		if err := d.fetchAll(ctx, items[:half]); err != nil {
-			return err
-		}
-		return d.fetchAll(ctx, items[half:])
-	}
-	return nil
+	return d.ticket(ctx, patra.PhaseDetail, ordinal, strings.Join(ids, ","), call)
 }
 
-// batch asks for some ids until there is an answer. It gives the fault back when the provider refuses them together and
-// they are more than one; an id that is refused alone is put aside with the reason.
-func (d *details) batch(ctx context.Context, items []patra.Item) (*patra.Fault, error) {
-	ids := idsOf(items)
-	for attempt := 1; ; attempt++ {
-		page, err := d.open(ctx, ids)
-		if err != nil {
-			return nil, err
-		}
-		err = d.page(ctx, page, items)
-		failed, ok := errors.AsType[*failedPage](err)
-		if !ok {
-			return nil, err
-		}
-		if failed.fault.Level == patra.LevelRequest {
-			if len(items) == 1 {
-				return nil, d.putAside(ctx, page, items[0], failed)
-			}
-			return failed.fault, d.fail(ctx, page, failed)
-		}
-		if err := d.recover(ctx, page, err, attempt); err != nil {
-			return nil, err
-		}
+// ask writes the row of a request for some ids and sends it.
+func (d *details) ask(ctx context.Context, items []patra.Item, attempt int) (*chunk, error) {
+	t, err := d.announce(ctx, d.ordinal, items)
+	if err != nil {
+		return nil, err
 	}
+	coming, err := d.sendNow(ctx, t)
+	return &chunk{coming, items, attempt}, err
 }
 
 func idsOf(items []patra.Item) []string {
@@ -115,38 +110,87 @@ func idsOf(items []patra.Item) []string {
 	return ids
 }
 
-// open writes the row of a detail request.
-func (d *details) open(ctx context.Context, ids []string) (patra.OpenPage, error) {
-	call, err := d.program.Spec.BuildIDs(ids, d.claim.BaseURL, d.Config.Vars)
+// take waits for some records, commits them, and gives the next ones that are on their way, if there are.
+func (d *details) take(ctx context.Context, c *chunk) (*chunk, error) {
+	res, err := c.wait()
 	if err != nil {
-		return patra.OpenPage{}, &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal, Text: err.Error(), Err: err}
+		return d.again(ctx, c, err)
 	}
-	ticket, err := d.ticket(ctx, patra.PhaseDetail, d.ordinal, strings.Join(ids, ","), call)
-	if err != nil {
-		return patra.OpenPage{}, err
-	}
-	return d.Store.OpenPage(ctx, d.claim, patra.InstantOf(time.Now()), ticket)
+	defer c.held.free()
+	res.Items = d.outcomes(c.items, res)
+	return d.keep(ctx, c, res)
 }
 
-// page sends one detail request and commits what it brought.
-func (d *details) page(ctx context.Context, page patra.OpenPage, items []patra.Item) error {
-	call, err := d.program.Spec.BuildIDs(idsOf(items), d.claim.BaseURL, d.Config.Vars)
+// keep commits what became of some ids.
+func (d *details) keep(ctx context.Context, c *chunk, res patra.PageResult) (*chunk, error) {
+	if err := d.believe(res); err != nil {
+		return nil, err
+	}
+	items, err := d.next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var next *ticket
+	if len(items) > 0 && !d.draining() {
+		t, err := d.announce(ctx, d.ordinal+1, items)
+		if err != nil {
+			return nil, err
+		}
+		next = &t
+	}
+	after, counts, err := d.commit(ctx, c.arrival, res, next)
+	if err != nil {
+		return nil, err
+	}
+	d.ordinal++
+	d.tell(Event{Kind: EventPage, Claim: d.claim, Counts: counts})
+	switch {
+	case after != nil:
+		return &chunk{after, items, 1}, nil
+	case len(items) > 0:
+		return nil, errDrained
+	}
+	return nil, nil
+}
+
+// again goes on after a request that gave no records: with halves of it, without the one id that spoils it, or with the
+// same once more.
+func (d *details) again(ctx context.Context, c *chunk, err error) (*chunk, error) {
+	failed, ok := errors.AsType[*failedPage](err)
+	if !ok {
+		return nil, err
+	}
+	fault := failed.fault
+	refused, slow := fault.Level == patra.LevelRequest, fault.Code == patra.CodeTimeout && c.attempt > 1
+	switch {
+	case (refused || slow) && len(c.items) > 1:
+		return nil, d.halve(ctx, c, failed)
+	case refused:
+		return d.putAside(ctx, c, failed)
+	}
+	if err := d.recover(ctx, c.page, err, c.attempt); err != nil {
+		return nil, err
+	}
+	return d.ask(ctx, c.items, c.attempt+1)
+}
+
+// halve puts the two halves of a batch in its place. Where it was simply too much, the batches that follow are smaller too.
+func (d *details) halve(ctx context.Context, c *chunk, failed *failedPage) error {
+	_, err := d.Store.FailPage(ctx, d.claim, patra.InstantOf(time.Now()), c.page, patra.PageFailure{Exchange: failed.exchange, Fault: *failed.fault, Response: failed.response}, nil)
 	if err != nil {
 		return err
 	}
-	got, err := d.fetch(ctx, page, call)
-	if err != nil {
-		return err
+	half := len(c.items) / 2
+	d.halves = append([][]patra.Item{c.items[:half], c.items[half:]}, d.halves...)
+	if code := failed.fault.Code; code == patra.CodeTooLarge || code == patra.CodeTimeout {
+		d.size = max(1, half)
 	}
-	res, err := d.read(d.second, page, got)
-	if err != nil {
-		return got.failed(patra.AsFault(err))
-	}
-	res.Items = d.outcomes(items, res)
-	return d.commit(ctx, page, res)
+	d.heal(ctx, patra.HealBisect, failed.fault.Code, map[string]any{"ids": len(c.items), "text": failed.fault.Text})
+	return nil
 }
 
-func (d *details) commit(ctx context.Context, page patra.OpenPage, res patra.PageResult) error {
+// believe refuses a detail endpoint that has no record for a good part of the ids.
+func (d *details) believe(res patra.PageResult) error {
 	done, lost := d.done+len(res.Items[patra.ItemDone]), d.lost+len(res.Items[patra.ItemBad])
 	if missing := len(res.Items[patra.ItemMissing]); d.foreign() { // that another source's id is not known here is an answer
 		done += missing
@@ -157,12 +201,6 @@ func (d *details) commit(ctx context.Context, page patra.OpenPage, res patra.Pag
 		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeSchema, Path: "detail", Text: fmt.Sprintf("the records behind %d of %d ids cannot be had; is the detail endpoint right?", lost, lost+done)}
 	}
 	d.done, d.lost = done, lost
-	counts, _, err := d.Store.CommitPage(ctx, d.claim, patra.InstantOf(time.Now()), d.program.Spec.RecordType, page, res, nil)
-	if err != nil {
-		return err
-	}
-	d.ordinal++
-	d.tell(Event{Kind: EventPage, Claim: d.claim, Counts: counts})
 	return nil
 }
 
@@ -198,16 +236,11 @@ func (d *details) outcomes(items []patra.Item, res patra.PageResult) map[patra.S
 }
 
 // putAside settles an id that cannot be asked for: it is quarantined with what the provider said.
-func (d *details) putAside(ctx context.Context, page patra.OpenPage, item patra.Item, failed *failedPage) error {
-	d.log.Warn("an id cannot be fetched and is put aside", "id", item.ID, "code", failed.fault.Code, "reason", failed.fault.Text)
-	return d.commit(ctx, page, patra.PageResult{
-		Exchange: failed.exchange, Response: failed.response, EndCode: patra.EndItemsDone, Items: map[patra.Status][]string{patra.ItemBad: {item.ID}},
-		Quarantined: []patra.Quarantined{{ItemNo: 1, ID: item.ID, Code: failed.fault.Code, Path: failed.fault.Path, Fragment: []byte(failed.fault.Text)}},
+func (d *details) putAside(ctx context.Context, c *chunk, failed *failedPage) (*chunk, error) {
+	id := c.items[0].ID
+	d.heal(ctx, patra.HealAside, failed.fault.Code, map[string]any{"id": id, "text": failed.fault.Text})
+	return d.keep(ctx, c, patra.PageResult{
+		Exchange: failed.exchange, Response: failed.response, EndCode: patra.EndItemsDone, Items: map[patra.Status][]string{patra.ItemBad: {id}},
+		Quarantined: []patra.Quarantined{{ItemNo: 1, ID: id, Code: failed.fault.Code, Path: failed.fault.Path, Fragment: []byte(failed.fault.Text)}},
 	})
-}
-
-// fail records a refused batch.
-func (d *details) fail(ctx context.Context, page patra.OpenPage, failed *failedPage) error {
-	_, err := d.Store.FailPage(ctx, d.claim, patra.InstantOf(time.Now()), page, patra.PageFailure{Exchange: failed.exchange, Fault: *failed.fault, Response: failed.response}, nil)
-	return err
 }

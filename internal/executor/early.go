@@ -23,11 +23,20 @@ func (r *run) whole() bool {
 
 // enough says whether the slice should be left after a page that has a successor: because the provider will not answer
 // as deep as that, or because the budget is used up.
-func (r *run) enough(res patra.PageResult) error {
-	if !res.HasNext || r.whole() {
+func (r *run) enough(ctx context.Context, res patra.PageResult) error {
+	if !res.HasNext {
 		return nil
 	}
-	spec := r.program.Spec
+	if err := r.heavy(ctx, res.Exchange.Bytes); err != nil || r.whole() {
+		return err
+	}
+	spec, seen := r.program.Spec, r.scan.seen()+int64(len(res.Records)+len(res.IDs)+len(res.Quarantined))
+	if why := r.strain.TooMuch(patra.InstantOf(time.Now())); why != "" {
+		return &endedEarly{reason: why}
+	}
+	if r.strain.Limits.Overran(r.claim.Slice.Estimate, seen) {
+		return &endedEarly{patra.ResliceEstimate, strconv.FormatInt(r.claim.Slice.Estimate.Records, 10) + " records were expected"}
+	}
 	if spec.Response.Total.Trust == patra.TrustExact && res.Total != nil && tooDeep(spec, *res.Total) {
 		return &endedEarly{patra.ResliceCap, "there are " + strconv.FormatInt(*res.Total, 10) + " records"}
 	}
@@ -39,7 +48,7 @@ func (r *run) enough(res patra.PageResult) error {
 	switch {
 	case over(r.scan.walked.Requests, budget.MaxRequests):
 		return &endedEarly{reason: patra.ResliceRequests}
-	case over(r.scan.seen()+int64(len(res.Records)+len(res.IDs)+len(res.Quarantined)), budget.MaxRecords):
+	case over(seen, budget.MaxRecords):
 		return &endedEarly{reason: patra.ResliceRecords}
 	case over(int64(time.Since(r.began)/time.Second), budget.MaxSeconds):
 		return &endedEarly{reason: patra.ResliceSeconds}
@@ -64,12 +73,13 @@ func tooDeep(spec *source.Spec, total int64) bool {
 	return false
 }
 
-// The kinds of paging whose positions are numbers of our own: when what is there changes under such a walk, everything
+// The kinds of paging that are treated in a way of their own. Where positions are numbers of our own: when what is there changes under such a walk, everything
 // behind it moves.
 const (
 	pageOffset = "OFFSET"
 	pagePage   = "PAGE"
 	pageTime   = "TIME"
+	pageToken  = "TOKEN"
 )
 
 // partial is the end of a run that left its slice early, with what it proved all the same.

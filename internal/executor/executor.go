@@ -53,6 +53,7 @@ type Store interface {
 	Queue
 	Ledger
 	Requests
+	Heal(ctx context.Context, h patra.Healing) error
 	Snapshot(ctx context.Context, fingerprint string) (json.RawMessage, error)
 }
 
@@ -76,16 +77,20 @@ type Config struct {
 	Vars         source.Vars
 	Poll         time.Duration // how often an idle worker looks for work
 	Grace        time.Duration // how long a page in flight may go on after the end was asked for
+	Prefetch     bool          // the next page is asked for while the one before is written
+	Memory       int64         // bytes that all pages in hand may take together; 0 is no limit
+	Strain       patra.StrainLimits
 }
 
 // Event is something worth telling a person while it happens.
 type Event struct {
-	Kind    string // PAGE, RETRY, RESTART, DONE, PARTIAL, FAILED, LOST, RELEASED
+	Kind    string // PAGE, RETRY, RESTART, HEAL, DONE, PARTIAL, FAILED, LOST, RELEASED
 	Claim   *patra.Claim
 	Counts  patra.Counts       // PAGE
 	Fault   *patra.Fault       // RETRY, RESTART, FAILED
 	State   patra.Completeness // DONE
 	Reslice *patra.Reslice     // PARTIAL
+	Healing *patra.Healing     // HEAL
 }
 
 // The kinds of event.
@@ -93,6 +98,7 @@ const (
 	EventPage     = "PAGE"
 	EventRetry    = "RETRY"
 	EventRestart  = "RESTART"
+	EventHeal     = "HEAL"
 	EventDone     = "DONE"
 	EventPartial  = "PARTIAL" // the slice was left before its end, and waits to be cut
 	EventFailed   = "FAILED"
@@ -110,8 +116,9 @@ type Executor struct {
 	Done    func(ctx context.Context) (bool, error) // asked by an idle worker; nil is never
 	Client  func(*source.Spec, string) *http.Client // the way out to a source, or to the base URL of a plan
 
-	turn  atomic.Uint64
-	ready sync.Map // fingerprint + base URL -> *target
+	turn   atomic.Uint64
+	memory memory
+	ready  sync.Map // fingerprint + base URL -> *target
 }
 
 // target is a source as this process talks to it.
@@ -193,10 +200,11 @@ func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
 		defer close(beating)
 		x.heartbeat(runCtx, c.Lease, stop)
 	}()
-	r := &run{Executor: x, claim: c, target: t, wire: wire{x.Gate, ctx.Done()}, log: x.Log.With("task", c.TaskID, "run", c.RunID, "slice", c.Slice.ID)}
+	r := &run{Executor: x, claim: c, target: t, wire: wire{x.Gate, ctx.Done()}, log: x.Log.With("task", c.TaskID, "run", c.RunID, "slice", c.Slice.ID), strain: patra.Strain{Limits: x.Config.Strain}}
 	err = r.walk(runCtx)
-	if _, early := errors.AsType[*endedEarly](err); early {
+	if early, ok := errors.AsType[*endedEarly](err); ok {
 		r.countConfirmed(runCtx)
+		r.heal(runCtx, patra.HealReslice, early.reason, map[string]any{"window": c.Slice.Window.String(), "pages": r.scan.ordinal - 1, "text": early.text})
 	}
 	if cause := context.Cause(runCtx); cause != nil && errors.Is(cause, patra.ErrLeaseLost) {
 		err = cause

@@ -93,7 +93,7 @@ func newHarness(t *testing.T, cfg sim.Config, wrap func(http.Handler) http.Handl
 func (h *harness) executor(workers int) *executor.Executor {
 	return &executor.Executor{
 		Store: h.store, Gate: gate.NewLocal(), Log: slog.New(slog.DiscardHandler),
-		Config: executor.Config{Owner: store.NewOwner(), Workers: workers, CursorID: h.plan.Plan.CursorID, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: 5 * time.Millisecond, Grace: time.Second},
+		Config: executor.Config{Owner: store.NewOwner(), Workers: workers, CursorID: h.plan.Plan.CursorID, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: 5 * time.Millisecond, Grace: time.Second, Prefetch: true, Memory: 1 << 30, Strain: patra.DefaultStrain()},
 		Client: func(_ *source.Spec, base string) *http.Client {
 			u, _ := url.Parse(base)
 			return egress.NewClient(egress.Options{Host: u.Host, Trusted: true, Connect: time.Second, Headers: 5 * time.Second, Total: 10 * time.Second})
@@ -246,7 +246,7 @@ func TestBrokenAnswersAreNeverZeroHits(t *testing.T) {
 		code       string
 		level      patra.Level
 	}{
-		{"a web page", "<html>log in</html>", 200, patra.CodeBadBody, patra.LevelFatal},
+		{"a web page", "<html>log in</html>", 200, patra.CodeWebPage, patra.LevelFatal},
 		{"no items", `{"status":"ok","message":{}}`, 200, patra.CodeSchema, patra.LevelFatal},
 		{"items that are no list", `{"message":{"items":{},"next-cursor":"x"}}`, 200, patra.CodeSchema, patra.LevelFatal},
 		{"half a value", `{"message":{"items":[`, 200, patra.CodeBadBody, patra.LevelRetry},
@@ -311,7 +311,7 @@ func TestDrainGivesTheTaskBack(t *testing.T) {
 			t.Errorf("task %d is %s after %d attempts", task.ID, task.Status, task.Attempts)
 		}
 	}
-	if n, err := h.store.CountRecords(t.Context(), "crossref"); err != nil || n != 50 {
+	if n, err := h.store.CountRecords(t.Context(), "crossref"); err != nil || (n != 50 && n != 100) { // and of the one that was on its way, if it was sent already
 		t.Errorf("%d records of the page in hand, %v", n, err)
 	}
 	if err := h.executor(4).Run(t.Context()); err != nil {

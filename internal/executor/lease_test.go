@@ -101,7 +101,7 @@ func newBubble(t *testing.T, wrap func(http.Handler) http.Handler) *bubble {
 func (b *bubble) executor(events chan<- string) *executor.Executor {
 	return &executor.Executor{
 		Store: b, Gate: gate.NewLocal(), Log: slog.New(slog.DiscardHandler), Client: func(*source.Spec, string) *http.Client { return b.client },
-		Config: executor.Config{Owner: store.NewOwner(), Workers: 1, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: time.Second, Grace: time.Second},
+		Config: executor.Config{Owner: store.NewOwner(), Workers: 1, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: time.Second, Grace: time.Second, Prefetch: true, Memory: 1 << 30, Strain: patra.DefaultStrain()},
 		Observe: func(e executor.Event) {
 			if events != nil {
 				events <- e.Kind

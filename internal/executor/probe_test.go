@@ -167,7 +167,7 @@ func TestAProbeKeepsToTheGate(t *testing.T) {
 		{"not understood", func(_ int64, w http.ResponseWriter) bool {
 			io.WriteString(w, "<html>log in</html>")
 			return true
-		}, 1, 0, patra.CodeBadBody},
+		}, 3, time.Millisecond, patra.CodeWebPage},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

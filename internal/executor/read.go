@@ -14,10 +14,6 @@ func (r *run) read(program *source.Program, page patra.OpenPage, got answer) (pa
 	if err != nil {
 		return res, err
 	}
-	ended := !p.HasNext && program.Spec.Pagination.Type == pageTime // which reads the last stretch again, to see that there is no more
-	if page.Phase == patra.PhaseSearch && len(p.Items) > 0 && res.BodySHA256 == r.scan.lastBody && !ended {
-		return res, &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeLoop, Text: "the provider sent the same page again"}
-	}
 	res.After, res.HasNext, res.EndCode, res.Total = p.Next, p.HasNext, p.End, p.Total
 	for i, raw := range p.Items {
 		o, err := program.Item(raw, got.exchange.SentAt)
@@ -30,6 +26,22 @@ func (r *run) read(program *source.Program, page patra.OpenPage, got answer) (pa
 		r.note(&res, o.UpdatedAt)
 	}
 	return res, tooMuchPoison(res)
+}
+
+// repeats says whether the walk goes round in circles: a page that is the one before, or a position that it had already.
+func (r *run) repeats(res patra.PageResult, position string) error {
+	paging := r.program.Spec.Pagination.Type
+	ended := !res.HasNext && paging == pageTime // which reads the last stretch again, to see that there is no more
+	if len(res.Records)+len(res.Quarantined) > 0 && res.BodySHA256 == r.scan.lastBody && !ended {
+		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeLoop, Text: "the provider sent the same page again"}
+	}
+	if r.program.Spec.Stateful() || !res.HasNext || res.After == position { // what the same position means, the source says
+		return nil
+	}
+	if r.scan.been(res.After) {
+		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeLoop, Path: r.program.Spec.Pagination.Next, Text: "the provider leads us back to a page that was read before"}
+	}
+	return nil
 }
 
 // Some bad items are put aside; when it is a good part of a page, it is not the items that are wrong but what we believe

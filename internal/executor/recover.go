@@ -10,14 +10,16 @@ import (
 )
 
 // restart begins the walk again from the first page, under a new scan number. Upserts make it harmless.
-func (r *run) restart(why *patra.Fault) {
+func (r *run) restart(ctx context.Context, action string, why *patra.Fault) {
+	read := r.scan.ordinal - 1
 	r.scan = r.newScan(r.scan.no + 1)
 	r.restarts++
-	r.log.Warn("scan restarts", "scan", r.scan.no, "code", why.Code, "reason", why.Text)
+	r.heal(ctx, action, why.Code, map[string]any{"scan": r.scan.no, "pages": read, "text": why.Text})
 	r.tell(Event{Kind: EventRestart, Claim: r.claim, Fault: why})
 }
 
-// recover records a failed page and decides how to go on: the same page again, a new scan, or not at all.
+// recover records a failed page and decides how to go on: the same page again, smaller pages, a new scan, smaller slices,
+// or not at all.
 func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attempt int) error {
 	failed, ok := errors.AsType[*failedPage](err)
 	if !ok {
@@ -27,28 +29,72 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
-	_, err = r.Store.FailPage(ctx, r.claim, patra.InstantOf(time.Now()), page, patra.PageFailure{Exchange: failed.exchange, Fault: *fault, Response: failed.response}, nil)
+	now := patra.InstantOf(time.Now())
+	if _, err := r.Store.FailPage(ctx, r.claim, now, page, patra.PageFailure{Exchange: failed.exchange, Fault: *fault, Response: failed.response}, nil); err != nil {
+		return err
+	}
+	r.strain.Failed(now, fault.Code == patra.CodeRateLimited)
+	spec, search := r.program.Spec, page.Phase == patra.PhaseSearch
+	if search && fault.Code == patra.CodeTooLarge {
+		return r.tooLarge(ctx, fault)
+	}
+	if why := r.leave(now, fault); search && why != nil {
+		return why
+	}
+	if fault.Level != patra.LevelRetry || attempt >= spec.Retry.MaxAttempts || r.restarts >= spec.Retry.MaxAttempts {
+		return lasting(fault)
+	}
+	wait, err := r.rest(ctx, spec, failed, attempt)
 	if err != nil {
 		return err
 	}
-	if fault.Code == patra.CodeDeepPaging && page.Phase == patra.PhaseSearch && !r.whole() {
-		return &endedEarly{patra.ResliceCap, fault.Text}
-	}
-	retry := r.program.Spec.Retry
-	if fault.Level != patra.LevelRetry || attempt >= retry.MaxAttempts || r.restarts >= retry.MaxAttempts {
-		return fault
-	}
-	wait, err := r.rest(ctx, r.program.Spec, failed, attempt)
-	if err != nil {
-		return err
-	}
-	if page.Phase == patra.PhaseSearch && mustRestart(r.program.Spec, fault) {
-		r.restart(fault)
-	} else {
+	switch slow := fault.Code == patra.CodeTimeout && attempt > 1 && search; {
+	case search && mustRestart(spec, fault):
+		if slow {
+			r.shrink(ctx, fault.Code, true)
+		}
+		r.restart(ctx, patra.HealRestart, fault)
+	default:
+		if slow {
+			r.shrink(ctx, fault.Code, false)
+		}
 		r.log.Info("page is asked for again", "ordinal", page.Ordinal, "code", fault.Code, "attempt", attempt)
 		r.tell(Event{Kind: EventRetry, Claim: r.claim, Fault: fault})
 	}
 	return r.sleep(ctx, wait)
+}
+
+// leave says whether a walk that failed should rather be cut into shorter ones: because the provider answers no deeper,
+// because too much goes wrong, or because no walk of this length comes to its end. Without a page that came, shorter ones
+// would fare no better.
+func (r *run) leave(now patra.Instant, fault *patra.Fault) error {
+	if r.whole() {
+		return nil
+	}
+	if fault.Code == patra.CodeDeepPaging {
+		return &endedEarly{patra.ResliceCap, fault.Text}
+	}
+	if fault.Level != patra.LevelRetry || !r.advanced {
+		return nil
+	}
+	if why := r.strain.TooMuch(now); why != "" {
+		return &endedEarly{why, fault.Text}
+	}
+	if r.restarts >= r.program.Spec.Retry.MaxAttempts {
+		return &endedEarly{patra.ResliceErrors, "no walk came to its end: " + fault.Text}
+	}
+	return nil
+}
+
+// lasting is a fault that stayed. A web page in place of data may be a gateway that is being restarted; one that comes
+// again and again is a door that a person must look at.
+func lasting(f *patra.Fault) *patra.Fault {
+	if f.Code != patra.CodeWebPage {
+		return f
+	}
+	grave := *f
+	grave.Level = patra.LevelFatal
+	return &grave
 }
 
 // mustRestart reports whether the page cannot be asked for again. A refusal for being too fast consumed nothing; any

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"log/slog"
+	"net/http"
 	"time"
 
 	"patra"
@@ -27,13 +28,15 @@ type run struct {
 	scan     scan
 	rescans  int64
 	restarts int
+	strain   patra.Strain
+	advanced bool // a page came and was kept
 	proof    *patra.Proof
 	counted  *int64 // what the provider says about the part that an early end confirms
 }
 
 // newScan is a scan before its first page.
 func (r *run) newScan(no int64) scan {
-	return scan{no: no, ordinal: 1, position: r.program.Spec.First(), seed: maphash.MakeSeed(), ids: map[uint64]struct{}{}, walked: patra.Walked{Order: r.promised()}}
+	return scan{no: no, ordinal: 1, position: r.program.Spec.First(), seed: maphash.MakeSeed(), ids: map[uint64]struct{}{}, places: map[uint64]struct{}{}, walked: patra.Walked{Order: r.promised()}}
 }
 
 // walk reads pages until the provider has no more and the ledger can prove it.
@@ -53,31 +56,37 @@ func (r *run) walk(ctx context.Context) (err error) {
 		if err := r.settle(ctx); err == nil || !errors.Is(err, disputed) {
 			return err
 		}
-		r.restart(disputed)
+		r.restart(ctx, patra.HealRescan, disputed)
 	}
-	page, err := r.open(ctx)
+	return r.pages(ctx)
+}
+
+// pages walks from page to page.
+func (r *run) pages(ctx context.Context) error {
+	coming, err := r.ask(ctx)
 	if err != nil {
 		return err
 	}
 	for attempt := 1; ; {
-		next, err := r.page(ctx, page)
+		page := coming.page
+		coming, err = r.take(ctx, coming)
 		switch {
-		case err == nil && next == nil:
+		case err == nil && coming != nil:
+			attempt = 1
+			continue
+		case err == nil:
 			if err := r.settle(ctx); err == nil || !errors.Is(err, disputed) {
 				return err
 			}
 			attempt = 1
-			r.restart(disputed)
-		case err == nil:
-			page, attempt = *next, 1
-			continue
+			r.restart(ctx, patra.HealRescan, disputed)
 		default:
 			if err := r.recover(ctx, page, err, attempt); err != nil {
 				return err
 			}
 			attempt++
 		}
-		if page, err = r.open(ctx); err != nil {
+		if coming, err = r.ask(ctx); err != nil {
 			return err
 		}
 	}
@@ -145,67 +154,68 @@ func (r *run) judge() error {
 var disputed = &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeDisputed, Text: "the provider's exact count differs from what was seen"}
 
 // announce makes the row of the next request of the search.
-func (r *run) announce(ctx context.Context, ordinal int64, position string) (patra.PageOpen, error) {
+func (r *run) announce(ctx context.Context, ordinal int64, position string) (ticket, error) {
 	call, err := r.program.Spec.Build(r.query, r.claim.Slice.Fetch, position, r.claim.BaseURL, r.Config.Vars)
 	if err != nil {
-		return patra.PageOpen{}, &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal, Text: err.Error(), Err: err}
+		return ticket{}, &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal, Text: err.Error(), Err: err}
 	}
 	return r.ticket(ctx, patra.PhaseSearch, ordinal, position, call)
 }
 
 // ticket is the row of a request: its place in the scan and its way through the gate.
-func (r *run) ticket(ctx context.Context, phase patra.Phase, ordinal int64, position string, call source.Call) (patra.PageOpen, error) {
+func (r *run) ticket(ctx context.Context, phase patra.Phase, ordinal int64, position string, call source.Call) (ticket, error) {
 	spec := r.program.Spec
 	at, wait, err := r.reserve(ctx, spec)
 	if err != nil {
-		return patra.PageOpen{}, err
+		return ticket{}, err
 	}
 	r.batchNo++
-	return patra.PageOpen{
+	return ticket{patra.PageOpen{
 		BatchNo: r.batchNo, ScanNo: r.scan.no, Phase: phase, Ordinal: ordinal, PageSize: spec.Pagination.PageSize, Before: position,
 		RequestID: rand.Text(), GateKey: spec.Source, Cost: 1, Waited: wait.Microseconds(), AcquiredAt: at, Request: call.Digest(),
-	}, nil
+	}, call}, nil
 }
 
-// open writes the row of the scan's next page.
-func (r *run) open(ctx context.Context) (patra.OpenPage, error) {
-	a, err := r.announce(ctx, r.scan.ordinal, r.scan.position)
+// ask writes the row of the scan's next page and sends its request.
+func (r *run) ask(ctx context.Context) (*arrival, error) {
+	next, err := r.announce(ctx, r.scan.ordinal, r.scan.position)
 	if err != nil {
-		return patra.OpenPage{}, err
+		return nil, err
 	}
-	return r.Store.OpenPage(ctx, r.claim, patra.InstantOf(time.Now()), a)
+	return r.sendNow(ctx, next)
+}
+
+// sendNow writes the row of a request and sends it.
+func (r *run) sendNow(ctx context.Context, next ticket) (*arrival, error) {
+	page, err := r.Store.OpenPage(ctx, r.claim, patra.InstantOf(time.Now()), next.PageOpen)
+	if err != nil {
+		return nil, err
+	}
+	return r.start(ctx, page, next.call, r.allowance()), nil
 }
 
 // fetch waits for the turn of an announced request, sends it and reads the whole answer.
-func (r *run) fetch(ctx context.Context, page patra.OpenPage, call source.Call) (answer, error) {
+func (r *run) fetch(ctx context.Context, page patra.OpenPage, call source.Call, limit, spec *source.Spec, client *http.Client) (answer, error) {
 	granted := page.AcquiredAt.Add(time.Duration(page.Waited) * time.Microsecond)
-	if err := r.await(ctx, r.program.Spec, granted); err != nil {
+	if err := r.await(ctx, limit, granted); err != nil {
 		return answer{}, err
 	}
 	if r.draining() {
 		return answer{}, errDrained
 	}
-	r.scan.walked.Requests++
-	if page.Phase == patra.PhaseDetail {
-		return r.send(ctx, r.second.Spec, r.secondClient, call, page.RequestID)
-	}
-	return r.send(ctx, r.program.Spec, r.client, call, page.RequestID)
+	return r.send(ctx, spec, client, call, page.RequestID)
 }
 
-// page sends one announced request, reads the answer and commits it. It gives the next page's row, or nil at the end
-// of the walk.
-func (r *run) page(ctx context.Context, page patra.OpenPage) (*patra.OpenPage, error) {
-	call, err := r.program.Spec.Build(r.query, r.claim.Slice.Fetch, page.Before, r.claim.BaseURL, r.Config.Vars)
+// take waits for a page, commits it, and gives the next one that is on its way, or nil at the end of the walk.
+func (r *run) take(ctx context.Context, coming *arrival) (*arrival, error) {
+	res, err := coming.wait()
 	if err != nil {
 		return nil, err
 	}
-	got, err := r.fetch(ctx, page, call)
-	if err != nil {
-		return nil, err
-	}
-	res, err := r.read(r.program, page, got)
-	if err != nil {
-		return nil, got.failed(patra.AsFault(err))
+	defer coming.held.free()
+	page := coming.page
+	if err := r.repeats(res, page.Before); err != nil {
+		return nil, coming.got.failed(patra.AsFault(err))
 	}
 	seen := res
 	if r.second != nil { // what the search gives are ids; their records come later
@@ -216,29 +226,56 @@ func (r *run) page(ctx context.Context, page patra.OpenPage) (*patra.OpenPage, e
 	}
 	walked := r.follow(seen)
 	res.Order = walked.Order
-	enough := r.enough(res)
-	var next *patra.PageOpen
+	r.strain.Page()
+	enough := r.enough(ctx, res)
+	var next *ticket
 	if res.HasNext && enough == nil && !r.draining() {
-		a, err := r.announce(ctx, page.Ordinal+1, res.After)
+		t, err := r.announce(ctx, page.Ordinal+1, res.After)
 		if err != nil {
 			return nil, err
 		}
-		next = &a
+		next = &t
 	}
-	counts, opened, err := r.Store.CommitPage(ctx, r.claim, patra.InstantOf(time.Now()), r.program.Spec.RecordType, page, res, next)
+	after, counts, err := r.commit(ctx, coming, res, next)
 	if err != nil {
 		return nil, err
 	}
+	walked.Requests = r.scan.walked.Requests
 	r.scan.ordinal, r.scan.position, r.scan.lastBody, r.scan.walked = page.Ordinal+1, res.After, res.BodySHA256, walked
 	r.scan.count(seen, r.program.Spec.Window.Precision)
+	r.advanced = true
 	r.tell(Event{Kind: EventPage, Claim: r.claim, Counts: counts})
 	if enough != nil {
 		return nil, enough
 	}
-	if res.HasNext && opened == nil {
+	if res.HasNext && after == nil {
 		return nil, errDrained
 	}
-	return opened, nil
+	return after, nil
+}
+
+// commit writes a page, and sends the next request before or after that: before, where the network would else be idle
+// while we write.
+func (r *run) commit(ctx context.Context, coming *arrival, res patra.PageResult, next *ticket) (after *arrival, counts patra.Counts, err error) {
+	var open *patra.PageOpen
+	if next != nil {
+		if after, err = r.ahead(ctx, *next); err != nil {
+			return nil, counts, err
+		}
+		if after == nil {
+			open = &next.PageOpen
+		}
+	}
+	counts, opened, err := r.Store.CommitPage(ctx, r.claim, patra.InstantOf(time.Now()), r.program.Spec.RecordType, coming.page, res, open)
+	if err != nil {
+		after.abandon()
+		return nil, counts, err
+	}
+	if opened != nil {
+		coming.held.free() // what was written is in nobody's hands any more
+		after = r.start(ctx, *opened, next.call, r.allowance())
+	}
+	return after, counts, nil
 }
 
 // errDrained means that the run was asked to stop and did so between two pages.

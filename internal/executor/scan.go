@@ -13,8 +13,9 @@ type scan struct {
 	position string
 	seed     maphash.Seed
 	ids      map[uint64]struct{}
-	carried  int64 // distinct items of pages that an earlier run of this scan committed
-	nameless int64 // quarantined items without an id: seen, though nobody can say which they are
+	places   map[uint64]struct{} // positions that the walk was led to
+	carried  int64               // distinct items of pages that an earlier run of this scan committed
+	nameless int64               // quarantined items without an id: seen, though nobody can say which they are
 	lastBody string
 	total    *int64
 	walked   patra.Walked
@@ -23,6 +24,14 @@ type scan struct {
 }
 
 func (s *scan) seen() int64 { return s.carried + s.nameless + int64(len(s.ids)) }
+
+// been notes a position, and reports whether the walk was there before.
+func (s *scan) been(position string) bool {
+	h := maphash.String(s.seed, position)
+	_, was := s.places[h]
+	s.places[h] = struct{}{}
+	return was
+}
 
 // saw counts an item once for each id.
 func (s *scan) saw(id string) {

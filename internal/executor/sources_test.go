@@ -212,7 +212,7 @@ func planOn(t *testing.T, e storetest.Engine, file *source.File, params map[stri
 func runner(t *testing.T, st *store.Store, plan *planner.Result) *executor.Executor {
 	return &executor.Executor{
 		Store: st, Gate: gate.NewLocal(), Log: slog.New(slog.DiscardHandler),
-		Config: executor.Config{Owner: store.NewOwner(), Workers: 3, CursorID: plan.Plan.CursorID, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: 5 * time.Millisecond, Grace: time.Second},
+		Config: executor.Config{Owner: store.NewOwner(), Workers: 3, CursorID: plan.Plan.CursorID, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: 5 * time.Millisecond, Grace: time.Second, Prefetch: true, Memory: 1 << 30, Strain: patra.DefaultStrain()},
 		Client: func(_ *source.Spec, base string) *http.Client {
 			u, err := url.Parse(base)
 			if err != nil {

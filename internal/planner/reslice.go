@@ -75,6 +75,9 @@ func (j *job) children(ctx context.Context, parent patra.Slice) ([]patra.Slice, 
 	}
 	for i := range children {
 		children[i].ParentID = parent.ID
+		if why := parent.Reslice; why != nil && why.Reason == patra.ResliceBody && children[i].Spec.Hints != nil {
+			children[i].Spec.Hints.Heavy = true
+		}
 	}
 	return children, failed
 }

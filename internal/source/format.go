@@ -128,7 +128,7 @@ func wholeJSON(body []byte) error {
 }
 
 func webPage() error {
-	return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeBadBody, Text: "the provider answered with a web page instead of data"}
+	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeWebPage, Text: "the provider answered with a web page instead of data"}
 }
 
 func notWhole(err error) error {

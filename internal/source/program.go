@@ -61,6 +61,14 @@ func (s *Spec) Compile() (*Program, error) {
 	return p, nil
 }
 
+// Sized is the program with pages of another size.
+func (p *Program) Sized(n int) *Program {
+	spec, sized := *p.Spec, *p
+	spec.Pagination.PageSize = n
+	sized.Spec = &spec
+	return &sized
+}
+
 // compiler keeps the first error, so that compiling reads top to bottom.
 type compiler struct {
 	format string

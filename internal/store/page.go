@@ -31,7 +31,11 @@ var (
 func (s *Store) OpenPage(ctx context.Context, c *patra.Claim, now patra.Instant, open patra.PageOpen) (patra.OpenPage, error) {
 	var page patra.OpenPage
 	err := s.write(ctx, "open page", func(t *tx) (err error) {
-		if err := t.guard(c.Lease, open.Phase, open.ScanNo, open.Ordinal); err != nil {
+		next := open.Ordinal
+		if open.Ahead {
+			next--
+		}
+		if err := t.guard(c.Lease, open.Phase, open.ScanNo, next); err != nil {
 			return err
 		}
 		page, err = t.openPage(c, now, open)

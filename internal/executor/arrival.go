@@ -1,0 +1,96 @@
+package executor
+
+import (
+	"context"
+	"time"
+
+	"patra"
+	"patra/internal/source"
+)
+
+// ticket is a request that was granted: its row, and what is sent.
+type ticket struct {
+	patra.PageOpen
+	call source.Call
+}
+
+// arrival is a page on its way. Its request is sent and its answer is read while the page before it is written, so that
+// network, reader and writer work at the same time. A run has two pages in its hands at most.
+type arrival struct {
+	page patra.OpenPage
+	got  answer
+	res  patra.PageResult
+	err  error
+
+	done chan struct{}
+	stop context.CancelFunc
+	held *allowance
+}
+
+// start sends the request of an announced page.
+func (r *run) start(ctx context.Context, page patra.OpenPage, call source.Call, held *allowance) *arrival {
+	ctx, stop := context.WithCancel(ctx)
+	a := &arrival{page: page, done: make(chan struct{}), stop: stop, held: held}
+	limit, program, client := r.program.Spec, r.program, r.client
+	if page.Phase == patra.PhaseDetail {
+		program, client = r.second, r.secondClient
+	}
+	r.scan.walked.Requests++
+	go func() {
+		defer close(a.done)
+		if a.err = a.held.take(ctx, program.Spec.HTTP.MaxBody); a.err != nil {
+			return
+		}
+		if a.got, a.err = r.fetch(ctx, page, call, limit, program.Spec, client); a.err != nil {
+			return
+		}
+		a.held.keep(int64(len(a.got.body)) * memoryPerByte)
+		if a.res, a.err = r.read(program, page, a.got); a.err != nil {
+			a.err = a.got.failed(patra.AsFault(a.err))
+		}
+	}()
+	return a
+}
+
+// wait gives what came.
+func (a *arrival) wait() (patra.PageResult, error) {
+	<-a.done
+	a.stop()
+	if a.err != nil {
+		a.held.free()
+	}
+	return a.res, a.err
+}
+
+// abandon gives up a page that nobody wants any more.
+func (a *arrival) abandon() {
+	if a == nil {
+		return
+	}
+	a.stop()
+	<-a.done
+	a.held.free()
+}
+
+// soon is how short the wait for a grant must be, so that asking ahead is worth a transaction of its own. Where the
+// provider makes us wait for longer, the page before is written in that time anyway, and nothing is in flight that a
+// crash would make us ask for twice.
+const soon = 20 * time.Millisecond
+
+// ahead announces and sends the next page before the one in hand is written, if that gains anything; nil if not.
+func (r *run) ahead(ctx context.Context, next ticket) (*arrival, error) {
+	if !r.Config.Prefetch || time.Duration(next.Waited)*time.Microsecond > soon {
+		return nil, nil
+	}
+	held := r.allowance()
+	if !held.tryTake(r.program.Spec.HTTP.MaxBody) {
+		return nil, nil
+	}
+	next.Ahead = true
+	opened, err := r.Store.OpenPage(ctx, r.claim, patra.InstantOf(time.Now()), next.PageOpen)
+	if err != nil {
+		held.free()
+		return nil, err
+	}
+	return r.start(ctx, opened, next.call, held), nil
+}

@@ -1,0 +1,25 @@
+package executor
+
+import (
+	"context"
+	"encoding/json"
+	"time"
+
+	"patra"
+)
+
+// heal keeps what is done so that the work goes on: a row, a line in the log, and an event that is counted. That it could
+// not be kept stops nobody.
+func (r *run) heal(ctx context.Context, action, reason string, detail map[string]any) {
+	h := patra.Healing{TaskID: r.claim.TaskID, RunID: r.claim.RunID, Source: r.claim.Task.Source, Endpoint: r.claim.Task.Endpoint, Operation: r.claim.Task.Operation,
+		Action: action, Reason: reason, At: patra.InstantOf(time.Now())}
+	var err error
+	if h.Detail, err = json.Marshal(detail); err == nil {
+		err = r.Store.Heal(ctx, h)
+	}
+	if err != nil {
+		r.log.Warn("a healing action could not be kept", "action", action, "error", err)
+	}
+	r.log.Warn("healing", "action", action, "reason", reason, "detail", string(h.Detail))
+	r.tell(Event{Kind: EventHeal, Claim: r.claim, Healing: &h})
+}
