@@ -10,7 +10,7 @@ import (
 
 func TestAWalkIsTooLongOrTooTroubledOnlyBeyondItsLimits(t *testing.T) {
 	limits := patra.DefaultStrain()
-	second := patra.Instant(patra.Second)
+	second := patra.Second
 	for _, c := range []struct {
 		name string
 		walk func(s *patra.Strain) patra.Instant
