@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"patra/internal/config"
+	"patra/internal/observe"
 	"patra/internal/planner"
 	"patra/internal/schedule"
 	"patra/internal/store"
@@ -64,7 +65,13 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 		return err
 	}
 	log := a.logger(cfg)
+	metrics := observe.NewMetrics()
 	group, ctx := errgroup.WithContext(ctx)
+	if cfg.Ops.Listen != "" {
+		if err := a.tellNumbers(ctx, group, cfg.Ops.Listen, metrics.Handler()); err != nil {
+			return err
+		}
+	}
 	if slices.Contains(roles, rolePlanner) {
 		d := &duty{app: a, store: s, planner: p, log: log, baseURL: baseURL, schedules: cfg.Schedules}
 		group.Go(func() error { return d.scheduler().Run(ctx) })
@@ -73,6 +80,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	if slices.Contains(roles, roleExecutor) {
 		x := a.executor(cfg, s, workers)
 		x.Config.PerPartition = cfg.Executor.PerPartition
+		x.Observe = metrics.Event
 		group.Go(func() error { return x.Run(ctx) })
 	}
 	fmt.Fprintf(a.stdout, "Serving %s as %s, %s. Ctrl-C drains and stops.\n", cfg.Redacted().Store.URL, strings.Join(roles, " and "), plural(int64(len(cfg.Schedules)), "schedule"))

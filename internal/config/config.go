@@ -19,6 +19,7 @@ type Config struct {
 	Sources   Sources    `yaml:"sources" json:"sources"`
 	Executor  Executor   `yaml:"executor" json:"executor"`
 	Planner   Planner    `yaml:"planner" json:"planner"`
+	Ops       Ops        `yaml:"ops" json:"ops"`
 	Log       Log        `yaml:"log" json:"log"`
 	Schedules []Schedule `yaml:"schedules" json:"schedules"` // from the file only
 }
@@ -53,6 +54,11 @@ type Planner struct {
 	MaxPages      int      `yaml:"maxPages" json:"maxPages"`           // pages that a slice should not exceed
 	Probes        int      `yaml:"probes" json:"probes"`               // counts that may be asked for one plan; 0 is none
 	BackfillShare Percent  `yaml:"backfillShare" json:"backfillShare"` // of a provider's quota, for history
+}
+
+// Ops sets where a serving process tells how it is.
+type Ops struct {
+	Listen string `yaml:"listen" json:"listen"` // 127.0.0.1:9090; empty: nowhere
 }
 
 // Log sets what is logged and how.

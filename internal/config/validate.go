@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"net/mail"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -61,6 +62,8 @@ func (c Config) findings() []finding {
 		c.Contact == "" || isAddress(c.Contact))
 	all = append(all, c.Executor.findings()...)
 	all = append(all, c.Planner.findings()...)
+	all.add(finding{paths: []string{"ops.listen"}, code: strictyaml.CodeBadValue,
+		text: "ops.listen must be an address of this machine alone", hint: "write one such as 127.0.0.1:9090"}, c.Ops.Listen == "" || isLoopback(c.Ops.Listen))
 	all.add(oneOf("log.level", c.Log.Level, Levels[:]))
 	all.add(oneOf("log.format", c.Log.Format, Formats[:]))
 	return append(all, c.scheduleFindings()...)
@@ -97,6 +100,12 @@ func (p Planner) findings() []finding {
 	least("probes", p.Probes, 0, "0 is none")
 	all.add(outOfRange("planner.backfillShare", fmt.Sprintf("backfillShare must be from 1%% to 100%%, not %s", p.BackfillShare)), p.BackfillShare.legal())
 	return all
+}
+
+// isLoopback reports whether an address with a port can only be reached from this machine.
+func isLoopback(address string) bool {
+	ap, err := netip.ParseAddrPort(strings.Replace(address, "localhost:", "127.0.0.1:", 1))
+	return err == nil && ap.Addr().IsLoopback()
 }
 
 func outOfRange(path, text string) finding {
