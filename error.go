@@ -30,6 +30,7 @@ const (
 	CodeBadBody       = "BAD_BODY"       // a body that is not what the source describes
 	CodeSchema        = "SCHEMA"         // the items path is gone from a successful answer
 	CodeProvider      = "PROVIDER"       // the provider says so in its answer
+	CodeAuth          = "AUTH"           // the provider does not accept who we say we are, or we cannot say it
 	CodeDeepPaging    = "DEEP_PAGING"    // the provider answers no further, and there is more
 	CodeLoop          = "LOOP"           // the walk repeats itself
 	CodeMissingID     = "MISSING_ID"     // a record without a usable id
