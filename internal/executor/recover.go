@@ -35,14 +35,15 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 		return &endedEarly{patra.ResliceCap, fault.Text}
 	}
 	retry := r.program.Spec.Retry
-	if fault.Level != patra.LevelRetry || attempt >= retry.MaxAttempts || r.restarts >= retry.MaxAttempts {
+	exhausted := attempt >= retry.MaxAttempts && !failed.renewed(attempt) || r.restarts >= retry.MaxAttempts
+	if fault.Level != patra.LevelRetry || exhausted {
 		return fault
 	}
-	wait, err := r.rest(ctx, r.program.Spec, failed, attempt)
+	wait, err := r.rest(ctx, r.spec(page.Phase), failed, attempt)
 	if err != nil {
 		return err
 	}
-	if page.Phase == patra.PhaseSearch && mustRestart(r.program.Spec, fault) {
+	if page.Phase == patra.PhaseSearch && failed.sent() && mustRestart(r.program.Spec, fault) {
 		r.restart(fault)
 	} else {
 		r.log.Info("page is asked for again", "ordinal", page.Ordinal, "code", fault.Code, "attempt", attempt)
@@ -51,11 +52,17 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 	return r.sleep(ctx, wait)
 }
 
-// mustRestart reports whether the page cannot be asked for again. A refusal for being too fast consumed nothing; any
-// other failure of a stateful request may have.
+// renewed reports whether a request failed for a token that is replaced now. That it is sent once more is not an attempt
+// of its own.
+func (f *failedPage) renewed(attempt int) bool {
+	return attempt == 1 && f.fault.Code == patra.CodeAuth && f.fault.Level == patra.LevelRetry
+}
+
+// mustRestart reports whether the page cannot be asked for again. A refusal for being too fast, or for who we are,
+// consumed nothing; any other failure of a stateful request may have.
 func mustRestart(spec *source.Spec, f *patra.Fault) bool {
 	if f.Code == patra.CodeTokenExpired {
 		return true
 	}
-	return spec.Stateful() && f.Code != patra.CodeRateLimited
+	return spec.Stateful() && f.Code != patra.CodeRateLimited && f.Code != patra.CodeAuth
 }

@@ -155,16 +155,23 @@ func (r *run) announce(ctx context.Context, ordinal int64, position string) (pat
 
 // ticket is the row of a request: its place in the scan and its way through the gate.
 func (r *run) ticket(ctx context.Context, phase patra.Phase, ordinal int64, position string, call source.Call) (patra.PageOpen, error) {
-	spec := r.program.Spec
-	at, wait, err := r.reserve(ctx, spec)
+	g, err := r.reserve(ctx, r.limit(r.spec(phase)))
 	if err != nil {
 		return patra.PageOpen{}, err
 	}
 	r.batchNo++
 	return patra.PageOpen{
-		BatchNo: r.batchNo, ScanNo: r.scan.no, Phase: phase, Ordinal: ordinal, PageSize: spec.Pagination.PageSize, Before: position,
-		RequestID: rand.Text(), GateKey: spec.Source, Cost: 1, Waited: wait.Microseconds(), AcquiredAt: at, Request: call.Digest(),
+		BatchNo: r.batchNo, ScanNo: r.scan.no, Phase: phase, Ordinal: ordinal, PageSize: r.program.Spec.Pagination.PageSize, Before: position,
+		RequestID: rand.Text(), GateKey: g.key, Cost: 1, Waited: g.wait.Microseconds(), AcquiredAt: g.at, Request: call.Digest(),
 	}, nil
+}
+
+// spec is that of a phase.
+func (r *run) spec(phase patra.Phase) *source.Spec {
+	if phase == patra.PhaseDetail {
+		return r.second.Spec
+	}
+	return r.program.Spec
 }
 
 // open writes the row of the scan's next page.
@@ -178,8 +185,12 @@ func (r *run) open(ctx context.Context) (patra.OpenPage, error) {
 
 // fetch waits for the turn of an announced request, sends it and reads the whole answer.
 func (r *run) fetch(ctx context.Context, page patra.OpenPage, call source.Call) (answer, error) {
+	spec := r.spec(page.Phase)
+	if _, err := r.identify(ctx, spec); err != nil { // a token is asked for before the turn of the request comes
+		return answer{}, unsent(err)
+	}
 	granted := page.AcquiredAt.Add(time.Duration(page.Waited) * time.Microsecond)
-	if err := r.await(ctx, r.program.Spec, granted); err != nil {
+	if err := r.await(ctx, r.limit(spec), granted); err != nil {
 		return answer{}, err
 	}
 	if r.draining() {
@@ -187,9 +198,9 @@ func (r *run) fetch(ctx context.Context, page patra.OpenPage, call source.Call) 
 	}
 	r.scan.walked.Requests++
 	if page.Phase == patra.PhaseDetail {
-		return r.send(ctx, r.second.Spec, r.secondClient, call, page.RequestID)
+		return r.send(ctx, spec, r.secondClient, call, page.RequestID)
 	}
-	return r.send(ctx, r.program.Spec, r.client, call, page.RequestID)
+	return r.send(ctx, spec, r.client, call, page.RequestID)
 }
 
 // page sends one announced request, reads the answer and commits it. It gives the next page's row, or nil at the end

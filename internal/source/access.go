@@ -13,6 +13,11 @@ const (
 	CodeSecretUnreadable = "SECRET_UNREADABLE" // somebody set it, and it cannot be had
 )
 
+// AuthOf is how an endpoint shows who we are, with what the source says for all of them.
+func (f *File) AuthOf(endpoint string) Auth {
+	return merge(platform, f.Defaults, f.Endpoints[endpoint].Blocks).Auth.tidy()
+}
+
 // Access says which secrets are missing to ask a source: the warnings are about those that it can do without, the error
 // about those that it cannot. have tells of a secret whether it is set, or why it cannot be had; nil has none.
 func (s *Spec) Access(have func(name string) (bool, error)) (patra.Problems, error) {
@@ -29,7 +34,7 @@ func (s *Spec) Access(have func(name string) (bool, error)) (patra.Problems, err
 		}
 		for _, n := range lacking {
 			missing = append(missing, patra.Problem{Code: CodeSecretMissing, Path: "auth." + n.Key,
-				Text: fmt.Sprintf("%s needs the secret %q, and it is not set", s.Source, n.Name), Hint: spec.Auth.setHint(n.Name)})
+				Text: fmt.Sprintf("%s needs the secret %q, and it is not set", s.Source, n.Name), Hint: setSecret(n.Name)})
 		}
 	}
 	return unique(warnings), unique(missing).Err()
@@ -52,6 +57,12 @@ func (a Auth) lacking(have func(name string) (bool, error)) (lacking []SecretNam
 		}
 	}
 	return lacking, unreadable, all
+}
+
+// complete reports whether there is all that it takes to show who we are.
+func (a Auth) complete(have func(name string) (bool, error)) bool {
+	lacking, unreadable, all := a.lacking(have)
+	return all > 0 && len(lacking) == 0 && len(unreadable) == 0
 }
 
 // phases are the spec, and the one that gives the records behind its ids.

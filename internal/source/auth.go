@@ -121,11 +121,16 @@ func (a Auth) Refused() string {
 
 // NotSent is what a refusal means when an optional secret is not there.
 func (a Auth) NotSent() string {
-	return fmt.Sprintf("the provider refuses us, and we did not say who we are: the secret %s is not set (auth %s); %s", a.names(), a.Type, a.setHint(a.Secret))
+	return fmt.Sprintf("the provider refuses us, and we did not say who we are: the secret %s is not set (auth %s); %s", a.names(), a.Type, setSecret(a.Secret))
 }
 
-// setHint is how to set a secret.
-func (a Auth) setHint(name string) string {
+// NotSet says that a secret is missing, and how to set it.
+func (n SecretName) NotSet() string {
+	return fmt.Sprintf("the secret %q is not set where this request is made; %s", n.Name, setSecret(n.Name))
+}
+
+// setSecret is how to set a secret.
+func setSecret(name string) string {
 	variable := strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
 	return fmt.Sprintf("set secrets: {%s: \"env:%s_KEY\"} in patra.yaml, and the variable that it names", name, variable)
 }
