@@ -58,10 +58,11 @@ func (i *identity) showKey(req *http.Request, spec *source.Spec, body []byte) er
 		req.URL.RawQuery = withParameter(req.URL.RawQuery, i.auth.Name, i.secret)
 		return nil
 	}
-	body, err := spec.BodyWithKey(body, i.secret)
+	body, kind, err := spec.BodyWithKey(body, i.secret)
 	if err != nil {
 		return i.cannot(err.Error())
 	}
+	req.Header.Set("Content-Type", kind)
 	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
 	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
 	return nil

@@ -118,7 +118,7 @@ func readToken(got answer, a source.Auth) (*token, *patra.Fault) {
 	}
 	err := json.Unmarshal(got.body, &said)
 	if got.status != http.StatusOK {
-		return nil, refusedToken(got.status, a, strings.Trim(said.Error+": "+said.Description, ": "))
+		return nil, refusedToken(got.status, a, got.who.hide(strings.Trim(said.Error+": "+said.Description, ": "))) // hidden before it is cut
 	}
 	f := &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeAuth, Path: "auth.tokenUrl", Status: got.status}
 	switch {

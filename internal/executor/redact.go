@@ -47,12 +47,39 @@ func newRedactor(secrets ...string) redactor {
 	return r
 }
 
-// text is a text without secrets.
+// text is a text without secrets, in whatever case: some of what is told of an answer was made small before.
 func (r redactor) text(s string) string {
 	for _, form := range r.inText {
-		s = strings.ReplaceAll(s, form, redacted)
+		s = replaceFold(s, form)
 	}
 	return s
+}
+
+func replaceFold(s, form string) string {
+	small, form := lower(s), lower(form)
+	if !strings.Contains(small, form) {
+		return s
+	}
+	var b strings.Builder
+	for {
+		at := strings.Index(small, form)
+		if at < 0 {
+			return b.String() + s
+		}
+		b.WriteString(s[:at] + redacted)
+		s, small = s[at+len(form):], small[at+len(form):]
+	}
+}
+
+// lower makes the letters of ASCII small, and so keeps every byte where it is.
+func lower(s string) string {
+	b := []byte(s)
+	for i, c := range b {
+		if c >= 'A' && c <= 'Z' {
+			b[i] = c + 'a' - 'A'
+		}
+	}
+	return string(b)
 }
 
 // body is a body without secrets. It is the same body where there are none, which is nearly always.
@@ -66,19 +93,29 @@ func (r redactor) body(b []byte) []byte {
 }
 
 // spellings are the ways in which a secret comes back: as it is, in an address, in JSON, in XML, and in codes that look
-// like letters.
+// like letters. Messages are often JSON inside of JSON, so each of them may be escaped once more.
 func spellings(secret string) []string {
 	query, path := url.QueryEscape(secret), url.PathEscape(secret)
 	forms := []string{secret, query, path, lowerEscapes(query), lowerEscapes(path), html.EscapeString(secret), hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret)))}
-	if quoted, err := json.Marshal(secret); err == nil {
-		inner := string(quoted[1 : len(quoted)-1])
-		plain := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(inner)
-		forms = append(forms, inner, plain, strings.ReplaceAll(plain, "/", `\/`))
+	forms = append(forms, inJSON(secret)...)
+	for _, form := range slices.Clone(forms) {
+		forms = append(forms, inJSON(form)...)
 	}
 	forms = append(forms, inBase64(secret, base64.RawStdEncoding)...)
 	forms = append(forms, inBase64(secret, base64.RawURLEncoding)...)
 	slices.Sort(forms)
 	return slices.DeleteFunc(slices.Compact(forms), func(s string) bool { return len(s) < shortestInText })
+}
+
+// inJSON is a text inside of a JSON text, as different programs write it.
+func inJSON(text string) []string {
+	quoted, err := json.Marshal(text)
+	if err != nil {
+		return nil
+	}
+	escaped := string(quoted[1 : len(quoted)-1])
+	plain := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(escaped)
+	return []string{escaped, plain, strings.ReplaceAll(plain, "/", `\/`)}
 }
 
 // inBase64 is what a secret looks like inside of a longer text that was encoded as a whole. Three bytes become four

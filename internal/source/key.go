@@ -7,19 +7,21 @@ import (
 	"strings"
 )
 
-// BodyWithKey is a body with a key in it: another field of a form, or another member of a JSON object.
-func (s *Spec) BodyWithKey(body []byte, key string) ([]byte, error) {
+// BodyWithKey is a body with a key in it, another field of a form or another member of a JSON object, and what the body
+// says it is. A link to the next page is followed without a body; then the key is all there is.
+func (s *Spec) BodyWithKey(body []byte, key string) (with []byte, kind string, err error) {
 	name := s.Auth.Name
 	if s.Request.Send == sendForm {
 		field := url.QueryEscape(name) + "=" + url.QueryEscape(key)
-		return []byte(strings.TrimPrefix(string(body)+"&"+field, "&")), nil
+		return []byte(strings.TrimPrefix(string(body)+"&"+field, "&")), typeForm, nil
 	}
 	members := map[string]any{}
-	if err := json.Unmarshal(body, &members); err != nil {
-		return nil, fmt.Errorf("the body is no JSON object that could hold the key")
+	if err := json.Unmarshal(body, &members); err != nil && len(body) > 0 {
+		return nil, "", fmt.Errorf("the body is no JSON object that could hold the key")
 	}
 	members[name] = key
-	return json.Marshal(members)
+	with, err = json.Marshal(members)
+	return with, typeJSON, err
 }
 
 // withoutKey takes our key out of a link that the provider sent: positions are stored, and the key is put in again when
