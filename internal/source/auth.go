@@ -132,5 +132,5 @@ func (n SecretName) NotSet() string {
 // setSecret is how to set a secret.
 func setSecret(name string) string {
 	variable := strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
-	return fmt.Sprintf("set secrets: {%s: \"env:%s_KEY\"} in patra.yaml, and the variable that it names", name, variable)
+	return fmt.Sprintf("set secrets: {%s: \"env:%s\"} in patra.yaml, and the variable that it names", name, variable)
 }
