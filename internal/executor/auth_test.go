@@ -25,6 +25,7 @@ import (
 	"patra/internal/executor"
 	"patra/internal/gate"
 	"patra/internal/planner"
+	"patra/internal/sim"
 	"patra/internal/source"
 	"patra/internal/store"
 	"patra/internal/store/storetest"
@@ -243,6 +244,9 @@ func TestWaysToShowWhoWeAre(t *testing.T) {
 		{"NONE", `{type: NONE}`, byGet, nil, func(s seen) bool { return s.Header.Get("Authorization") == "" }},
 		{"API_KEY in a header", `{type: API_KEY, in: HEADER, name: x-api-key, secret: s}`, byGet, vault{"s": key}, header("X-Api-Key", key)},
 		{"API_KEY in the query", `{type: API_KEY, in: QUERY, name: "api key", secret: s}`, byGet, vault{"s": key}, func(s seen) bool { return len(s.URL.Query()["api key"]) == 1 && s.URL.Query().Get("api key") == key }},
+		{"API_KEY in the query, where something stood before", `{type: API_KEY, in: QUERY, name: k, secret: s}`, `{method: GET, path: /works, query: {k: demo, z: "a b"}}`, vault{"s": key}, func(s seen) bool {
+			return len(s.URL.Query()["k"]) == 1 && s.URL.Query().Get("k") == key && s.URL.Query().Get("z") == "a b"
+		}},
 		{"API_KEY in the query of a POST", `{type: API_KEY, in: QUERY, name: k, secret: s}`, byForm, vault{"s": key}, func(s seen) bool { return s.URL.RawQuery == "k="+url.QueryEscape(key) && s.params.Get("from") != "" }},
 		{"API_KEY in a form", `{type: API_KEY, in: BODY, name: k, secret: s}`, byForm, vault{"s": key}, func(s seen) bool {
 			return s.URL.RawQuery == "" && s.params.Get("k") == key && s.ContentLength == int64(len(s.body))
@@ -352,6 +356,41 @@ func TestAKeyHasARateOfItsOwn(t *testing.T) {
 				t.Errorf("%d of %d requests are charged to the source, %v", spent.Sent, len(l.all()), err)
 			}
 		})
+	}
+}
+
+// Of two phases each is counted where it belongs: the second may need no key.
+func TestEachPhaseHasItsOwnLimit(t *testing.T) {
+	text := strings.NewReplacer("rate: {perSecond: 10, burst: 10}", "rate: {perSecond: 50000, burst: 500}", "  fetch:\n    role: DETAIL\n", "  fetch:\n    role: DETAIL\n    auth: {type: NONE}\n").Replace(shippedFast(t, "pubmed"))
+	file, err := source.Load("pubmed.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	provider := sim.New(sim.Config{Seed: 9, From: from.AddDate(0, -1, 0), To: to.AddDate(0, 1, 0), PerDay: 120, Exact: true})
+	keyed := map[string]bool{}
+	var mu sync.Mutex
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		s := read(r)
+		mu.Lock()
+		keyed[r.URL.Path] = keyed[r.URL.Path] || s.params.Get("api_key") == "ncbi-value"
+		mu.Unlock()
+		r.Body = io.NopCloser(strings.NewReader(s.body))
+		provider.Handler().ServeHTTP(w, r)
+	}))
+	t.Cleanup(server.Close)
+	st, dbURL, plan := planAll(t, file, nil, server.URL)
+	x := runner(t, st, plan)
+	x.Credentials = &executor.Credentials{Secrets: vault{"ncbi": "ncbi-value"}}
+	if err := x.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if !keyed["/entrez/eutils/esearch.fcgi"] || keyed["/entrez/eutils/efetch.fcgi"] || len(keyed) != 2 {
+		t.Errorf("the key was sent to %v", keyed)
+	}
+	var right, wrong int
+	if err := storetest.Inspect(t, dbURL).QueryRow(`SELECT SUM((b.phase_code = 'SEARCH') = (r.gate_key = 'pubmed#ncbi')), SUM((b.phase_code = 'SEARCH') <> (r.gate_key = 'pubmed#ncbi'))
+		FROM ing_request r JOIN ing_task_run_batch b ON b.id = r.batch_id`).Scan(&right, &wrong); err != nil || right < 8 || wrong > 0 {
+		t.Errorf("%d requests are counted rightly and %d wrongly, %v", right, wrong, err)
 	}
 }
 

@@ -29,7 +29,7 @@ import (
 
 const (
 	clientID     = "client id/1"
-	clientSecret = "client+secret:%/1"
+	clientSecret = "s3cr3t+of:client%/1"
 )
 
 var client = vault{"acme-id": clientID, "acme": clientSecret}
@@ -119,7 +119,7 @@ func planLocked(t *testing.T, file *source.File, base string) (*store.Store, str
 		t.Fatal(err)
 	}
 	start, end := patra.InstantOf(from), patra.InstantOf(to)
-	p := &planner.Planner{Store: st, Secrets: &executor.Credentials{Secrets: client}, Config: planner.Config{TaskAttempts: 2, Target: 10_000, MaxPages: 2000, MinStep: time.Hour}}
+	p := &planner.Planner{Store: st, Secrets: &executor.Credentials{Secrets: client}, Config: planner.Config{TaskAttempts: 1, Target: 10_000, MaxPages: 2000, MinStep: time.Hour}}
 	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, From: &start, To: &end, BaseURL: base})
 	if err != nil {
 		t.Fatal(err)
@@ -169,52 +169,59 @@ func TestTokensComeFromAnotherHost(t *testing.T) {
 }
 
 // A token that the provider takes no longer is replaced once, and the same page is asked for again: also where a page can
-// be asked for only once, because a refusal gives none away, and where a request has only one attempt.
+// be asked for only once, because a refusal gives none away, and where a request has only one attempt. Nor is anything
+// given away by a request that could not be sent, because the new token was not to be had at once.
 func TestARefusedTokenIsReplaced(t *testing.T) {
 	stateful := `{type: TOKEN, pageSize: 2, maxPageSize: 2, sizeParam: size, positionParam: offset, initial: "0", next: "$.next", token: {state: STATEFUL, onSame: ERROR}, end: [EMPTY_PAGE]}`
-	i, l := &issuer{life: 3600}, &lock{}
-	var requests atomic.Int64
-	mux := http.NewServeMux()
-	mux.Handle("/token", i)
-	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
-		if requests.Add(1) == 3 {
-			i.forget()
-		}
-		s := read(r)
-		if !i.opens(s) {
-			w.WriteHeader(http.StatusUnauthorized)
-			return
-		}
-		page := works(s)
-		page["next"] = map[string]string{"0": "2", "2": "4", "4": "6"}[s.params.Get("offset")]
-		json.NewEncoder(w).Encode(page)
-	})
-	l.Server = httptest.NewServer(mux)
-	t.Cleanup(l.Close)
-	text := strings.NewReplacer("maxAttempts: 3", "maxAttempts: 1").Replace(lockedSource(ownTokens, byGet, stateful))
-	file, err := source.Load("locked.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	st, dbURL, plan := planLocked(t, file, l.URL)
-	x := runner(t, st, plan)
-	x.Config.Workers, x.Client, x.Credentials = 1, trustedTo, &executor.Credentials{Secrets: client}
-	restarts := 0
-	x.Observe = func(e executor.Event) {
-		if e.Kind == executor.EventRestart {
-			restarts++
-		}
-	}
-	if err := x.Run(t.Context()); err != nil {
-		t.Fatal(err)
-	}
-	complete(t, st, dbURL)
-	if i.tokens() != 2 || restarts > 0 {
-		t.Errorf("%d tokens, %d restarts", i.tokens(), restarts)
-	}
-	var refused int
-	if err := storetest.Inspect(t, dbURL).QueryRow(`SELECT COUNT(*) FROM ing_request WHERE kind_code = 'PAGE' AND http_status = 401 AND level_code = 'L1'`).Scan(&refused); err != nil || refused != 1 {
-		t.Errorf("%d requests were refused, %v", refused, err)
+	for attempts, hitch := range map[string]bool{"maxAttempts: 1": false, "maxAttempts: 3": true} {
+		t.Run(attempts, func(t *testing.T) {
+			i := &issuer{life: 3600}
+			var requests atomic.Int64
+			mux := http.NewServeMux()
+			mux.Handle("/token", i)
+			mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
+				if requests.Add(1) == 3 {
+					i.forget()
+					if hitch {
+						i.failing = []http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }}
+					}
+				}
+				s := read(r)
+				if !i.opens(s) {
+					w.WriteHeader(http.StatusUnauthorized)
+					return
+				}
+				page := works(s)
+				page["next"] = map[string]string{"0": "2", "2": "4", "4": "6"}[s.params.Get("offset")]
+				json.NewEncoder(w).Encode(page)
+			})
+			server := httptest.NewServer(mux)
+			t.Cleanup(server.Close)
+			file, err := source.Load("locked.yaml", []byte(strings.Replace(lockedSource(ownTokens, byGet, stateful), "maxAttempts: 3", attempts, 1)))
+			if err != nil {
+				t.Fatal(err)
+			}
+			st, dbURL, plan := planLocked(t, file, server.URL)
+			x := runner(t, st, plan)
+			x.Config.Workers, x.Client, x.Credentials = 1, trustedTo, &executor.Credentials{Secrets: client}
+			restarts := 0
+			x.Observe = func(e executor.Event) {
+				if e.Kind == executor.EventRestart {
+					restarts++
+				}
+			}
+			if err := x.Run(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			complete(t, st, dbURL)
+			if i.tokens() != 2 || restarts > 0 || len(i.failing) > 0 {
+				t.Errorf("%d tokens, %d restarts", i.tokens(), restarts)
+			}
+			var refused int
+			if err := storetest.Inspect(t, dbURL).QueryRow(`SELECT COUNT(*) FROM ing_request WHERE kind_code = 'PAGE' AND http_status = 401 AND level_code = 'L1'`).Scan(&refused); err != nil || refused != 1 {
+				t.Errorf("%d requests were refused, %v", refused, err)
+			}
+		})
 	}
 }
 
@@ -250,6 +257,7 @@ func TestTokensThatAreNotGiven(t *testing.T) {
 		text   string
 	}{
 		"a bad client":    {say(401, `{"error":"invalid_client","error_description":"no `+clientSecret+` here"}`), patra.LevelFatal, patra.CodeAuth, `client id "acme-id", secret "acme"`},
+		"many words":      {say(400, `{"error":"x","error_description":"`+strings.Repeat("-", 190)+clientSecret+`"}`), patra.LevelFatal, patra.CodeAuth, "---"},
 		"a bad scope":     {say(400, `{"error":"invalid_scope"}`), patra.LevelFatal, patra.CodeAuth, `invalid_scope`},
 		"no words":        {say(403, ``), patra.LevelFatal, patra.CodeAuth, `check both`},
 		"too many":        {say(429, ``), patra.LevelRetry, patra.CodeRateLimited, "slow down"},
@@ -274,7 +282,7 @@ func TestTokensThatAreNotGiven(t *testing.T) {
 			if name == "a token at last" { // the second one is refused as well
 				c.level, c.text = patra.LevelFatal, "refuses a new token"
 			}
-			if !ok || f.Level != c.level || f.Code != c.code || !strings.Contains(f.Text, c.text) || strings.Contains(f.Text, clientSecret) {
+			if !ok || f.Level != c.level || f.Code != c.code || !strings.Contains(f.Text, c.text) || strings.Contains(f.Text, clientSecret[:6]) {
 				t.Errorf("%v (%v)", err, f)
 			}
 		})
