@@ -91,6 +91,7 @@ type PageOpen struct {
 const (
 	RequestPage  = "PAGE"
 	RequestProbe = "PROBE" // how much there is, before anybody asks for it
+	RequestAuth  = "AUTH"  // for a token that later requests carry
 )
 
 // RequestOpen announces a request that belongs to no run, before it is sent.

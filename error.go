@@ -31,6 +31,7 @@ const (
 	CodeWebPage       = "WEB_PAGE"       // a web page in place of data
 	CodeSchema        = "SCHEMA"         // the items path is gone from a successful answer
 	CodeProvider      = "PROVIDER"       // the provider says so in its answer
+	CodeAuth          = "AUTH"           // the provider does not accept who we say we are, or we cannot say it
 	CodeDeepPaging    = "DEEP_PAGING"    // the provider answers no further, and there is more
 	CodeLoop          = "LOOP"           // the walk repeats itself
 	CodeMissingID     = "MISSING_ID"     // a record without a usable id

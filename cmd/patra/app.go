@@ -16,7 +16,9 @@ import (
 
 	"patra"
 	"patra/internal/config"
+	"patra/internal/executor"
 	"patra/internal/gate"
+	"patra/internal/secret"
 	"patra/internal/store"
 	"patra/sources"
 )
@@ -33,6 +35,10 @@ type app struct {
 	bars   *mpb.Progress // shared by harvests that run at the same time
 	once   sync.Once
 	local  *gate.Local
+
+	unlock sync.Once
+	vault  *secret.Vault
+	shown  *executor.Credentials
 }
 
 // load reads the configuration once: defaults, file, environment, flags.

@@ -5,9 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 
 	"patra"
+	"patra/internal/source"
 	"patra/internal/store"
 )
 
@@ -16,7 +18,7 @@ const (
 	exitOK          = 0 // done and complete
 	exitFailed      = 1
 	exitUsage       = 2 // usage or invalid input
-	exitEnvironment = 3 // store, network, disk, migration needed
+	exitEnvironment = 3 // store, network, secret, disk, migration needed
 	exitIncomplete  = 4 // ran, but something is missing
 )
 
@@ -58,6 +60,9 @@ func report(stderr io.Writer, err error) int {
 		for _, p := range found {
 			fmt.Fprintf(stderr, "patra: %s\n", p)
 		}
+		if !slices.ContainsFunc(found, func(p patra.Problem) bool { return !ofEnvironment(p) }) {
+			return exitEnvironment
+		}
 		return exitUsage
 	}
 	fmt.Fprintf(stderr, "patra: %s\n", err)
@@ -71,4 +76,9 @@ func report(stderr io.Writer, err error) int {
 		return exitIncomplete
 	}
 	return exitFailed
+}
+
+// ofEnvironment reports whether a problem is not with what was asked but with where it was asked.
+func ofEnvironment(p patra.Problem) bool {
+	return p.Code == source.CodeSecretMissing || p.Code == source.CodeSecretUnreadable
 }

@@ -24,12 +24,12 @@ func (a *app) planner(s *store.Store, contact string, probe bool) (*planner.Plan
 	if err != nil {
 		return nil, err
 	}
-	p := &planner.Planner{Store: s, Observe: a.planning(), Config: planner.Config{
+	p := &planner.Planner{Store: s, Secrets: a.credentials(), Observe: a.planning(), Config: planner.Config{
 		SafetyLag: time.Duration(c.Planner.SafetyLag), TaskAttempts: int64(c.Executor.TaskAttempts), Target: int64(c.Planner.TargetRecords), MaxPages: int64(c.Planner.MaxPages),
 		MinStep: time.Duration(c.Planner.MinStep), Inventory: int64(c.Planner.Inventory), Probes: c.Planner.Probes, BackfillShare: float64(c.Planner.BackfillShare) / 100,
 	}}
 	if probe {
-		p.Prober = &executor.Prober{Store: s, Gate: a.gate(), Client: clientFor, Vars: source.Vars{Contact: contact, Version: version}, Log: a.logger(c)}
+		p.Prober = &executor.Prober{Store: s, Gate: a.gate(), Client: clientFor, Vars: source.Vars{Contact: contact, Version: version}, Log: a.logger(c), Credentials: a.credentials()}
 	}
 	return p, nil
 }

@@ -64,9 +64,10 @@ func (a *app) printPrice(v *planView) {
 		return
 	}
 	fmt.Fprintf(a.stdout, "Price     about %s in %s%s\n", plural(p.Records, "record"), plural(p.Requests, "request"), sizeText(p.Bytes))
-	fmt.Fprintf(a.stdout, "Time      %s at the permitted %g requests a second; done by %s\n", roughly(p.Seconds), v.Spec.Rate.PerSecond, p.Finish.Time().Format("2006-01-02 15:04 UTC"))
+	tariff := v.Spec.Tariff(a.have)
+	fmt.Fprintf(a.stdout, "Time      %s at the permitted %g requests a second; done by %s\n", roughly(p.Seconds), tariff.PerSecond, p.Finish.Time().Format("2006-01-02 15:04 UTC"))
 	if p.Share > 0 {
-		fmt.Fprintf(a.stdout, "Quota     %.1f %% of a day's %s\n", 100*p.Share, plural(v.Spec.Tariff().DailyQuota, "request"))
+		fmt.Fprintf(a.stdout, "Quota     %.1f %% of a day's %s\n", 100*p.Share, plural(tariff.DailyQuota, "request"))
 	}
 	fmt.Fprintln(a.stdout)
 	t := newTable(a.stdout, "purpose", "answers for", "asks for", "records", "by")

@@ -2,6 +2,7 @@ package main
 
 import (
 	"errors"
+	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -39,8 +40,22 @@ func quickSource(t testing.TB, code string) string {
 	return strings.Join(lines, "\n")
 }
 
+// parrot is a provider at /locked that wants to know who is asking, and says in its answer what it was told.
+func parrot(w http.ResponseWriter, r *http.Request) {
+	said := r.Header.Get("Authorization")
+	if said != "Bearer swordfish-0815" {
+		http.Error(w, "I do not know "+said, http.StatusUnauthorized)
+		return
+	}
+	items := ""
+	if r.URL.Query().Get("offset") == "0" {
+		items = fmt.Sprintf(`{"id":"1","title":%q},{"title":%q}`, said, said)
+	}
+	fmt.Fprintf(w, `{"items":[%s]}`, items)
+}
+
 // TestSessions plays the sessions in testdata: what a person types and sees. Each has a simulated provider at $SIM
-// with 120 works a day in May 2026, a folder `quick` with a fast source file, and the command `provider down|up`.
+// with 120 works a day in May 2026 and one that asks for a password at $SIM/locked, a folder `quick` with a fast source file, and the command `provider down|up`.
 func TestSessions(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -53,6 +68,10 @@ func TestSessions(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if down.Load() {
 					http.Error(w, "closed today", http.StatusForbidden)
+					return
+				}
+				if strings.HasPrefix(r.URL.Path, "/locked/") {
+					parrot(w, r)
 					return
 				}
 				provider.ServeHTTP(w, r)

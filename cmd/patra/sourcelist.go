@@ -177,7 +177,7 @@ func (a *app) sourceShowCmd() *cobra.Command {
 		Use: "show SOURCE", Short: "Show a source as it counts now", Args: exactly("SOURCE"),
 		Long: strings.TrimSpace(`
 Show a source as it counts now: what was applied to the registry, or else the file as it is understood. Comments say which
-of the two it is. With -o only the source is printed.`),
+of the two it is, which secrets the source wants, and whether they are set here. With -o only the source is printed.`),
 		RunE: func(c *cobra.Command, args []string) error {
 			st, err := a.current(c.Context(), args[0])
 			if err != nil {
@@ -195,6 +195,7 @@ of the two it is. With -o only the source is printed.`),
 				return err
 			}
 			fmt.Fprintf(a.stdout, "# In force: %s\n", how)
+			a.printSecrets(a.stdout, f)
 			for _, r := range registry.Foreign(st.rows, st.At) {
 				fmt.Fprintf(a.stdout, "# Not shown: %s\n", foreign(r))
 			}

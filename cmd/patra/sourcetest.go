@@ -1,17 +1,15 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"io"
-	"net/http"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"patra"
-	"patra/internal/egress"
+	"patra/internal/executor"
 	"patra/internal/expr"
 	"patra/internal/planner"
 	"patra/internal/source"
@@ -49,7 +47,7 @@ func (a *app) sourceTestCmd() *cobra.Command {
 				day := patra.UnitDay.Floor(now()) - 2*patra.Day
 				req.From = &day
 			}
-			page, err := tryPage(c.Context(), req, most)
+			page, err := a.tryPage(c.Context(), req, most)
 			if err != nil {
 				return err
 			}
@@ -67,12 +65,15 @@ func (a *app) sourceTestCmd() *cobra.Command {
 }
 
 // tryPage sends one request, or two where a search gives only ids.
-func tryPage(ctx context.Context, req planner.Request, most int) (*triedPage, error) {
+func (a *app) tryPage(ctx context.Context, req planner.Request, most int) (*triedPage, error) {
 	spec, err := source.Compile(req.Source, source.Options{Endpoint: req.Endpoint, Operation: patra.Harvest, Contact: req.Contact, Parameters: req.Params})
 	if err != nil {
 		return nil, err
 	}
 	if err := spec.Harvestable(); err != nil {
+		return nil, err
+	}
+	if _, err := spec.Access(a.have); err != nil {
 		return nil, err
 	}
 	query := expr.All()
@@ -93,8 +94,7 @@ func tryPage(ctx context.Context, req planner.Request, most int) (*triedPage, er
 	if err != nil {
 		return nil, err
 	}
-	client := clientFor(spec, req.BaseURL)
-	page, items, err := try(ctx, client, program, call)
+	page, items, err := a.try(ctx, program, call, req.BaseURL)
 	if err != nil || spec.Second == nil || len(items) == 0 {
 		return page.fill(program, items, most), err
 	}
@@ -110,38 +110,41 @@ func tryPage(ctx context.Context, req planner.Request, most int) (*triedPage, er
 	if call, err = spec.BuildIDs(wanted, req.BaseURL, vars); err != nil {
 		return nil, err
 	}
-	_, items, err = try(ctx, client, second, call)
+	_, items, err = a.try(ctx, second, call, req.BaseURL)
 	return page.fill(second, items, most), err
 }
 
 // try sends a request and reads the answer.
-func try(ctx context.Context, client *http.Client, program *source.Program, call source.Call) (*triedPage, [][]byte, error) {
+func (a *app) try(ctx context.Context, program *source.Program, call source.Call, baseURL string) (*triedPage, [][]byte, error) {
 	page := &triedPage{Method: call.Method, URL: call.URL}
-	req, err := http.NewRequestWithContext(ctx, call.Method, call.URL, bytes.NewReader(call.Body))
+	c, err := a.load()
 	if err != nil {
 		return page, nil, err
 	}
-	for k, v := range call.Headers {
-		req.Header.Set(k, v)
-	}
-	req.Header.Set("Accept-Encoding", "gzip")
-	resp, err := client.Do(req)
+	p := &executor.Prober{Store: unwritten{}, Gate: a.gate(), Client: clientFor, Vars: source.Vars{Contact: c.Contact, Version: version}, Log: a.logger(c), Credentials: a.credentials()}
+	got, err := p.Try(ctx, program, call, baseURL)
 	if err != nil {
-		return page, nil, environment(egress.Cause(err))
+		err = fmt.Errorf("%s %s: %w", call.Method, call.URL, err)
+		if got.Status == 0 { // nobody answered
+			err = environment(err)
+		}
+		return page, nil, err
 	}
-	defer resp.Body.Close()
-	body, err := egress.ReadBody(resp, program.Spec.HTTP.MaxBody)
-	if err != nil {
-		return page, nil, environment(err)
-	}
-	read, err := program.Read(resp.StatusCode, body, program.Spec.First())
-	if err != nil {
-		return page, nil, fmt.Errorf("%s %s: %w", call.Method, call.URL, err)
-	}
-	page.Status, page.Bytes, page.Items = resp.StatusCode, len(body), len(read.Items)
-	page.HasNext, page.Next, page.End, page.Total = read.HasNext, read.Next, read.End, read.Total
-	return page, read.Items, nil
+	page.Status, page.Bytes, page.Items = got.Status, got.Bytes, len(got.Items)
+	page.HasNext, page.Next, page.End, page.Total = got.HasNext, got.Next, got.End, got.Total
+	return page, got.Items, nil
 }
+
+// unwritten takes the rows of requests of which nothing is to be stored.
+type unwritten struct{}
+
+// OpenRequest implements executor.Requests.
+func (unwritten) OpenRequest(context.Context, patra.Instant, patra.RequestOpen) (int64, error) {
+	return 0, nil
+}
+
+// CloseRequest implements executor.Requests.
+func (unwritten) CloseRequest(context.Context, int64, patra.Exchange) error { return nil }
 
 // fill reads some of the items as records.
 func (p *triedPage) fill(program *source.Program, items [][]byte, most int) *triedPage {

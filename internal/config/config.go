@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"patra"
+	"patra/internal/secret"
 )
 
 // Config is everything that can be set. A key that is not here is a mistake in the file.
@@ -17,6 +18,7 @@ type Config struct {
 	Store     Store      `yaml:"store" json:"store"`
 	Contact   string     `yaml:"contact" json:"contact"` // mail address sent where a provider asks for one
 	Sources   Sources    `yaml:"sources" json:"sources"`
+	Secrets   Secrets    `yaml:"secrets" json:"secrets"` // from the file only
 	Executor  Executor   `yaml:"executor" json:"executor"`
 	Planner   Planner    `yaml:"planner" json:"planner"`
 	Ops       Ops        `yaml:"ops" json:"ops"`
@@ -33,6 +35,9 @@ type Store struct {
 type Sources struct {
 	Dir string `yaml:"dir" json:"dir"` // empty for the shipped ones only
 }
+
+// Secrets says where secrets are, by the names that sources use. It holds references and never a secret.
+type Secrets map[string]secret.Reference
 
 // Executor sets how tasks are worked on.
 type Executor struct {
@@ -70,7 +75,8 @@ type Log struct {
 // Default is what holds when nothing is set. All defaults are here and, for a schedule, below; nowhere else.
 func Default() Config {
 	return Config{
-		Store: Store{URL: "sqlite:patra.db"},
+		Store:   Store{URL: "sqlite:patra.db"},
+		Secrets: Secrets{},
 		Executor: Executor{
 			Workers:      4,
 			PerPartition: 2,

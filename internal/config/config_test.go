@@ -77,7 +77,7 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := config.Config{
-		Store: config.Store{URL: "mysql://u:p@h/db"}, Contact: "a@b.org", Sources: config.Sources{Dir: "/srv/sources"},
+		Store: config.Store{URL: "mysql://u:p@h/db"}, Contact: "a@b.org", Sources: config.Sources{Dir: "/srv/sources"}, Secrets: config.Secrets{},
 		Executor: config.Executor{
 			Workers: 10, PerPartition: 3, Lease: config.Duration(2 * time.Minute),
 			Heartbeat: config.Duration(30 * time.Second), TaskAttempts: 7, Memory: 1 << 30,
@@ -152,9 +152,16 @@ func TestProblems(t *testing.T) {
 		{"planner from variables", "", []string{"PATRA_PLANNER_MAXPAGES=0", "PATRA_PLANNER_BACKFILLSHARE=0.5"}, []string{
 			`environment: PATRA_PLANNER_BACKFILLSHARE: "0.5" is not a percentage from 1% to 100% (BAD_VALUE at planner.backfillShare)`,
 			`environment: PATRA_PLANNER_MAXPAGES: maxPages must be at least 1, not 0 (OUT_OF_RANGE at planner.maxPages)`}},
+		{"a secret in the file", "contact: ''\nsecrets:\n  ncbi: s3cret-canary\n  wos: ${env:KEY}\n  Bad.Name: env:X\n  none:", []string{"KEY=s3cret-canary"}, []string{
+			`patra.yaml:3:9: secrets are not written here, only where they are: write "env:NAME" for an environment variable or "file:/path" for a file (BAD_VALUE at secrets.ncbi)`,
+			`patra.yaml:4:8: secrets are not written here, only where they are: write "env:NAME" for an environment variable or "file:/path" for a file (BAD_VALUE at secrets.wos)`,
+			`patra.yaml:5:13: "Bad.Name" is not the name of a secret (BAD_VALUE at secrets["Bad.Name"]). Use small letters, digits, hyphens and underscores, at most 47, as in the auth block of the source`,
+			`patra.yaml:6:3: the secret "none" is nowhere (BAD_VALUE at secrets.none). Write "env:NAME" for an environment variable or "file:/path" for a file, or leave it out`}},
+		{"secrets from variables", "", []string{"PATRA_SECRETS_NCBI=env:X"}, []string{
+			`environment: the variable "PATRA_SECRETS_NCBI" is not used: secrets is a table, and comes from the file only (UNKNOWN_ENV). Unset it, and write secrets into the file`}},
 		{"schedules from variables", "", []string{"PATRA_SCHEDULES=[]", "PATRA_SCHEDULES_0_CRON=@daily"}, []string{
-			`environment: the variable "PATRA_SCHEDULES" is not used: schedules is a list, and lists come from the file only (UNKNOWN_ENV). Unset it, and write the list into the file`,
-			`environment: the variable "PATRA_SCHEDULES_0_CRON" is not used: schedules is a list, and lists come from the file only (UNKNOWN_ENV). Unset it, and write the list into the file`}},
+			`environment: the variable "PATRA_SCHEDULES" is not used: schedules is a list, and comes from the file only (UNKNOWN_ENV). Unset it, and write schedules into the file`,
+			`environment: the variable "PATRA_SCHEDULES_0_CRON" is not used: schedules is a list, and comes from the file only (UNKNOWN_ENV). Unset it, and write schedules into the file`}},
 		{"missing variable", "contact: a@b.org\nstore:\n  url: mysql://u:${env:DB_PASSWORD}@h/db\n", nil, []string{
 			`patra.yaml:3:8: the environment variable "DB_PASSWORD" is not set (MISSING_ENV at store.url). Set it, or write the value here`}},
 		{"badly written reference", "store:\n  url: mysql://u:${env:DB PASSWORD}@h/db\ncontact: ${env:X\n", []string{"X=1"}, []string{
@@ -164,7 +171,7 @@ func TestProblems(t *testing.T) {
 			`patra.yaml:2:12: expected a whole number, found a value that is not shown (WRONG_TYPE at executor.workers)`,
 			`patra.yaml:3:10: "***" is not a length of time such as 90s, 10m, 12h or 90d (BAD_VALUE at executor.lease)`}},
 		{"keys are not expanded", "${env:K}: 1\n", []string{"K=contact"}, []string{
-			`patra.yaml:1:1: unknown key "${env:K}" (UNKNOWN_KEY at ${env:K}). The keys here are store, contact, sources, executor, planner, ops, log, schedules`}},
+			`patra.yaml:1:1: unknown key "${env:K}" (UNKNOWN_KEY at ${env:K}). The keys here are store, contact, sources, secrets, executor, planner, ops, log, schedules`}},
 		{"unknown variable", "", []string{"PATRA_EXECUTOR_WORKRES=3", "PATRA_ZZZ=1", "PATRA_CONFG=x"}, []string{
 			`environment: unknown variable "PATRA_CONFG" (UNKNOWN_ENV). Did you mean "PATRA_CONFIG"?`,
 			`environment: unknown variable "PATRA_EXECUTOR_WORKRES" (UNKNOWN_ENV). Did you mean "PATRA_EXECUTOR_WORKERS"?`,
@@ -314,7 +321,7 @@ func TestJSON(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := `{"store":{"url":"sqlite:patra.db"},"contact":"","sources":{"dir":""},` +
+	want := `{"store":{"url":"sqlite:patra.db"},"contact":"","sources":{"dir":""},"secrets":{},` +
 		`"executor":{"workers":4,"perPartition":2,"lease":"1m","heartbeat":"20s","taskAttempts":5,"prefetch":true,"memory":"512MiB"},` +
 		`"planner":{"inventory":2000,"safetyLag":"10m","minStep":"1m","targetRecords":10000,"maxPages":1000,"probes":200,` +
 		`"backfillShare":"50%"},"ops":{"listen":""},"log":{"level":"warn","format":"text"},"schedules":[]}`

@@ -19,8 +19,8 @@ const environmentFile = "environment"
 // Allowed are the variables of ours that are no keys of the file; one that ends in * allows all that begin like it.
 var Allowed = [...]string{"PATRA_CONFIG", "PATRA_TEST_*"}
 
-// fileOnly are the keys that no variable sets: one text cannot say a list.
-var fileOnly = [...]string{"schedules"}
+// fileOnly are the keys that no variable sets, and what they are: one text cannot say it.
+var fileOnly = map[string]string{"schedules": "a list", "secrets": "a table"}
 
 // Variable is the name of the variable that sets the key at path: PATRA_STORE_URL for store.url.
 func Variable(path string) string {
@@ -81,12 +81,12 @@ func allowed(name string) bool {
 
 // unknownVariable suggests by what follows the prefix, which all have in common and which would make all look near.
 func unknownVariable(name string, paths map[string]string) patra.Problem {
-	for _, key := range fileOnly {
+	for key, what := range fileOnly {
 		if v := Variable(key); name == v || strings.HasPrefix(name, v+"_") {
 			return patra.Problem{
 				Code: CodeUnknownEnv, File: environmentFile,
-				Text: fmt.Sprintf("the variable %q is not used: %s is a list, and lists come from the file only", name, key),
-				Hint: "unset it, and write the list into the file",
+				Text: fmt.Sprintf("the variable %q is not used: %s is %s, and comes from the file only", name, key, what),
+				Hint: "unset it, and write " + key + " into the file",
 			}
 		}
 	}

@@ -60,6 +60,7 @@ func (c Config) findings() []finding {
 	all.add(finding{paths: []string{"contact"}, code: strictyaml.CodeBadValue,
 		text: "contact does not look like a mail address", hint: "write one such as library@example.org"},
 		c.Contact == "" || isAddress(c.Contact))
+	all = append(all, c.Secrets.findings()...)
 	all = append(all, c.Executor.findings()...)
 	all = append(all, c.Planner.findings()...)
 	all.add(finding{paths: []string{"ops.listen"}, code: strictyaml.CodeBadValue,

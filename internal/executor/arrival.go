@@ -31,7 +31,7 @@ type arrival struct {
 func (r *run) start(ctx context.Context, page patra.OpenPage, call source.Call, held *allowance) *arrival {
 	ctx, stop := context.WithCancel(ctx)
 	a := &arrival{page: page, done: make(chan struct{}), stop: stop, held: held}
-	limit, program, client := r.program.Spec, r.program, r.client
+	program, client := r.program, r.client
 	if page.Phase == patra.PhaseDetail {
 		program, client = r.second, r.secondClient
 	}
@@ -41,7 +41,7 @@ func (r *run) start(ctx context.Context, page patra.OpenPage, call source.Call, 
 		if a.err = a.held.take(ctx, program.Spec.HTTP.MaxBody); a.err != nil {
 			return
 		}
-		if a.got, a.err = r.fetch(ctx, page, call, limit, program.Spec, client); a.err != nil {
+		if a.got, a.err = r.fetch(ctx, page, call, program.Spec, client); a.err != nil {
 			return
 		}
 		a.held.keep(int64(len(a.got.body)) * memoryPerByte)

@@ -116,6 +116,8 @@ type Executor struct {
 	Done    func(ctx context.Context) (bool, error) // asked by an idle worker; nil is never
 	Client  func(*source.Spec, string) *http.Client // the way out to a source, or to the base URL of a plan
 
+	Credentials *Credentials // nil: nobody is named
+
 	turn   atomic.Uint64
 	memory memory
 	ready  sync.Map // fingerprint + base URL -> *target
@@ -200,7 +202,7 @@ func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
 		defer close(beating)
 		x.heartbeat(runCtx, c.Lease, stop)
 	}()
-	r := &run{Executor: x, claim: c, target: t, wire: wire{x.Gate, ctx.Done()}, log: x.Log.With("task", c.TaskID, "run", c.RunID, "slice", c.Slice.ID), strain: patra.Strain{Limits: x.Config.Strain}}
+	r := &run{Executor: x, claim: c, target: t, wire: x.wire(c, ctx.Done()), log: x.Log.With("task", c.TaskID, "run", c.RunID, "slice", c.Slice.ID), strain: patra.Strain{Limits: x.Config.Strain}}
 	err = r.walk(runCtx)
 	if early, ok := errors.AsType[*endedEarly](err); ok {
 		r.countConfirmed(runCtx)
@@ -212,6 +214,11 @@ func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
 	stop(nil)
 	<-beating
 	return x.close(ctx, c, r, err)
+}
+
+// wire is the way of a claim's requests.
+func (x *Executor) wire(c *patra.Claim, drain <-chan struct{}) wire {
+	return wire{gate: x.Gate, rows: x.Store, dial: x.Client, credentials: x.Credentials, vars: x.Config.Vars, base: c.BaseURL, drain: drain}
 }
 
 // target finds or makes the program and the client for a claim.

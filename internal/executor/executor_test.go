@@ -256,7 +256,7 @@ func TestBrokenAnswersAreNeverZeroHits(t *testing.T) {
 		{"204", ``, 204, patra.CodeBadBody, patra.LevelRetry},
 		{"206", `{"message":{"items":[],"next-cursor":"x"}}`, 206, patra.CodeBadBody, patra.LevelRetry},
 		{"a redirect", ``, 302, patra.CodeHTTP, patra.LevelRequest},
-		{"401", ``, 401, patra.CodeHTTP, patra.LevelFatal},
+		{"401", ``, 401, patra.CodeAuth, patra.LevelFatal},
 		{"400", `{}`, 400, patra.CodeHTTP, patra.LevelRequest},
 	} {
 		t.Run(c.name, func(t *testing.T) {

@@ -2,12 +2,10 @@ package executor
 
 import (
 	"context"
-	"crypto/rand"
 	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
-	"time"
 
 	"patra"
 	"patra/internal/expr"
@@ -36,6 +34,8 @@ type Prober struct {
 	Vars   source.Vars
 	Log    *slog.Logger
 
+	Credentials *Credentials // nil: nobody is named
+
 	ready sync.Map // fingerprint + base URL -> *target
 }
 
@@ -52,7 +52,7 @@ func (p *Prober) Probe(ctx context.Context, spec *source.Spec, query expr.Node, 
 	if err != nil {
 		return patra.Probe{}, err
 	}
-	w := wire{gate: p.Gate}
+	w := p.wire(baseURL)
 	for attempt := 1; ; attempt++ {
 		probe, err := p.ask(ctx, w, t, call)
 		failed, ok := errors.AsType[*failedPage](err)
@@ -62,7 +62,7 @@ func (p *Prober) Probe(ctx context.Context, spec *source.Spec, query expr.Node, 
 		if ctx.Err() != nil {
 			return probe, context.Cause(ctx)
 		}
-		if failed.fault.Level != patra.LevelRetry || attempt >= min(spec.Retry.MaxAttempts, probeAttempts) {
+		if failed.fault.Level != patra.LevelRetry || attempt >= min(spec.Retry.MaxAttempts, probeAttempts) && !failed.renewed(attempt) {
 			return probe, failed.fault
 		}
 		p.Log.Info("count is asked for again", "source", spec.Source, "code", failed.fault.Code, "attempt", attempt)
@@ -101,36 +101,25 @@ func (p *Prober) target(spec *source.Spec, baseURL string) (*target, error) {
 	return t.(*target), nil
 }
 
-// ask sends one request and reads what it says. Waiting comes before the row: a probe that is called off while it waits
-// was never a request.
-func (p *Prober) ask(ctx context.Context, w wire, t *target, call source.Call) (patra.Probe, error) {
+func (p *Prober) wire(baseURL string) wire {
+	return wire{gate: p.Gate, rows: p.Store, dial: p.Client, credentials: p.Credentials, vars: p.Vars, base: baseURL}
+}
+
+// ask sends one request and reads what it says.
+func (p *Prober) ask(ctx context.Context, w wire, t *target, call source.Call) (probe patra.Probe, err error) {
 	spec := t.program.Spec
-	at, wait, err := w.reserve(ctx, spec)
-	if err != nil {
-		return patra.Probe{}, err
+	if _, err := w.identify(ctx, spec); err != nil { // a token is asked for before the turn of the request comes
+		return probe, unsent(err)
 	}
-	if err := w.await(ctx, spec, at.Add(wait)); err != nil {
-		return patra.Probe{}, err
-	}
-	open := patra.RequestOpen{RequestID: rand.Text(), Kind: patra.RequestProbe, GateKey: spec.Source, Cost: 1, Waited: wait.Microseconds(), AcquiredAt: at}
-	id, err := p.Store.OpenRequest(ctx, patra.InstantOf(time.Now()), open)
-	if err != nil {
-		return patra.Probe{}, err
-	}
-	got, err := w.send(ctx, spec, t.client, call, open.RequestID)
-	var probe patra.Probe
-	if err == nil {
-		if probe, err = told(t.program, got); err != nil {
-			err = got.failed(patra.AsFault(err))
+	_, err = w.apart(ctx, w.limit(spec), patra.RequestProbe, func(requestID string) (answer, error) {
+		got, err := w.send(ctx, spec, t.client, call, requestID)
+		if err == nil {
+			if probe, err = told(t.program, got); err != nil {
+				err = got.failed(patra.AsFault(err))
+			}
 		}
-	}
-	if failed, ok := errors.AsType[*failedPage](err); ok {
-		got.exchange = failed.exchange
-	}
-	// What became of a request is written down also when nobody waits for its answer any more.
-	if lost := p.Store.CloseRequest(context.WithoutCancel(ctx), id, got.exchange); lost != nil {
-		return probe, lost
-	}
+		return got, err
+	})
 	return probe, err
 }
 

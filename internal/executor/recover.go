@@ -41,15 +41,16 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 	if why := r.leave(now, fault); search && why != nil {
 		return why
 	}
-	if fault.Level != patra.LevelRetry || attempt >= spec.Retry.MaxAttempts || r.restarts >= spec.Retry.MaxAttempts {
+	exhausted := attempt >= spec.Retry.MaxAttempts && !failed.renewed(attempt) || r.restarts >= spec.Retry.MaxAttempts
+	if fault.Level != patra.LevelRetry || exhausted {
 		return lasting(fault)
 	}
-	wait, err := r.rest(ctx, spec, failed, attempt)
+	wait, err := r.rest(ctx, r.spec(page.Phase), failed, attempt)
 	if err != nil {
 		return err
 	}
 	switch slow := fault.Code == patra.CodeTimeout && attempt > 1 && search; {
-	case search && mustRestart(spec, fault):
+	case search && failed.sent() && mustRestart(spec, fault):
 		if slow {
 			r.shrink(ctx, fault.Code, true)
 		}
@@ -97,11 +98,17 @@ func lasting(f *patra.Fault) *patra.Fault {
 	return &grave
 }
 
-// mustRestart reports whether the page cannot be asked for again. A refusal for being too fast consumed nothing; any
-// other failure of a stateful request may have.
+// renewed reports whether a request failed for a token that is replaced now. That it is sent once more is not an attempt
+// of its own.
+func (f *failedPage) renewed(attempt int) bool {
+	return attempt == 1 && f.fault.Code == patra.CodeAuth && f.fault.Level == patra.LevelRetry
+}
+
+// mustRestart reports whether the page cannot be asked for again. A refusal for being too fast, or for who we are,
+// consumed nothing; any other failure of a stateful request may have.
 func mustRestart(spec *source.Spec, f *patra.Fault) bool {
 	if f.Code == patra.CodeTokenExpired {
 		return true
 	}
-	return spec.Stateful() && f.Code != patra.CodeRateLimited
+	return spec.Stateful() && f.Code != patra.CodeRateLimited && f.Code != patra.CodeAuth
 }

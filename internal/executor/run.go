@@ -164,16 +164,23 @@ func (r *run) announce(ctx context.Context, ordinal int64, position string) (tic
 
 // ticket is the row of a request: its place in the scan and its way through the gate.
 func (r *run) ticket(ctx context.Context, phase patra.Phase, ordinal int64, position string, call source.Call) (ticket, error) {
-	spec := r.program.Spec
-	at, wait, err := r.reserve(ctx, spec)
+	g, err := r.reserve(ctx, r.limit(r.spec(phase)))
 	if err != nil {
 		return ticket{}, err
 	}
 	r.batchNo++
 	return ticket{patra.PageOpen{
-		BatchNo: r.batchNo, ScanNo: r.scan.no, Phase: phase, Ordinal: ordinal, PageSize: spec.Pagination.PageSize, Before: position,
-		RequestID: rand.Text(), GateKey: spec.Source, Cost: 1, Waited: wait.Microseconds(), AcquiredAt: at, Request: call.Digest(),
+		BatchNo: r.batchNo, ScanNo: r.scan.no, Phase: phase, Ordinal: ordinal, PageSize: r.program.Spec.Pagination.PageSize, Before: position,
+		RequestID: rand.Text(), GateKey: g.key, Cost: 1, Waited: g.wait.Microseconds(), AcquiredAt: g.at, Request: call.Digest(),
 	}, call}, nil
+}
+
+// spec is that of a phase.
+func (r *run) spec(phase patra.Phase) *source.Spec {
+	if phase == patra.PhaseDetail {
+		return r.second.Spec
+	}
+	return r.program.Spec
 }
 
 // ask writes the row of the scan's next page and sends its request.
@@ -195,9 +202,12 @@ func (r *run) sendNow(ctx context.Context, next ticket) (*arrival, error) {
 }
 
 // fetch waits for the turn of an announced request, sends it and reads the whole answer.
-func (r *run) fetch(ctx context.Context, page patra.OpenPage, call source.Call, limit, spec *source.Spec, client *http.Client) (answer, error) {
+func (r *run) fetch(ctx context.Context, page patra.OpenPage, call source.Call, spec *source.Spec, client *http.Client) (answer, error) {
+	if _, err := r.identify(ctx, spec); err != nil { // a token is asked for before the turn of the request comes
+		return answer{}, unsent(err)
+	}
 	granted := page.AcquiredAt.Add(time.Duration(page.Waited) * time.Microsecond)
-	if err := r.await(ctx, limit, granted); err != nil {
+	if err := r.await(ctx, r.limit(spec), granted); err != nil {
 		return answer{}, err
 	}
 	if r.draining() {

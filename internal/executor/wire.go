@@ -3,6 +3,7 @@ package executor
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"encoding/json"
 	"errors"
 	"io"
@@ -20,8 +21,13 @@ const correlation = "X-Ingest-Correlation-Id"
 
 // wire is the way of requests to a provider: through the gate, out, and back as whole answers. Runs and probes share it.
 type wire struct {
-	gate  Gate
-	drain <-chan struct{} // closed when nothing more should be sent; nil is never
+	gate        Gate
+	rows        Requests
+	dial        func(*source.Spec, string) *http.Client
+	credentials *Credentials
+	vars        source.Vars
+	base        string          // what stands in for the source's own address
+	drain       <-chan struct{} // closed when nothing more should be sent; nil is never
 }
 
 // answer is a whole response.
@@ -32,6 +38,8 @@ type answer struct {
 	exchange patra.Exchange
 
 	retryAfter time.Duration
+	auth       source.Auth
+	who        *identity // nil: nobody was named
 }
 
 // digest is what is kept of an answer beside its body.
@@ -39,7 +47,7 @@ func (a answer) digest() json.RawMessage {
 	kept := map[string]any{"status": a.status}
 	for _, name := range []string{"Content-Type", "Date", "Retry-After", "X-Rate-Limit-Limit", "X-Rate-Limit-Interval", "X-Api-Pool"} {
 		if v := a.header.Get(name); v != "" {
-			kept[name] = v
+			kept[name] = a.who.hide(v)
 		}
 	}
 	b, err := json.Marshal(kept)
@@ -63,27 +71,44 @@ func (f *failedPage) Error() string { return f.fault.Error() }
 // Unwrap gives the fault.
 func (f *failedPage) Unwrap() error { return f.fault }
 
-// reserve charges one request to the gate. It tells when it was charged, and how long it has to wait from then.
-func (w wire) reserve(ctx context.Context, spec *source.Spec) (at patra.Instant, wait time.Duration, err error) {
-	wait, err = w.gate.Reserve(ctx, spec.Source, spec.Rate.PerSecond, spec.Rate.Burst)
-	return patra.InstantOf(time.Now()), wait, err
+// sent reports whether the request left us. One that did not has consumed nothing.
+func (f *failedPage) sent() bool { return f.exchange.SentAt != 0 }
+
+// limit is what bounds the requests of a spec, from where we are: with a key there may be another rate.
+func (w wire) limit(spec *source.Spec) source.Limit {
+	return spec.Limit(spec.Auth.Rate.PerSecond > 0 && w.credentials.has(spec.Auth))
+}
+
+// grant is a request's way through the gate: under which key and when it was charged, and how long it waits from then.
+type grant struct {
+	key  string
+	at   patra.Instant
+	wait time.Duration
+}
+
+// reserve charges one request to the gate.
+func (w wire) reserve(ctx context.Context, l source.Limit) (grant, error) {
+	wait, err := w.gate.Reserve(ctx, l.Key, l.PerSecond, l.Burst)
+	return grant{l.Key, patra.InstantOf(time.Now()), wait}, err
 }
 
 // await waits until a grant. If a cooldown began meanwhile, the grant is void and a new one is asked for: all who waited
 // would otherwise come at its very end.
-func (w wire) await(ctx context.Context, spec *source.Spec, granted patra.Instant) error {
+func (w wire) await(ctx context.Context, l source.Limit, granted patra.Instant) error {
 	wait := time.Until(granted.Time())
 	for {
 		if err := w.sleep(ctx, wait); err != nil {
 			return err
 		}
-		left, err := w.gate.Remaining(ctx, spec.Source)
+		left, err := w.gate.Remaining(ctx, l.Key)
 		if err != nil || left == 0 {
 			return err
 		}
-		if _, wait, err = w.reserve(ctx, spec); err != nil {
+		again, err := w.reserve(ctx, l)
+		if err != nil {
 			return err
 		}
+		wait = again.wait
 	}
 }
 
@@ -111,15 +136,31 @@ func (w wire) draining() bool {
 	}
 }
 
-// send sends a request that was granted and reads the whole answer.
-func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, call source.Call, requestID string) (a answer, err error) {
+// send sends a request that was granted and reads the whole answer. Who we are is added last: what is kept of a request
+// was made before, and holds no secret.
+func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, call source.Call, requestID string) (answer, error) {
+	who, err := w.identify(ctx, spec)
+	if err != nil {
+		return answer{}, unsent(err)
+	}
 	req, err := request(ctx, call, requestID)
 	if err != nil {
-		return a, err
+		return answer{}, err
+	}
+	if err := who.show(req, spec, call.Body); err != nil {
+		return answer{}, unsent(err)
 	}
 	if spec.Stateful() {
 		egress.Once(req)
 	}
+	a, err := exchange(req, client, spec, who)
+	a.body = who.hideBody(a.body)
+	return a, err
+}
+
+// exchange sends a finished request and reads the whole answer.
+func exchange(req *http.Request, client *http.Client, spec *source.Spec, who *identity) (a answer, err error) {
+	a.auth, a.who = spec.Auth, who
 	a.exchange.SentAt = patra.InstantOf(time.Now())
 	resp, err := client.Do(req)
 	if err == nil {
@@ -134,6 +175,32 @@ func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, 
 	}
 	a.retryAfter = source.RetryAfter(a.status, a.header, time.Now())
 	return a, nil
+}
+
+// apart sends a request that belongs to no run: through the gate, and with a row of its own before it is sent. Waiting
+// comes before the row: one that is called off while it waits was never a request.
+func (w wire) apart(ctx context.Context, l source.Limit, kind string, send func(requestID string) (answer, error)) (answer, error) {
+	g, err := w.reserve(ctx, l)
+	if err != nil {
+		return answer{}, err
+	}
+	if err := w.await(ctx, l, g.at.Add(g.wait)); err != nil {
+		return answer{}, err
+	}
+	open := patra.RequestOpen{RequestID: rand.Text(), Kind: kind, GateKey: g.key, Cost: 1, Waited: g.wait.Microseconds(), AcquiredAt: g.at}
+	id, err := w.rows.OpenRequest(ctx, patra.InstantOf(time.Now()), open)
+	if err != nil {
+		return answer{}, err
+	}
+	got, err := send(open.RequestID)
+	if failed, ok := errors.AsType[*failedPage](err); ok {
+		got.exchange = failed.exchange
+	}
+	// What became of a request is written down also when nobody waits for its answer any more.
+	if lost := w.rows.CloseRequest(context.WithoutCancel(ctx), id, got.exchange); lost != nil {
+		return got, lost
+	}
+	return got, err
 }
 
 func request(ctx context.Context, call source.Call, requestID string) (*http.Request, error) {
@@ -158,15 +225,35 @@ func (w wire) rest(ctx context.Context, spec *source.Spec, failed *failedPage, n
 	if failed.fault.Code != patra.CodeRateLimited {
 		return wait, nil
 	}
-	return wait, w.gate.Cooldown(ctx, spec.Source, wait)
+	return wait, w.gate.Cooldown(ctx, w.limit(spec).Key, wait)
 }
 
+// failed makes a failed page of an answer and what is wrong with it. Every fault of a provider comes through here, so
+// this is where it loses what nobody may see.
 func (a *answer) failed(f *patra.Fault) error {
-	a.exchange.Outcome, a.exchange.Level = outcomes[f.Code], f.Level
+	told := a.who.judge(*f, a.status)
+	if told.Code == patra.CodeAuth && a.who == nil && a.auth.Optional {
+		told.Text = a.auth.NotSent()
+	}
+	a.exchange.Outcome, a.exchange.Level = outcomes[told.Code], told.Level
 	if a.exchange.Outcome == "" {
 		a.exchange.Outcome = patra.OutcomeHTTPError
 	}
-	return &failedPage{fault: f, exchange: a.exchange, response: a.digest(), retryAfter: a.retryAfter}
+	return &failedPage{fault: &told, exchange: a.exchange, response: a.digest(), retryAfter: a.retryAfter}
+}
+
+// unsent makes a failed page of what kept a request from being sent. Failures of the store or the gate are not the
+// provider's, and stay what they are.
+func unsent(err error) error {
+	a := answer{exchange: patra.Exchange{FinishedAt: patra.InstantOf(time.Now())}}
+	if failed, ok := errors.AsType[*failedPage](err); ok { // of another request, without which this one cannot be
+		a.retryAfter = failed.retryAfter
+		return a.failed(failed.fault)
+	}
+	if fault, ok := errors.AsType[*patra.Fault](err); ok {
+		return a.failed(fault)
+	}
+	return err
 }
 
 var outcomes = map[string]string{

@@ -75,6 +75,10 @@ func (p *Planner) compile(req Request) (*Draft, error) {
 	if err := possible(spec, req); err != nil {
 		return nil, err
 	}
+	lacking, err := spec.Access(p.have())
+	if err != nil {
+		return nil, err
+	}
 	snap, err := spec.Snapshot()
 	if err != nil {
 		return nil, err
@@ -84,9 +88,17 @@ func (p *Planner) compile(req Request) (*Draft, error) {
 		return nil, err
 	}
 	snap.Origin = req.Origin
-	d := &Draft{Spec: spec, Snapshot: snap, Expr: query, Warnings: spec.Warnings()}
+	d := &Draft{Spec: spec, Snapshot: snap, Expr: query, Warnings: append(spec.Warnings(), lacking...)}
 	d.Plan.Operation, d.Plan.Campaign = req.Operation, campaign(req)
 	return d, nil
+}
+
+// have asks for secrets where there are any.
+func (p *Planner) have() func(string) (bool, error) {
+	if p.Secrets == nil {
+		return nil
+	}
+	return p.Secrets.Have
 }
 
 // question reads a query and makes sure that the source can be asked it, before anything is stored.

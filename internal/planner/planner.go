@@ -89,6 +89,11 @@ type Prober interface {
 	Probe(ctx context.Context, spec *source.Spec, query expr.Node, window patra.Window, baseURL string) (patra.Probe, error)
 }
 
+// Secrets reports whether a secret is set, or why it cannot be had. A planner never sees one.
+type Secrets interface {
+	Have(name string) (bool, error)
+}
+
 // Config is how finely a planner cuts, and how much it puts into the queue.
 type Config struct {
 	SafetyLag     time.Duration // of a source that names none
@@ -106,6 +111,7 @@ type Planner struct {
 	Store   Store
 	Config  Config
 	Prober  Prober      // nil: nothing is counted
+	Secrets Secrets     // nil: there are none
 	Observe func(Tally) // told how far the cutting is, now and then; may be nil
 }
 

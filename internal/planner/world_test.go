@@ -133,7 +133,7 @@ func newBench(spec *source.Spec, from *provider) *bench {
 func (b *bench) ctx() context.Context { return context.Background() }
 
 func (b *bench) job() *job {
-	j := &job{sliceParams: b.params, spec: b.spec, expr: expr.All(), tariff: b.spec.Tariff(), plan: patra.Plan{Strategy: b.spec.Strategy(), Source: b.spec.Source, Priority: 2}}
+	j := &job{sliceParams: b.params, spec: b.spec, expr: expr.All(), tariff: b.spec.Tariff(nil), plan: patra.Plan{Strategy: b.spec.Strategy(), Source: b.spec.Source, Priority: 2}}
 	j.judge = &judge{planner: b.planner, job: j, left: b.planner.Config.Probes}
 	return j
 }

@@ -41,6 +41,8 @@ var codeTypes = compileTypes(map[string]string{
 	"endpoints.*.window.strategy":         "ing_slice_strategy",
 	"endpoints.*.auth.type":               "reg_auth_type",
 	"endpoints.*.auth.in":                 "reg_auth_place",
+	"endpoints.*.auth.signer":             "reg_auth_signer",
+	"defaults.auth.signer":                "reg_auth_signer",
 	"defaults.auth.type":                  "reg_auth_type",
 	"defaults.auth.in":                    "reg_auth_place",
 	"query.fields.*.type":                 "reg_field_type",

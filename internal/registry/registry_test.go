@@ -464,3 +464,48 @@ func TestUnknownSettingsInARowAreRefused(t *testing.T) {
 		t.Errorf("before the first row: %v", err)
 	}
 }
+
+// Everything that can be said about who we are stands in one dimension, and comes back as it was.
+func TestEveryWayToShowWhoWeAreComesBack(t *testing.T) {
+	rate := source.KeyRate{PerSecond: 10, Burst: 10}
+	for _, auth := range []source.Auth{
+		{Type: "NONE"},
+		{Type: "API_KEY", In: "BODY", Name: "api_key", Secret: "ncbi", Optional: true, Rate: rate},
+		{Type: "BASIC", UserSecret: "acme-user", Secret: "acme"},
+		{Type: "BASIC", User: "library", Secret: "acme"},
+		{Type: "OAUTH2", TokenURL: "https://login.example.org/token", ClientID: "acme-id", Secret: "acme", Scopes: []string{"read", "list"}, Audience: "works", In: "BODY"},
+		{Type: "CUSTOM", Signer: "HMAC_SHA256", Secret: "acme", UserSecret: "acme-id", Options: map[string]string{"signed": "method path", "encoding": "base64"}, Rate: source.KeyRate{PerSecond: 0.5}},
+	} {
+		f := shipped(t)["pubmed"]
+		f.Defaults.Auth = auth
+		e := f.Endpoints["search"]
+		e.Auth = source.Auth{Secret: "another"}
+		f.Endpoints["search"] = e
+		rows := live(rowsOf(t, f), 10)
+		back, err := registry.File(rows, 10)
+		if err != nil || !reflect.DeepEqual(f, back) {
+			t.Errorf("%+v became %+v, %v", auth, back.Defaults.Auth, err)
+		}
+		for _, r := range rows {
+			if strings.Contains(string(r.Body), `"acme"`) && r.Dimension != patra.DimCredential {
+				t.Errorf("%s holds %s", r.Dimension, r.Body)
+			}
+		}
+		if err := registry.Check(back, registry.Words()); err != nil {
+			t.Error(err)
+		}
+		spec, fields, err := registry.Explain(rows, registry.Question{At: 10, Options: source.Options{Endpoint: "search", Operation: patra.Harvest, Contact: "me@example.org"}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if auth.Type != "NONE" && spec.Auth.Secret != "another" {
+			t.Errorf("compiled to %+v", spec.Auth)
+		}
+		for _, field := range fields {
+			want := map[bool]string{true: "endpoint", false: "source"}[field.Path == "auth.secret"]
+			if strings.HasPrefix(field.Path, "auth.") && field.Layer.Name != want && auth.Type != "NONE" {
+				t.Errorf("%s is from %s", field.Path, field.Layer.Name)
+			}
+		}
+	}
+}

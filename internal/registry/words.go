@@ -10,16 +10,17 @@ func Words() patra.Dictionary {
 		"ing_operation":     {Items: []string{"HARVEST", "BACKFILL", "UPDATE", "METRICS"}},
 		"reg_lifecycle":     {Items: []string{"ACTIVE", "DRAFT", "RETIRED"}},
 		"reg_endpoint_role": {Items: []string{"SEARCH", "DETAIL", "METRICS"}},
-		"reg_auth_type": {Items: []string{"NONE", "API_KEY", "BEARER", "BASIC", "OAUTH2"}, Aliases: map[string]string{
+		"reg_auth_type": {Items: []string{"NONE", "API_KEY", "BEARER", "BASIC", "OAUTH2", "CUSTOM"}, Aliases: map[string]string{
 			"apikey": "API_KEY", "api-key": "API_KEY", "key": "API_KEY",
 			"bearer_token": "BEARER",
 			"anonymous":    "NONE",
 		}},
-		"reg_auth_place": {Items: []string{"QUERY", "HEADER"}, Aliases: map[string]string{
+		"reg_auth_place": {Items: []string{"QUERY", "HEADER", "BODY"}, Aliases: map[string]string{
 			"url": "QUERY", "params": "QUERY",
 			"headers": "HEADER",
 		}},
-		"reg_send": {Items: []string{"QUERY", "FORM", "JSON"}},
+		"reg_auth_signer": {Items: []string{"HMAC_SHA256"}},
+		"reg_send":        {Items: []string{"QUERY", "FORM", "JSON"}},
 		"reg_pagination_type": {Items: []string{"OFFSET", "PAGE", "TOKEN", "URL", "TIME"}, Aliases: map[string]string{
 			"cursor": "TOKEN", "scroll": "TOKEN", "resumption_token": "TOKEN", "resumptiontoken": "TOKEN", "next_token": "TOKEN",
 			"next_url": "URL", "link": "URL",

@@ -53,15 +53,6 @@ type Timeout struct {
 	Total   Duration `yaml:"total" json:"total,omitzero"`
 }
 
-// Auth says how we show who we are. It names a secret and never holds one.
-type Auth struct {
-	Type     string `yaml:"type" json:"type,omitempty"`
-	In       string `yaml:"in" json:"in,omitempty"`
-	Name     string `yaml:"name" json:"name,omitempty"`
-	Secret   string `yaml:"secret" json:"secret,omitempty"`
-	Optional bool   `yaml:"optional" json:"optional,omitempty"`
-}
-
 // Rate is what the provider permits.
 type Rate struct {
 	PerSecond float64 `yaml:"perSecond" json:"perSecond,omitempty"`

@@ -186,14 +186,7 @@ func (c *checker) blocks(at string, own, d Blocks, params map[string]Parameter) 
 	}
 	c.template(at+".http.baseUrl", d.HTTP.BaseURL, params)
 	c.headers(at+".http.headers", d.HTTP.Headers, params)
-	c.oneOf(at+".auth.type", d.Auth.Type, "NONE", "API_KEY", "BEARER")
-	if d.Auth.Type == "API_KEY" {
-		c.oneOf(at+".auth.in", d.Auth.In, "QUERY", "HEADER")
-		c.required(at+".auth.name", d.Auth.Name)
-	}
-	if d.Auth.Type != "NONE" {
-		c.required(at+".auth.secret", d.Auth.Secret)
-	}
+	c.auth(at+".auth", d.Auth, params)
 	c.positive(at+".http.timeout", d.HTTP.Timeout.Total >= d.HTTP.Timeout.Read, "the total time-out is at least as long as the one for reading")
 	c.positive(at+".http.maxBody", d.HTTP.MaxBody > 0 && d.HTTP.MaxBody <= 1<<30, "maxBody is between 1 byte and 1 GiB")
 	c.positive(at+".rate.perSecond", d.Rate.PerSecond > 0, "perSecond is more than 0")
@@ -237,6 +230,7 @@ func (c *checker) endpoint(at string, e Endpoint, f *File) {
 	if !strings.HasPrefix(e.Request.Path, "/") || strings.ContainsAny(e.Request.Path, "?#") {
 		c.add(at+".request.path", "BAD_VALUE", fmt.Sprintf("path %q is not a path", e.Request.Path), "begin with / and put parameters into query")
 	}
+	c.keyInBody(at, e, f)
 	c.headers(at+".request.headers", e.Request.Headers, f.Parameters)
 	for name, value := range e.Request.Query {
 		c.template(at+".request.query."+name, value, f.Parameters)

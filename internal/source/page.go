@@ -92,6 +92,7 @@ func (p *Program) byToken(page *Page, around any, position string) error {
 	if next == "" { // an empty element is how some announce the end
 		return p.stop(page, patra.EndNoToken)
 	}
+	next = p.Spec.withoutKey(next)
 	page.Next = next
 	if next == position {
 		switch p.Spec.Pagination.Token.OnSame {

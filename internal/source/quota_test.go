@@ -78,12 +78,12 @@ func TestTheTariffOfASource(t *testing.T) {
 		{"a token does", write(get, oaiPaging, oaiResponse, noFields), patra.Tariff{PerSecond: 5}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := compile(t, tt.text).Spec.Tariff(); got != tt.want {
+			if got := compile(t, tt.text).Spec.Tariff(nil); got != tt.want {
 				t.Errorf("%+v, want %+v", got, tt.want)
 			}
 		})
 	}
-	if got, want := shippedProgram(t, "pubmed", "search").Spec.Tariff(), (patra.Tariff{PageSize: 5000, EndPage: true, DetailBatch: 200, PerSecond: 3}); got != want {
+	if got, want := shippedProgram(t, "pubmed", "search").Spec.Tariff(nil), (patra.Tariff{PageSize: 5000, EndPage: true, DetailBatch: 200, PerSecond: 3}); got != want {
 		t.Errorf("pubmed: %+v", got)
 	}
 }

@@ -22,6 +22,12 @@ const (
 	sendJSON  = "JSON"
 )
 
+// What a body says it is.
+const (
+	typeForm = "application/x-www-form-urlencoded"
+	typeJSON = "application/json"
+)
+
 // Call is one request, ready to be sent.
 type Call struct {
 	Method  string
@@ -112,10 +118,10 @@ func (s *Spec) address(call *Call, u *url.URL, params url.Values, position strin
 	switch s.Request.Send {
 	case sendForm:
 		call.Body = []byte(params.Encode() + raw)
-		call.Headers["Content-Type"] = "application/x-www-form-urlencoded"
+		call.Headers["Content-Type"] = typeForm
 	case sendJSON:
 		call.Body = object(params)
-		call.Headers["Content-Type"] = "application/json"
+		call.Headers["Content-Type"] = typeJSON
 	default:
 		u.RawQuery = strings.TrimPrefix(params.Encode()+raw, "&")
 	}

@@ -221,8 +221,8 @@ func TestStatuses(t *testing.T) {
 		{404, "*", patra.LevelRequest, patra.CodeHTTP},
 		{404, "x", patra.LevelRetry, patra.CodeTokenExpired},
 		{400, "x", patra.LevelRetry, patra.CodeTokenExpired},
-		{401, "x", patra.LevelFatal, patra.CodeHTTP},
-		{403, "*", patra.LevelFatal, patra.CodeHTTP},
+		{401, "x", patra.LevelFatal, patra.CodeAuth},
+		{403, "*", patra.LevelFatal, patra.CodeAuth},
 		{301, "*", patra.LevelRequest, patra.CodeHTTP},
 		{206, "*", patra.LevelRetry, patra.CodeBadBody},
 	} {

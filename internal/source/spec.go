@@ -68,6 +68,7 @@ func Compile(f *File, o Options) (*Spec, error) {
 	if len(e.Mapping) > 0 {
 		s.Mapping = e.Mapping
 	}
+	s.Auth = s.Auth.tidy()
 	s.Request.Method = cmp.Or(s.Request.Method, "GET")
 	s.Request.Send = cmp.Or(s.Request.Send, sendQuery)
 	s.Response.NoID = cmp.Or(s.Response.NoID, "QUARANTINE")
@@ -187,7 +188,7 @@ func (f *File) parameters(said map[string]string) (map[string]string, error) {
 // platform is what holds for every source that does not say otherwise.
 var platform = Blocks{
 	HTTP:  HTTP{Timeout: Timeout{Connect: Duration(10 * time.Second), Read: Duration(60 * time.Second), Total: Duration(120 * time.Second)}, MaxBody: 64 << 20},
-	Auth:  Auth{Type: "NONE"},
+	Auth:  Auth{Type: AuthNone},
 	Rate:  Rate{PerSecond: 1, Burst: 1},
 	Retry: Retry{MaxAttempts: 5, Backoff: Backoff{Initial: Duration(500 * time.Millisecond), Max: Duration(30 * time.Second), Factor: 2, Jitter: 0.2}},
 }
@@ -291,7 +292,7 @@ func (s *Spec) Harvestable() error {
 	if s.Role != roleSearch {
 		return patra.Problems{{Code: "NOT_SEARCHABLE", Path: "endpoint", Text: fmt.Sprintf("endpoint %s of %s cannot be searched", s.Endpoint, s.Source)}}
 	}
-	return s.reachable()
+	return nil
 }
 
 // Fetchable says why records cannot be fetched by their ids, if they cannot.
@@ -299,14 +300,6 @@ func (s *Spec) Fetchable() error {
 	if s.Second == nil {
 		return patra.Problems{{Code: "NOT_BY_ID", Path: "endpoint", Text: fmt.Sprintf("endpoint %s of %s has no way to fetch records by their ids", s.Endpoint, s.Source),
 			Hint: "update by time, or give the endpoint a detail: block"}}
-	}
-	return s.reachable()
-}
-
-func (s *Spec) reachable() error {
-	switch {
-	case s.Auth.Type != "NONE" && !s.Auth.Optional:
-		return patra.Problems{{Code: "AUTH", Path: "auth", Text: fmt.Sprintf("%s needs a secret; that is not possible yet", s.Source)}}
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func (s *Spec) classify(status int, position string) *patra.Fault {
 	case status == http.StatusTooManyRequests:
 		f.Level, f.Code, f.Text = patra.LevelRetry, patra.CodeRateLimited, "the provider asks us to slow down"
 	case status == http.StatusUnauthorized || status == http.StatusForbidden:
-		f.Level, f.Text = patra.LevelFatal, "the provider refuses us; a person must look"
+		f.Level, f.Code, f.Text = patra.LevelFatal, patra.CodeAuth, s.Auth.Refused()
 	case status >= 500, status == http.StatusRequestTimeout:
 		f.Level = patra.LevelRetry
 	case tokens && position != s.First() && (status == http.StatusNotFound || status == http.StatusBadRequest || status == http.StatusGone):

@@ -6,13 +6,14 @@ import (
 	"patra"
 )
 
-// Tariff is what decides how many requests the records of this source cost. How large its answers are is not known here.
-func (s *Spec) Tariff() patra.Tariff {
+// Tariff is what decides how many requests the records of this source cost, and how fast they may be sent with the secrets
+// that there are. How large its answers are is not known here.
+func (s *Spec) Tariff(have func(name string) (bool, error)) patra.Tariff {
 	end := s.Pagination.End
 	t := patra.Tariff{
 		PageSize:   int64(s.Pagination.PageSize),
 		EndPage:    slices.Contains(end, patra.EndEmptyPage) && !slices.Contains(end, patra.EndShortPage),
-		PerSecond:  s.Rate.PerSecond,
+		PerSecond:  s.Limit(s.Auth.complete(have)).PerSecond,
 		DailyQuota: s.Rate.Quota.Daily,
 		Usable:     s.Rate.Quota.Daily - s.Rate.Quota.Kept().Of(s.Rate.Quota.Daily),
 	}

@@ -29,9 +29,6 @@ func (s *Spec) Warnings() patra.Problems {
 	if s.Pagination.Cap > 0 {
 		warn("pagination.cap", "CAPPED", s.capped())
 	}
-	if s.Auth.Type != "NONE" && s.Auth.Optional {
-		warn("auth", "NO_SECRET", "no secret is sent: the provider's limits for anonymous callers hold")
-	}
 	if s.Window.Lookback.IsZero() && s.Window.filters() { // without a filter everything is read every time
 		warn("window.lookback", "NO_LOOKBACK", "nothing is read again: records that arrive late are not found")
 	}

@@ -209,5 +209,13 @@ func looseRequests(t *testing.T, e Engine) {
 	if err := w.CloseRequest(t.Context(), id+1, patra.Exchange{}); !errors.Is(err, patra.ErrNotFound) {
 		t.Errorf("a request that is not there: %v", err)
 	}
+	// What is sent with a key of its own is sent to the source all the same; its neighbours are others.
+	for _, key := range []string{"demo#ncbi", "demo#wos", "demo2", "demo-x", "demo\"", "Demo#ncbi"} {
+		_, err := w.OpenRequest(t.Context(), at, patra.RequestOpen{RequestID: store.NewOwner(), Kind: patra.RequestAuth, GateKey: key, Cost: 1, AcquiredAt: at})
+		w.must(err)
+	}
+	if spent, err := w.Committed(t.Context(), "demo", at); err != nil || spent.Sent != 3 {
+		t.Errorf("%d requests are charged, %v", spent.Sent, err)
+	}
 	CheckInvariants(t, Inspect(t, w.URL))
 }

@@ -1,0 +1,151 @@
+package executor
+
+import (
+	"bytes"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"patra"
+	"patra/internal/source"
+)
+
+// identity is who we are in one request. Nil is nobody: such a request is anonymous.
+type identity struct {
+	auth                 source.Auth
+	secret, user, client string
+
+	token   *token // of OAUTH2
+	keeper  *tokens
+	secrets redactor
+}
+
+// show puts who we are into a request. body is what the request carries.
+func (i *identity) show(req *http.Request, spec *source.Spec, body []byte) error {
+	if i == nil {
+		return nil
+	}
+	if !confidential(req.URL) {
+		return i.cannot("a secret is not sent without encryption; " + req.URL.Host + " needs https")
+	}
+	switch i.auth.Type {
+	case source.AuthKey:
+		return i.showKey(req, spec, body)
+	case source.AuthBearer:
+		return i.setHeader(req, "Authorization", "Bearer "+i.secret)
+	case source.AuthBasic:
+		req.SetBasicAuth(i.user, i.secret)
+		return nil
+	case source.AuthOAuth2:
+		return i.setHeader(req, "Authorization", "Bearer "+i.token.value)
+	case source.AuthCustom:
+		sign, ok := signers[i.auth.Signer]
+		if !ok {
+			return i.cannot("this program has no signer " + i.auth.Signer)
+		}
+		return sign(i, req, body)
+	}
+	return i.cannot("this program does not know auth " + i.auth.Type)
+}
+
+func (i *identity) showKey(req *http.Request, spec *source.Spec, body []byte) error {
+	switch i.auth.In {
+	case source.InHeader:
+		return i.setHeader(req, i.auth.Name, i.secret)
+	case source.InQuery:
+		req.URL.RawQuery = withParameter(req.URL.RawQuery, i.auth.Name, i.secret)
+		return nil
+	}
+	body, kind, err := spec.BodyWithKey(body, i.secret)
+	if err != nil {
+		return i.cannot(err.Error())
+	}
+	req.Header.Set("Content-Type", kind)
+	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	req.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
+	return nil
+}
+
+// setHeader sets a header, unless no header could hold the value.
+func (i *identity) setHeader(req *http.Request, name, value string) error {
+	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
+		return i.cannot("it holds a line break or another character that no header can carry")
+	}
+	req.Header.Set(name, value)
+	return nil
+}
+
+// cannot is why a request cannot show who we are. A person has to change something.
+func (i *identity) cannot(why string) error {
+	return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeAuth, Path: "auth", Text: "the secret " + i.auth.Secret + " cannot be used: " + why}
+}
+
+// withParameter sets one parameter of a query and leaves the rest as it is written: some tokens must not be encoded anew.
+func withParameter(query, name, value string) string {
+	var kept []string
+	for part := range strings.SplitSeq(query, "&") {
+		key, _, _ := strings.Cut(part, "=")
+		if plain, err := url.QueryUnescape(key); part != "" && (err != nil || plain != name) {
+			kept = append(kept, part)
+		}
+	}
+	return strings.Join(append(kept, url.QueryEscape(name)+"="+url.QueryEscape(value)), "&")
+}
+
+// confidential reports whether nobody between us and the address can listen: it is encrypted, or does not leave this
+// machine.
+func confidential(u *url.URL) bool {
+	if u.Scheme == "https" || u.Hostname() == "localhost" {
+		return true
+	}
+	ip := net.ParseIP(u.Hostname())
+	return ip != nil && ip.IsLoopback()
+}
+
+// cover collects what must be seen nowhere. A user that stands in the source file is not a secret.
+func (i *identity) cover() {
+	values := []string{i.secret, i.client}
+	if i.auth.UserSecret != "" {
+		values = append(values, i.user)
+	}
+	if i.auth.Type == source.AuthBasic {
+		values = append(values, i.user+":"+i.secret)
+	}
+	if i.token != nil {
+		values = append(values, i.token.value)
+	}
+	i.secrets = newRedactor(values...)
+}
+
+// hide takes our secrets out of a text.
+func (i *identity) hide(text string) string {
+	if i == nil {
+		return text
+	}
+	return i.secrets.text(text)
+}
+
+// hideBody takes our secrets out of an answer: some providers send back what they were sent, in links and in messages.
+func (i *identity) hideBody(body []byte) []byte {
+	if i == nil {
+		return body
+	}
+	return i.secrets.body(body)
+}
+
+// judge is a fault as others may see it. A token that the provider takes no longer is replaced, once; then the request may
+// be sent again.
+func (i *identity) judge(f patra.Fault, status int) patra.Fault {
+	if i == nil {
+		return f
+	}
+	if status == http.StatusUnauthorized && i.token != nil && i.keeper.refused(i.token) {
+		f = patra.Fault{Level: patra.LevelRetry, Code: patra.CodeAuth, Status: status, Text: "the provider no longer takes our token (auth OAUTH2, secret " + i.auth.Secret + "); a new one is asked for"}
+	}
+	if hidden := i.hide(f.Text); hidden != f.Text {
+		f.Text, f.Err = hidden, nil // the error inside says the same in its own words
+	}
+	return f
+}

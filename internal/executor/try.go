@@ -1,0 +1,50 @@
+package executor
+
+import (
+	"context"
+	"errors"
+
+	"patra"
+	"patra/internal/source"
+)
+
+// Tried is the answer to one request, for somebody who wants to see how a source answers.
+type Tried struct {
+	source.Page
+	Status int
+	Bytes  int
+}
+
+// Try sends one request that belongs to no plan, and reads the page that comes. What is wrong is a *patra.Fault.
+func (p *Prober) Try(ctx context.Context, program *source.Program, call source.Call, baseURL string) (Tried, error) {
+	w, spec := p.wire(baseURL), program.Spec
+	for attempt := 1; ; attempt++ {
+		tried, err := p.try(ctx, w, program, call)
+		failed, ok := errors.AsType[*failedPage](err)
+		if !ok {
+			return tried, err
+		}
+		if !failed.renewed(attempt) {
+			return tried, failed.fault
+		}
+		p.Log.Info("page is asked for again", "source", spec.Source, "code", failed.fault.Code, "attempt", attempt)
+	}
+}
+
+func (p *Prober) try(ctx context.Context, w wire, program *source.Program, call source.Call) (tried Tried, err error) {
+	spec := program.Spec
+	if _, err := w.identify(ctx, spec); err != nil {
+		return tried, unsent(err)
+	}
+	_, err = w.apart(ctx, w.limit(spec), patra.RequestProbe, func(requestID string) (answer, error) {
+		got, err := w.send(ctx, spec, p.Client(spec, w.base), call, requestID)
+		tried.Status, tried.Bytes = got.status, len(got.body)
+		if err == nil {
+			if tried.Page, err = program.Read(got.status, got.body, spec.First()); err != nil {
+				err = got.failed(patra.AsFault(err))
+			}
+		}
+		return got, err
+	})
+	return tried, err
+}
