@@ -56,12 +56,15 @@ type Store interface {
 	Snapshot(ctx context.Context, fingerprint string) (json.RawMessage, error)
 }
 
-// Gate decides when a request may be sent. Reserve charges at once and tells how long to wait; Remaining tells one
-// who has waited whether a cooldown began in the meantime.
+// Gate decides when a request may be sent. Reserve charges at once and tells how long to wait, which is negative when the
+// moment has passed already; Patience is how late a grant may be used; Remaining tells one who has waited whether a
+// cooldown began in the meantime; Report tells the gate how the provider answered. After an error nothing is sent.
 type Gate interface {
 	Reserve(ctx context.Context, key string, perSecond float64, burst int) (time.Duration, error)
+	Patience(perSecond float64, burst int) time.Duration
 	Remaining(ctx context.Context, key string) (time.Duration, error)
 	Cooldown(ctx context.Context, key string, wait time.Duration) error
+	Report(ctx context.Context, key string, status int, wait time.Duration) error
 }
 
 // Config is how an executor works.
@@ -193,7 +196,7 @@ func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
 		defer close(beating)
 		x.heartbeat(runCtx, c.Lease, stop)
 	}()
-	r := &run{Executor: x, claim: c, target: t, wire: wire{x.Gate, ctx.Done()}, log: x.Log.With("task", c.TaskID, "run", c.RunID, "slice", c.Slice.ID)}
+	r := &run{Executor: x, claim: c, target: t, wire: newWire(x.Gate, ctx.Done()), log: x.Log.With("task", c.TaskID, "run", c.RunID, "slice", c.Slice.ID)}
 	err = r.walk(runCtx)
 	if _, early := errors.AsType[*endedEarly](err); early {
 		r.countConfirmed(runCtx)

@@ -52,7 +52,7 @@ func (p *Prober) Probe(ctx context.Context, spec *source.Spec, query expr.Node, 
 	if err != nil {
 		return patra.Probe{}, err
 	}
-	w := wire{gate: p.Gate}
+	w := newWire(p.Gate, nil)
 	for attempt := 1; ; attempt++ {
 		probe, err := p.ask(ctx, w, t, call)
 		failed, ok := errors.AsType[*failedPage](err)

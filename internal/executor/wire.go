@@ -20,8 +20,13 @@ const correlation = "X-Ingest-Correlation-Id"
 
 // wire is the way of requests to a provider: through the gate, out, and back as whole answers. Runs and probes share it.
 type wire struct {
-	gate  Gate
-	drain <-chan struct{} // closed when nothing more should be sent; nil is never
+	gate   Gate
+	drain  <-chan struct{} // closed when nothing more should be sent; nil is never
+	grants *grants
+}
+
+func newWire(g Gate, drain <-chan struct{}) wire {
+	return wire{g, drain, &grants{given: map[patra.Instant]time.Time{}}}
 }
 
 // answer is a whole response.
@@ -63,30 +68,6 @@ func (f *failedPage) Error() string { return f.fault.Error() }
 // Unwrap gives the fault.
 func (f *failedPage) Unwrap() error { return f.fault }
 
-// reserve charges one request to the gate. It tells when it was charged, and how long it has to wait from then.
-func (w wire) reserve(ctx context.Context, spec *source.Spec) (at patra.Instant, wait time.Duration, err error) {
-	wait, err = w.gate.Reserve(ctx, spec.Source, spec.Rate.PerSecond, spec.Rate.Burst)
-	return patra.InstantOf(time.Now()), wait, err
-}
-
-// await waits until a grant. If a cooldown began meanwhile, the grant is void and a new one is asked for: all who waited
-// would otherwise come at its very end.
-func (w wire) await(ctx context.Context, spec *source.Spec, granted patra.Instant) error {
-	wait := time.Until(granted.Time())
-	for {
-		if err := w.sleep(ctx, wait); err != nil {
-			return err
-		}
-		left, err := w.gate.Remaining(ctx, spec.Source)
-		if err != nil || left == 0 {
-			return err
-		}
-		if _, wait, err = w.reserve(ctx, spec); err != nil {
-			return err
-		}
-	}
-}
-
 // sleep waits, unless the work in hand is to stop.
 func (w wire) sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
@@ -120,8 +101,15 @@ func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, 
 	if spec.Stateful() {
 		egress.Once(req)
 	}
+	door, err := w.door(ctx, spec)
+	if err != nil {
+		return a, err
+	}
 	a.exchange.SentAt = patra.InstantOf(time.Now())
-	resp, err := client.Do(req)
+	resp, err := client.Do(door.guard(req))
+	if door.err != nil {
+		return a, door.err
+	}
 	if err == nil {
 		a.status, a.header = resp.StatusCode, resp.Header
 		a.body, err = egress.ReadBody(resp, spec.HTTP.MaxBody)
@@ -133,6 +121,9 @@ func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, 
 		return a, a.failed(wireFault(egress.Cause(err), a.status))
 	}
 	a.retryAfter = source.RetryAfter(a.status, a.header, time.Now())
+	if err := w.gate.Report(ctx, gateKey(spec), a.status, a.retryAfter); err != nil && a.status != http.StatusOK {
+		return a, err // a page in hand is worth more than the count of it
+	}
 	return a, nil
 }
 
@@ -158,7 +149,7 @@ func (w wire) rest(ctx context.Context, spec *source.Spec, failed *failedPage, n
 	if failed.fault.Code != patra.CodeRateLimited {
 		return wait, nil
 	}
-	return wait, w.gate.Cooldown(ctx, spec.Source, wait)
+	return wait, w.gate.Cooldown(ctx, gateKey(spec), wait)
 }
 
 func (a *answer) failed(f *patra.Fault) error {
