@@ -16,7 +16,7 @@ import (
 
 	"patra"
 	"patra/internal/config"
-	"patra/internal/gate"
+	"patra/internal/executor"
 	"patra/internal/store"
 	"patra/sources"
 )
@@ -31,8 +31,9 @@ type app struct {
 	config *config.Config
 	store  *store.Store
 	bars   *mpb.Progress // shared by harvests that run at the same time
-	once   sync.Once
-	local  *gate.Local
+
+	once      sync.Once
+	turnstile executor.Gate
 }
 
 // load reads the configuration once: defaults, file, environment, flags.

@@ -18,6 +18,7 @@ type Config struct {
 	Contact   string     `yaml:"contact" json:"contact"` // mail address sent where a provider asks for one
 	Sources   Sources    `yaml:"sources" json:"sources"`
 	Executor  Executor   `yaml:"executor" json:"executor"`
+	Gate      Gate       `yaml:"gate" json:"gate"`
 	Planner   Planner    `yaml:"planner" json:"planner"`
 	Log       Log        `yaml:"log" json:"log"`
 	Schedules []Schedule `yaml:"schedules" json:"schedules"` // from the file only
@@ -40,6 +41,11 @@ type Executor struct {
 	Lease        Duration `yaml:"lease" json:"lease"`               // without a sign of life for this long a task is lost
 	Heartbeat    Duration `yaml:"heartbeat" json:"heartbeat"`       // time between signs of life; shorter than the lease
 	TaskAttempts int      `yaml:"taskAttempts" json:"taskAttempts"` // how often a task is tried before it counts as failed
+}
+
+// Gate sets how it is seen to that providers are not asked too fast.
+type Gate struct {
+	Backend string `yaml:"backend" json:"backend"` // one of Backends
 }
 
 // Planner sets how windows of time are planned and cut, and how much is put into the queue.
@@ -70,6 +76,7 @@ func Default() Config {
 			Heartbeat:    Duration(20 * time.Second), // two may be lost before the lease is
 			TaskAttempts: 5,
 		},
+		Gate: Gate{Backend: GateSQL},
 		Planner: Planner{
 			Inventory:     2000,
 			SafetyLag:     Duration(10 * time.Minute),

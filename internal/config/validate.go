@@ -12,10 +12,17 @@ import (
 	"patra/internal/strictyaml"
 )
 
-// What log.level and log.format may be.
+// What gate.backend, log.level and log.format may be.
 var (
-	Levels  = [...]string{"debug", "info", "warn", "error"}
-	Formats = [...]string{"text", "json"}
+	Backends = [...]string{GateSQL, GateLocal}
+	Levels   = [...]string{"debug", "info", "warn", "error"}
+	Formats  = [...]string{"text", "json"}
+)
+
+// Where the rate gate is kept: in the store, for all processes that use it, or in each process alone.
+const (
+	GateSQL   = "sql"
+	GateLocal = "local"
 )
 
 const (
@@ -60,6 +67,7 @@ func (c Config) findings() []finding {
 		c.Contact == "" || isAddress(c.Contact))
 	all = append(all, c.Executor.findings()...)
 	all = append(all, c.Planner.findings()...)
+	all.add(oneOf("gate.backend", c.Gate.Backend, Backends[:]))
 	all.add(oneOf("log.level", c.Log.Level, Levels[:]))
 	all.add(oneOf("log.format", c.Log.Format, Formats[:]))
 	return append(all, c.scheduleFindings()...)
