@@ -124,7 +124,8 @@ type door struct {
 	spec *source.Spec
 	at   time.Time
 	used bool
-	err  error // the gate failed: the request has not left
+	left patra.Instant // when the request was last let out
+	err  error         // the gate failed: the request has not left
 }
 
 // door takes the grant that is ready. Without one nothing leaves.
@@ -154,7 +155,7 @@ func (d *door) guard(req *http.Request) *http.Request {
 		if d.err == nil && (d.used || lateness(d.at) > d.patience(d.spec, 0)) {
 			d.err = d.renew()
 		}
-		d.used = true
+		d.used, d.left = true, patra.InstantOf(time.Now())
 		if d.err != nil {
 			_ = c.Conn.Close() // nothing can be written to it, and nothing more is there to be said
 		}

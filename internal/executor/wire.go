@@ -110,6 +110,7 @@ func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, 
 	if door.err != nil {
 		return a, door.err
 	}
+	a.exchange.SentAt = max(a.exchange.SentAt, door.left)
 	if err == nil {
 		a.status, a.header = resp.StatusCode, resp.Header
 		a.body, err = egress.ReadBody(resp, spec.HTTP.MaxBody)
