@@ -17,6 +17,7 @@ import (
 	"patra/internal/gate"
 	"patra/internal/gate/gatetest"
 	"patra/internal/source"
+	"patra/internal/store"
 )
 
 // tallied is a gate that counts its grants, and fails when it has given enough.
@@ -111,4 +112,28 @@ func TestAnOldGrantIsNotUsed(t *testing.T) {
 			})
 		})
 	}
+}
+
+// Without a gate nothing is sent. The run gives up, and its task is tried again later like after any trouble of ours.
+func TestNothingIsSentWithoutAGate(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		came := 0
+		b := newBubble(t, func(http.Handler) http.Handler {
+			return http.HandlerFunc(func(http.ResponseWriter, *http.Request) { came++ })
+		})
+		x := b.executor(nil)
+		x.Gate = &tallied{Local: gate.NewLocal()}
+		if err := x.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		failed, err := b.Tasks(t.Context(), store.Filter{Status: patra.Failed, Limit: 10})
+		if err != nil || len(failed) != 2 || came > 0 {
+			t.Errorf("%d tasks failed, %d requests came, %v", len(failed), came, err)
+		}
+		for _, task := range failed {
+			if task.Attempts != task.MaxAttempts {
+				t.Errorf("%d of %d attempts", task.Attempts, task.MaxAttempts)
+			}
+		}
+	})
 }

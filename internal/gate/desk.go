@@ -15,8 +15,8 @@ const (
 	leaseMost = 16
 	// demandOver is the time over which is counted how many grants are asked for.
 	demandOver = time.Second
-	// frugalFor is how long a process takes no grants ahead after one of them was not used. It bounds what is wasted to
-	// one lease in this time.
+	// frugalFor is how long a process takes no grants ahead after one of them was not used although there was a queue. It
+	// bounds what others lose to one lease in this time.
 	frugalFor = 10 * time.Second
 	mostLead  = time.Second
 )
@@ -27,6 +27,7 @@ type desk struct {
 	pace   Pace
 	ahead  bool
 	asking atomic.Int64
+	queued atomic.Bool   // the last grants had to wait for others
 	turn   chan struct{} // held by who hands out or refills
 
 	mu     sync.Mutex
@@ -38,8 +39,8 @@ type desk struct {
 
 func (d *desk) patience() time.Duration { return d.pace.Patience() }
 
-// charge takes grants from the state: one for each who asks now, and if there is a queue at the gate, as many as are
-// likely to be asked for within the span of a lease. Without a queue a grant would pass before anybody came for it.
+// charge takes grants from the state: one for each who asks now, and one more for each who is likely to come while it is
+// good.
 func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, patra.RateState) {
 	is.Limit, is.Burst = milli(d.perSecond), d.burst
 	rate, burst := d.pace.PerSecond, d.pace.Burst
@@ -48,24 +49,28 @@ func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, p
 		rate, burst = min(rate, float64(t)/1000), 1
 	}
 	from := max(now.Add(d.early()), is.Cooldown)
-	wanted := int(max(1, min(d.asking.Load(), leaseMost)))
-	span := patra.Instant(leaseSpan / time.Microsecond)
+	wanted, gap := int(max(1, min(d.asking.Load(), leaseMost))), d.gap()
 	var all []patra.Instant
-	for most := wanted; len(all) < most; {
+	for {
 		at, next := Grant(is.Arrival, from, rate, burst)
-		if len(all) == 0 && at > from {
-			most = max(most, d.likely())
-		}
-		if len(all) >= wanted && at > all[0]+span {
+		if n := len(all); n >= wanted && !d.useful(at-now, at-all[0], n, gap*time.Duration(n-wanted+1)) {
 			break
 		}
 		all, is.Arrival = append(all, at), next
 	}
+	d.queued.Store(all[0] > from+interval(rate))
 	return all, is
 }
 
-// likely is how many grants will be asked for within the span of a lease, going by the last second.
-func (d *desk) likely() int {
+// useful reports whether a grant that nobody has asked for is likely to be used: whoever comes for it after so much time
+// must not come too late.
+func (d *desk) useful(in, span patra.Instant, n int, comes time.Duration) bool {
+	lasts := time.Duration(in)*time.Microsecond + d.patience()/2
+	return n < leaseMost && comes > 0 && comes <= min(lasts, leaseSpan) && time.Duration(span)*time.Microsecond <= leaseSpan
+}
+
+// gap is the time between two who ask, going by the last second; 0 if nothing is to be taken ahead.
+func (d *desk) gap() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()
@@ -78,7 +83,10 @@ func (d *desk) likely() int {
 			n++
 		}
 	}
-	return min(n*int(leaseSpan)/int(demandOver), leaseMost)
+	if n == 0 {
+		return 0
+	}
+	return demandOver / time.Duration(n)
 }
 
 // early is how far ahead of now a grant must lie so that it is committed in time. Where commits are quick it is nothing.
@@ -108,7 +116,9 @@ func (d *desk) take(now time.Time) (time.Time, bool) {
 			d.noteAsked(now)
 			return at, true
 		}
-		d.frugal = now.Add(frugalFor)
+		if d.queued.Load() {
+			d.frugal = now.Add(frugalFor)
+		}
 	}
 	return time.Time{}, false
 }
