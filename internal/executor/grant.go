@@ -75,10 +75,7 @@ func (w wire) await(ctx context.Context, spec *source.Spec, granted patra.Instan
 	at, ok := w.grants.take(granted)
 	for voided := 0; ; {
 		if ok {
-			if err := w.sleep(ctx, time.Until(at)); err != nil {
-				return err
-			}
-			left, err := w.gate.Remaining(ctx, gateKey(spec))
+			left, err := w.waitFor(ctx, spec, at)
 			if err != nil {
 				return err
 			}
@@ -96,6 +93,21 @@ func (w wire) await(ctx context.Context, spec *source.Spec, granted patra.Instan
 		}
 		at, ok = w.grants.take(charged.Add(wait))
 	}
+}
+
+// lookBefore is how long before its turn a request looks for a cooldown, so that the look does not make it late. Whatever
+// is on its way to a provider cannot be called back for longer than that.
+const lookBefore = 20 * time.Millisecond
+
+// waitFor waits for a moment, and tells what is left of a cooldown shortly before it.
+func (w wire) waitFor(ctx context.Context, spec *source.Spec, at time.Time) (left time.Duration, err error) {
+	if err := w.sleep(ctx, time.Until(at)-lookBefore); err != nil {
+		return 0, err
+	}
+	if left, err = w.gate.Remaining(ctx, gateKey(spec)); err != nil || left > 0 {
+		return left, err
+	}
+	return 0, w.sleep(ctx, time.Until(at))
 }
 
 // patience is how late a grant may be used. A machine that cannot be as punctual as that gets more of it after each

@@ -18,6 +18,9 @@ const (
 	// frugalFor is how long a process takes no grants ahead after one of them was not used although there was a queue. It
 	// bounds what others lose to one lease in this time.
 	frugalFor = 10 * time.Second
+	// headStart is what a caller may need to write down what it is about to do. A grant that is missed for this costs an
+	// interval; one that lies a little ahead costs nothing while there is a queue.
+	headStart = 50 * time.Millisecond
 	mostLead  = time.Second
 )
 
@@ -89,14 +92,19 @@ func (d *desk) gap() time.Duration {
 	return demandOver / time.Duration(n)
 }
 
-// early is how far ahead of now a grant must lie so that it is committed in time. Where commits are quick it is nothing.
+// early is how far ahead of now a grant must lie so that it is not too late when it is committed and the request is
+// prepared. Where there is patience enough it is nothing.
 func (d *desk) early() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.lead <= d.patience()/4 {
-		return 0
+	ahead := time.Duration(0)
+	if d.patience() < headStart {
+		ahead = min(headStart, time.Duration(interval(d.pace.PerSecond))*time.Microsecond)
 	}
-	return min(d.lead*3/2, mostLead)
+	if d.lead <= d.patience()/4 {
+		return ahead
+	}
+	return max(ahead, min(d.lead*3/2, mostLead))
 }
 
 func (d *desk) committed(took time.Duration) {
