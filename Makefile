@@ -9,7 +9,7 @@ FUZZTIME ?= 30s
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test e2e race race-short properties bench-plan fuzz lint clean deps
+.PHONY: help build demo test e2e race race-short properties bench-plan bench-gate fuzz lint clean deps
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -41,6 +41,10 @@ properties: deps ## Check the rules of windows, slices and coverage against CHEC
 
 bench-plan: deps ## Plan two, five and ten years by the hour: time a slice, peak memory, and the bare inserts beside it
 	$(GO) test -run '^$$' -bench PlanByTheHour -benchtime 1x ./internal/planner
+
+bench-gate: deps ## Harvest at 50 requests a second: what the rate gate costs, and how much of the rate is used
+	$(GO) test -run '^$$' -bench BenchmarkGate -benchtime 1x -count 3 ./internal/executor
+	$(GO) test -run '^$$' -bench BenchmarkTurnGate -benchtime 300x ./internal/store
 
 fuzz: deps ## Fuzz every target for FUZZTIME (30s)
 	@for pkg in $$($(GO) list ./...); do for f in $$($(GO) test -list '^Fuzz' $$pkg | grep '^Fuzz'); do \

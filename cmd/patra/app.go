@@ -17,7 +17,6 @@ import (
 	"patra"
 	"patra/internal/config"
 	"patra/internal/executor"
-	"patra/internal/gate"
 	"patra/internal/secret"
 	"patra/internal/store"
 	"patra/sources"
@@ -33,8 +32,9 @@ type app struct {
 	config *config.Config
 	store  *store.Store
 	bars   *mpb.Progress // shared by harvests that run at the same time
-	once   sync.Once
-	local  *gate.Local
+
+	once      sync.Once
+	turnstile executor.Gate
 
 	unlock sync.Once
 	vault  *secret.Vault

@@ -5,15 +5,25 @@ import (
 	"net/url"
 	"time"
 
+	"patra/internal/config"
 	"patra/internal/egress"
+	"patra/internal/executor"
 	"patra/internal/gate"
 	"patra/internal/source"
+	"patra/internal/store"
 )
 
-// gate is the one gate of this process: whoever sends anything asks it first.
-func (a *app) gate() *gate.Local {
-	a.once.Do(func() { a.local = gate.NewLocal() })
-	return a.local
+// gate is the one gate of this process: whoever sends anything asks it first. Unless the configuration says otherwise, it
+// is the same for all processes of the store.
+func (a *app) gate(c config.Config, s *store.Store) executor.Gate {
+	a.once.Do(func() {
+		if c.Gate.Backend == config.GateLocal {
+			a.turnstile = gate.NewLocal()
+		} else {
+			a.turnstile = gate.NewShared(s)
+		}
+	})
+	return a.turnstile
 }
 
 // clientFor makes the way out to a source. An address that the user named is trusted: exactly that host and port.

@@ -29,7 +29,7 @@ func (a *app) planner(s *store.Store, contact string, probe bool) (*planner.Plan
 		MinStep: time.Duration(c.Planner.MinStep), Inventory: int64(c.Planner.Inventory), Probes: c.Planner.Probes, BackfillShare: float64(c.Planner.BackfillShare) / 100,
 	}}
 	if probe {
-		p.Prober = &executor.Prober{Store: s, Gate: a.gate(), Client: clientFor, Vars: source.Vars{Contact: contact, Version: version}, Log: a.logger(c), Credentials: a.credentials()}
+		p.Prober = &executor.Prober{Store: s, Gate: a.gate(c, s), Client: clientFor, Vars: source.Vars{Contact: contact, Version: version}, Log: a.logger(c), Credentials: a.credentials()}
 	}
 	return p, nil
 }

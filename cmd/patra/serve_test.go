@@ -63,8 +63,8 @@ func TestServe(t *testing.T) {
 	})
 }
 
-func (s *scene) serve() *exec.Cmd {
-	c := s.patra("serve", "--base-url", s.base)
+func (s *scene) serve(args ...string) *exec.Cmd {
+	c := s.patra(append([]string{"serve", "--base-url", s.base}, args...)...)
 	c.Stdout, c.Stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	if err := c.Start(); err != nil {
 		s.t.Fatal(err)

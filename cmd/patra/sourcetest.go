@@ -11,6 +11,7 @@ import (
 	"patra"
 	"patra/internal/executor"
 	"patra/internal/expr"
+	"patra/internal/gate"
 	"patra/internal/planner"
 	"patra/internal/source"
 )
@@ -121,7 +122,7 @@ func (a *app) try(ctx context.Context, program *source.Program, call source.Call
 	if err != nil {
 		return page, nil, err
 	}
-	p := &executor.Prober{Store: unwritten{}, Gate: a.gate(), Client: clientFor, Vars: source.Vars{Contact: c.Contact, Version: version}, Log: a.logger(c), Credentials: a.credentials()}
+	p := &executor.Prober{Store: unwritten{}, Gate: gate.NewLocal(), Client: clientFor, Vars: source.Vars{Contact: c.Contact, Version: version}, Log: a.logger(c), Credentials: a.credentials()}
 	got, err := p.Try(ctx, program, call, baseURL)
 	if err != nil {
 		err = fmt.Errorf("%s %s: %w", call.Method, call.URL, err)

@@ -136,7 +136,7 @@ func (a *app) executor(cfg config.Config, s *store.Store, workers int) *executor
 		workers = cfg.Executor.Workers
 	}
 	return &executor.Executor{
-		Store: s, Gate: a.gate(), Log: a.logger(cfg), Client: clientFor, Credentials: a.credentials(),
+		Store: s, Gate: a.gate(cfg, s), Log: a.logger(cfg), Client: clientFor, Credentials: a.credentials(),
 		Config: executor.Config{Owner: store.NewOwner(), Workers: workers, Lease: time.Duration(cfg.Executor.Lease), Heartbeat: time.Duration(cfg.Executor.Heartbeat),
 			Vars: source.Vars{Contact: cfg.Contact, Version: version}, Poll: time.Second, Grace: 10 * time.Second,
 			Prefetch: cfg.Executor.Prefetch, Memory: int64(cfg.Executor.Memory), Strain: patra.DefaultStrain()},

@@ -20,6 +20,7 @@ type Config struct {
 	Sources   Sources    `yaml:"sources" json:"sources"`
 	Secrets   Secrets    `yaml:"secrets" json:"secrets"` // from the file only
 	Executor  Executor   `yaml:"executor" json:"executor"`
+	Gate      Gate       `yaml:"gate" json:"gate"`
 	Planner   Planner    `yaml:"planner" json:"planner"`
 	Ops       Ops        `yaml:"ops" json:"ops"`
 	Log       Log        `yaml:"log" json:"log"`
@@ -48,6 +49,11 @@ type Executor struct {
 	TaskAttempts int      `yaml:"taskAttempts" json:"taskAttempts"` // how often a task is tried before it counts as failed
 	Prefetch     bool     `yaml:"prefetch" json:"prefetch"`         // whether the next page is asked for while one is written
 	Memory       Bytes    `yaml:"memory" json:"memory"`             // what all pages in hand may take together
+}
+
+// Gate sets how it is seen to that providers are not asked too fast.
+type Gate struct {
+	Backend string `yaml:"backend" json:"backend"` // one of Backends
 }
 
 // Planner sets how windows of time are planned and cut, and how much is put into the queue.
@@ -86,6 +92,7 @@ func Default() Config {
 			Prefetch:     true,
 			Memory:       512 << 20,
 		},
+		Gate: Gate{Backend: GateSQL},
 		Planner: Planner{
 			Inventory:     2000,
 			SafetyLag:     Duration(10 * time.Minute),

@@ -70,7 +70,7 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 		"PATRA_EXECUTOR_HEARTBEAT=30s", "PATRA_EXECUTOR_TASKATTEMPTS=7", "PATRA_EXECUTOR_PREFETCH=false", "PATRA_EXECUTOR_MEMORY=1GiB", "PATRA_PLANNER_INVENTORY=0",
 		"PATRA_PLANNER_SAFETYLAG=1d", "PATRA_PLANNER_MINSTEP=5m", "PATRA_PLANNER_TARGETRECORDS=500",
 		"PATRA_PLANNER_MAXPAGES=20", "PATRA_PLANNER_PROBES=0", "PATRA_PLANNER_BACKFILLSHARE=25%",
-		"PATRA_OPS_LISTEN=127.0.0.1:9090", "PATRA_LOG_LEVEL=debug", "PATRA_LOG_FORMAT=json",
+		"PATRA_OPS_LISTEN=127.0.0.1:9090", "PATRA_LOG_LEVEL=debug", "PATRA_LOG_FORMAT=json", "PATRA_GATE_BACKEND=local",
 	}
 	got, err := config.Load("", false, environ)
 	if err != nil {
@@ -82,6 +82,7 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 			Workers: 10, PerPartition: 3, Lease: config.Duration(2 * time.Minute),
 			Heartbeat: config.Duration(30 * time.Second), TaskAttempts: 7, Memory: 1 << 30,
 		},
+		Gate: config.Gate{Backend: config.GateLocal},
 		Planner: config.Planner{
 			SafetyLag: config.Duration(24 * time.Hour), MinStep: config.Duration(5 * time.Minute),
 			TargetRecords: 500, MaxPages: 20, BackfillShare: 25,
@@ -136,6 +137,8 @@ func TestProblems(t *testing.T) {
 		{"log", "log:\n  level: warning\n  format: xml\n", nil, []string{
 			`patra.yaml:2:10: log.level is "warning", and must be one of debug, info, warn, error (BAD_VALUE at log.level). Did you mean "warn"?`,
 			`patra.yaml:3:11: log.format is "xml", and must be one of text, json (BAD_VALUE at log.format)`}},
+		{"gate", "gate: {backend: redis}\n", nil, []string{
+			`patra.yaml:1:17: gate.backend is "redis", and must be one of sql, local (BAD_VALUE at gate.backend)`}},
 		{"log nearly right", "log: {level: wran}\n", nil, []string{
 			`patra.yaml:1:14: log.level is "wran", and must be one of debug, info, warn, error (BAD_VALUE at log.level). Did you mean "warn"?`}},
 		{"durations", "executor:\n  lease: 60\n  heartbeat: -5s\nplanner:\n  safetyLag: PT10M\n", nil, []string{
@@ -171,7 +174,7 @@ func TestProblems(t *testing.T) {
 			`patra.yaml:2:12: expected a whole number, found a value that is not shown (WRONG_TYPE at executor.workers)`,
 			`patra.yaml:3:10: "***" is not a length of time such as 90s, 10m, 12h or 90d (BAD_VALUE at executor.lease)`}},
 		{"keys are not expanded", "${env:K}: 1\n", []string{"K=contact"}, []string{
-			`patra.yaml:1:1: unknown key "${env:K}" (UNKNOWN_KEY at ${env:K}). The keys here are store, contact, sources, secrets, executor, planner, ops, log, schedules`}},
+			`patra.yaml:1:1: unknown key "${env:K}" (UNKNOWN_KEY at ${env:K}). The keys here are store, contact, sources, secrets, executor, gate, planner, ops, log, schedules`}},
 		{"unknown variable", "", []string{"PATRA_EXECUTOR_WORKRES=3", "PATRA_ZZZ=1", "PATRA_CONFG=x"}, []string{
 			`environment: unknown variable "PATRA_CONFG" (UNKNOWN_ENV). Did you mean "PATRA_CONFIG"?`,
 			`environment: unknown variable "PATRA_EXECUTOR_WORKRES" (UNKNOWN_ENV). Did you mean "PATRA_EXECUTOR_WORKERS"?`,
@@ -322,7 +325,7 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"store":{"url":"sqlite:patra.db"},"contact":"","sources":{"dir":""},"secrets":{},` +
-		`"executor":{"workers":4,"perPartition":2,"lease":"1m","heartbeat":"20s","taskAttempts":5,"prefetch":true,"memory":"512MiB"},` +
+		`"executor":{"workers":4,"perPartition":2,"lease":"1m","heartbeat":"20s","taskAttempts":5,"prefetch":true,"memory":"512MiB"},"gate":{"backend":"sql"},` +
 		`"planner":{"inventory":2000,"safetyLag":"10m","minStep":"1m","targetRecords":10000,"maxPages":1000,"probes":200,` +
 		`"backfillShare":"50%"},"ops":{"listen":""},"log":{"level":"warn","format":"text"},"schedules":[]}`
 	if string(data) != want {

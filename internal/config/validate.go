@@ -13,10 +13,17 @@ import (
 	"patra/internal/strictyaml"
 )
 
-// What log.level and log.format may be.
+// What gate.backend, log.level and log.format may be.
 var (
-	Levels  = [...]string{"debug", "info", "warn", "error"}
-	Formats = [...]string{"text", "json"}
+	Backends = [...]string{GateSQL, GateLocal}
+	Levels   = [...]string{"debug", "info", "warn", "error"}
+	Formats  = [...]string{"text", "json"}
+)
+
+// Where the rate gate is kept: in the store, for all processes that use it, or in each process alone.
+const (
+	GateSQL   = "sql"
+	GateLocal = "local"
 )
 
 const (
@@ -63,6 +70,7 @@ func (c Config) findings() []finding {
 	all = append(all, c.Secrets.findings()...)
 	all = append(all, c.Executor.findings()...)
 	all = append(all, c.Planner.findings()...)
+	all.add(oneOf("gate.backend", c.Gate.Backend, Backends[:]))
 	all.add(finding{paths: []string{"ops.listen"}, code: strictyaml.CodeBadValue,
 		text: "ops.listen must be an address of this machine alone", hint: "write one such as 127.0.0.1:9090"}, c.Ops.Listen == "" || isLoopback(c.Ops.Listen))
 	all.add(oneOf("log.level", c.Log.Level, Levels[:]))

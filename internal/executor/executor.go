@@ -57,12 +57,15 @@ type Store interface {
 	Snapshot(ctx context.Context, fingerprint string) (json.RawMessage, error)
 }
 
-// Gate decides when a request may be sent. Reserve charges at once and tells how long to wait; Remaining tells one
-// who has waited whether a cooldown began in the meantime.
+// Gate decides when a request may be sent. Reserve charges at once and tells how long to wait, which is negative when the
+// moment has passed already; Patience is how late a grant may be used; Remaining tells one who has waited whether a
+// cooldown began in the meantime; Report tells the gate how the provider answered. After an error nothing is sent.
 type Gate interface {
 	Reserve(ctx context.Context, key string, perSecond float64, burst int) (time.Duration, error)
+	Patience(perSecond float64, burst int) time.Duration
 	Remaining(ctx context.Context, key string) (time.Duration, error)
 	Cooldown(ctx context.Context, key string, wait time.Duration) error
+	Report(ctx context.Context, key string, status int, wait time.Duration) error
 }
 
 // Config is how an executor works.
@@ -218,7 +221,7 @@ func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
 
 // wire is the way of a claim's requests.
 func (x *Executor) wire(c *patra.Claim, drain <-chan struct{}) wire {
-	return wire{gate: x.Gate, rows: x.Store, dial: x.Client, credentials: x.Credentials, vars: x.Config.Vars, base: c.BaseURL, drain: drain}
+	return wire{gate: x.Gate, rows: x.Store, dial: x.Client, credentials: x.Credentials, vars: x.Config.Vars, base: c.BaseURL, drain: drain, grants: newGrants()}
 }
 
 // target finds or makes the program and the client for a claim.

@@ -28,7 +28,7 @@ import (
 
 // harness is a real store, a simulated provider and an executor between them.
 type harness struct {
-	t      *testing.T
+	t      testing.TB
 	store  *store.Store
 	url    string
 	sim    *sim.Server
@@ -45,7 +45,7 @@ var (
 )
 
 // fast is the shipped source without its politeness, so that tests need not wait.
-func fast(t *testing.T, change ...string) *source.File {
+func fast(t testing.TB, change ...string) *source.File {
 	t.Helper()
 	data, err := sources.Files.ReadFile("crossref.yaml")
 	if err != nil {
@@ -59,7 +59,7 @@ func fast(t *testing.T, change ...string) *source.File {
 	return f
 }
 
-func newHarness(t *testing.T, cfg sim.Config, wrap func(http.Handler) http.Handler, file *source.File) *harness {
+func newHarness(t testing.TB, cfg sim.Config, wrap func(http.Handler) http.Handler, file *source.File) *harness {
 	t.Helper()
 	h := &harness{t: t, events: map[string]int{}, faults: map[string]int{}}
 	e := storetest.Engines()[0]

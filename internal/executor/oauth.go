@@ -29,6 +29,7 @@ func (w wire) tokenRequest(spec *source.Spec, who *identity) (*tokenRequest, err
 	if err != nil {
 		return nil, who.cannot(err.Error())
 	}
+	w.grants = newGrants() // a page that waits for the token has one of its own
 	base := ""
 	if own {
 		base = w.base
@@ -48,12 +49,13 @@ func (r *tokenRequest) ask(ctx context.Context) (*token, error) {
 	client := r.dial()
 	defer client.CloseIdleConnections() // the next one is far away
 	var t *token
-	_, err := r.apart(ctx, r.spec.Limit(false), patra.RequestAuth, func(requestID string) (answer, error) {
+	limit := r.spec.Limit(false)
+	_, err := r.apart(ctx, limit, patra.RequestAuth, func(requestID string) (answer, error) {
 		req, err := r.request(ctx, requestID)
 		if err != nil {
 			return answer{}, unsent(err)
 		}
-		got, err := exchange(req, client, r.spec, r.who)
+		got, err := r.exchange(ctx, req, client, r.spec, limit, r.who)
 		if err != nil {
 			return got, err
 		}

@@ -102,7 +102,7 @@ func (p *Prober) target(spec *source.Spec, baseURL string) (*target, error) {
 }
 
 func (p *Prober) wire(baseURL string) wire {
-	return wire{gate: p.Gate, rows: p.Store, dial: p.Client, credentials: p.Credentials, vars: p.Vars, base: baseURL}
+	return wire{gate: p.Gate, rows: p.Store, dial: p.Client, credentials: p.Credentials, vars: p.Vars, base: baseURL, grants: newGrants()}
 }
 
 // ask sends one request and reads what it says.

@@ -28,6 +28,7 @@ type wire struct {
 	vars        source.Vars
 	base        string          // what stands in for the source's own address
 	drain       <-chan struct{} // closed when nothing more should be sent; nil is never
+	grants      *grants
 }
 
 // answer is a whole response.
@@ -79,39 +80,6 @@ func (w wire) limit(spec *source.Spec) source.Limit {
 	return spec.Limit(spec.Auth.Rate.PerSecond > 0 && w.credentials.has(spec.Auth))
 }
 
-// grant is a request's way through the gate: under which key and when it was charged, and how long it waits from then.
-type grant struct {
-	key  string
-	at   patra.Instant
-	wait time.Duration
-}
-
-// reserve charges one request to the gate.
-func (w wire) reserve(ctx context.Context, l source.Limit) (grant, error) {
-	wait, err := w.gate.Reserve(ctx, l.Key, l.PerSecond, l.Burst)
-	return grant{l.Key, patra.InstantOf(time.Now()), wait}, err
-}
-
-// await waits until a grant. If a cooldown began meanwhile, the grant is void and a new one is asked for: all who waited
-// would otherwise come at its very end.
-func (w wire) await(ctx context.Context, l source.Limit, granted patra.Instant) error {
-	wait := time.Until(granted.Time())
-	for {
-		if err := w.sleep(ctx, wait); err != nil {
-			return err
-		}
-		left, err := w.gate.Remaining(ctx, l.Key)
-		if err != nil || left == 0 {
-			return err
-		}
-		again, err := w.reserve(ctx, l)
-		if err != nil {
-			return err
-		}
-		wait = again.wait
-	}
-}
-
 // sleep waits, unless the work in hand is to stop.
 func (w wire) sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
@@ -153,16 +121,24 @@ func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, 
 	if spec.Stateful() {
 		egress.Once(req)
 	}
-	a, err := exchange(req, client, spec, who)
+	a, err := w.exchange(ctx, req, client, spec, w.limit(spec), who)
 	a.body = who.hideBody(a.body)
 	return a, err
 }
 
 // exchange sends a finished request and reads the whole answer.
-func exchange(req *http.Request, client *http.Client, spec *source.Spec, who *identity) (a answer, err error) {
+func (w wire) exchange(ctx context.Context, req *http.Request, client *http.Client, spec *source.Spec, l source.Limit, who *identity) (a answer, err error) {
 	a.auth, a.who = spec.Auth, who
+	door, err := w.door(ctx, l)
+	if err != nil {
+		return a, err
+	}
 	a.exchange.SentAt = patra.InstantOf(time.Now())
-	resp, err := client.Do(req)
+	resp, err := client.Do(door.guard(req))
+	if door.err != nil {
+		return a, door.err
+	}
+	a.exchange.SentAt = max(a.exchange.SentAt, door.left)
 	if err == nil {
 		a.status, a.header = resp.StatusCode, resp.Header
 		a.body, err = egress.ReadBody(resp, spec.HTTP.MaxBody)
@@ -174,6 +150,9 @@ func exchange(req *http.Request, client *http.Client, spec *source.Spec, who *id
 		return a, a.failed(wireFault(egress.Cause(err), a.status))
 	}
 	a.retryAfter = source.RetryAfter(a.status, a.header, time.Now())
+	if err := w.gate.Report(ctx, l.Key, a.status, a.retryAfter); err != nil && a.status != http.StatusOK {
+		return a, err // a page in hand is worth more than the count of it
+	}
 	return a, nil
 }
 
@@ -184,7 +163,7 @@ func (w wire) apart(ctx context.Context, l source.Limit, kind string, send func(
 	if err != nil {
 		return answer{}, err
 	}
-	if err := w.await(ctx, l, g.at.Add(g.wait)); err != nil {
+	if err := w.await(ctx, l, g.moment()); err != nil {
 		return answer{}, err
 	}
 	open := patra.RequestOpen{RequestID: rand.Text(), Kind: kind, GateKey: g.key, Cost: 1, Waited: g.wait.Microseconds(), AcquiredAt: g.at}

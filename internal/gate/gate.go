@@ -1,80 +1,32 @@
 // Package gate decides when a request may be sent. Every request asks it first.
 //
-// A gate never sends anything and never gives a grant back: what was charged stays charged, because a provider
-// counts a failed request too. Its words: a key names what shares a limit (usually a source); a grant is the moment
-// from which one request may be sent; a cooldown is a stretch in which nobody may send.
+// The promise, for a provider that permits perSecond and burst: in any stretch of time T at most burst + perSecond*T
+// requests leave, whatever the number of processes that share the rows, their clocks and their deaths; and nobody is
+// granted a moment inside a cooldown. It holds as long as a grant is used neither before its moment nor more than its
+// Patience after it, which whoever sends must see to, and as long as the clock of the rows goes forward. Between the
+// last look at the clock and the provider there is more time that nobody here sees: the promise holds at the provider if
+// no request needs longer for that than the fastest one by more than what is left of Pace.Slack, about as much as the
+// patience.
+//
+// A gate never sends anything and never gives a grant back: what was charged stays charged, because a provider counts a
+// failed request too. A process that dies has wasted the grants it held, and nothing more.
+//
+// Its words: a key names what shares a limit (usually a source); a grant is the moment from which one request may be
+// sent; patience is how late it may be used; a cooldown is a stretch in which nobody may send; the pace is how a limit is
+// used; the tempo is how far below it we go after a provider refused us; a lease is some grants that a process took at
+// once.
 package gate
 
 import (
 	"context"
-	"math"
-	"sync"
 	"time"
 
 	"patra"
 )
 
-// Local is a gate within one process.
-type Local struct {
-	mu      sync.Mutex
-	buckets map[string]*bucket
-}
-
-// bucket is the state of one key.
-type bucket struct {
-	arrival  patra.Instant // theoretical arrival time of the next request
-	cooldown patra.Instant
-}
-
-// NewLocal makes a gate with no history.
-func NewLocal() *Local { return &Local{buckets: map[string]*bucket{}} }
-
-// Reserve charges one request to the key and tells how long to wait before it may be sent.
-func (g *Local) Reserve(_ context.Context, key string, perSecond float64, burst int) (time.Duration, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	b := g.bucket(key)
-	now := patra.InstantOf(time.Now())
-	var at patra.Instant
-	// Behind a cooldown the grants are spread like any others: its end must not be a crowd's beginning.
-	at, b.arrival = Grant(b.arrival, max(now, b.cooldown), perSecond, burst)
-	return time.Duration(at-now) * time.Microsecond, nil
-}
-
-// Cooldown keeps everybody from sending for a while. It only ever extends.
-func (g *Local) Cooldown(_ context.Context, key string, wait time.Duration) error {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	b := g.bucket(key)
-	b.cooldown = max(b.cooldown, patra.InstantOf(time.Now()).Add(wait))
-	return nil
-}
-
-// Remaining tells how much of a cooldown is left, for one who had a grant before it began.
-func (g *Local) Remaining(_ context.Context, key string) (time.Duration, error) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	left := g.bucket(key).cooldown - patra.InstantOf(time.Now())
-	return max(time.Duration(left)*time.Microsecond, 0), nil
-}
-
-func (g *Local) bucket(key string) *bucket {
-	b, ok := g.buckets[key]
-	if !ok {
-		b = &bucket{}
-		g.buckets[key] = b
-	}
-	return b
-}
-
-// maxInterval keeps the arithmetic far from overflow, whatever somebody writes as a rate.
-const maxInterval = 365 * patra.Day
-
-// Grant is the rate rule (the generic cell rate algorithm, which is a token bucket with one number of state). In
-// any stretch of time T there are at most burst + perSecond*T grants.
-func Grant(arrival, now patra.Instant, perSecond float64, burst int) (at, next patra.Instant) {
-	interval := patra.Instant(min(math.Ceil(float64(patra.Second)/perSecond), float64(maxInterval)))
-	next = max(arrival, now) + interval
-	at = max(now, next-patra.Instant(burst)*interval)
-	return at, next
+// Rows keep the state of keys for all who share a limit. TurnGate changes one, with everybody else waiting; turn gets
+// the one clock that counts, and how long reading it took. An error means that nothing may be sent.
+type Rows interface {
+	TurnGate(ctx context.Context, key string, turn func(now patra.Instant, took time.Duration, was patra.RateState) patra.RateState) error
+	GateState(ctx context.Context, key string) (is patra.RateState, now patra.Instant, err error)
 }

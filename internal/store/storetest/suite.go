@@ -59,6 +59,7 @@ func Run(t *testing.T, e Engine) {
 		{"children that are not exactly the rest are refused", splitRefused},
 		{"two planners never cut the same slice", twoSplitters},
 		{"a request outside of a run has a row of its own", looseRequests},
+		{"turns of the gate come one after the other", gateTurns},
 		{"every promise is seen to be broken when it is", mutations},
 		{"an export reads every record once", export},
 		{"the views for people can be read", views},

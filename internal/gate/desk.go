@@ -1,0 +1,153 @@
+package gate
+
+import (
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"patra"
+)
+
+const (
+	// leaseSpan is how much time the grants of a lease may lie apart, and leaseMost how many they are: what a process
+	// that dies takes with it, and what others wait for it.
+	leaseSpan = 250 * time.Millisecond
+	leaseMost = 16
+	// demandOver is the time over which is counted how many grants are asked for.
+	demandOver = time.Second
+	// frugalFor is how long a process takes no grants ahead after one of them was not used although there was a queue. It
+	// bounds what others lose to one lease in this time.
+	frugalFor = 10 * time.Second
+	// headStart is what a caller may need to write down what it is about to do. A grant that is missed for this costs an
+	// interval; one that lies a little ahead costs nothing while there is a queue.
+	headStart = 50 * time.Millisecond
+	mostLead  = time.Second
+)
+
+// desk is where the callers of one process get the grants of one key.
+type desk struct {
+	limit
+	pace   Pace
+	ahead  bool
+	asking atomic.Int64
+	queued atomic.Bool   // the last grants had to wait for others
+	turn   chan struct{} // held by who hands out or refills
+
+	mu     sync.Mutex
+	lease  []time.Time   // moments that are paid for, in order
+	asked  []time.Time   // when the last grants were handed out
+	frugal time.Time     // until when nothing is taken ahead
+	lead   time.Duration // how long it takes lately until a charge is committed
+}
+
+func (d *desk) patience() time.Duration { return d.pace.Patience() }
+
+// charge takes grants from the state: one for each who asks now, and one more for each who is likely to come while it is
+// good.
+func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, patra.RateState) {
+	is.Limit, is.Burst = milli(d.perSecond), d.burst
+	rate, burst := d.pace.PerSecond, d.pace.Burst
+	if t := is.Tempo.Rate; t > 0 && t < is.Limit {
+		// While we are to be slow there are no bursts either: they would be longer than at the usual rate.
+		rate, burst = min(rate, float64(t)/1000), 1
+	}
+	from := max(now.Add(d.early()), is.Cooldown)
+	wanted, gap := int(max(1, min(d.asking.Load(), leaseMost))), d.gap()
+	var all []patra.Instant
+	for {
+		at, next := Grant(is.Arrival, from, rate, burst)
+		if n := len(all); n >= wanted && !d.useful(at-now, at-all[0], n, gap*time.Duration(n-wanted+1)) {
+			break
+		}
+		all, is.Arrival = append(all, at), next
+	}
+	d.queued.Store(all[0] > from+interval(rate))
+	return all, is
+}
+
+// useful reports whether a grant that nobody has asked for is likely to be used: whoever comes for it after so much time
+// must not come too late.
+func (d *desk) useful(in, span patra.Instant, n int, comes time.Duration) bool {
+	lasts := time.Duration(in)*time.Microsecond + d.patience()/2
+	return n < leaseMost && comes > 0 && comes <= min(lasts, leaseSpan) && time.Duration(span)*time.Microsecond <= leaseSpan
+}
+
+// gap is the time between two who ask, going by the last second; 0 if nothing is to be taken ahead.
+func (d *desk) gap() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	now := time.Now()
+	if !d.ahead || now.Before(d.frugal) {
+		return 0
+	}
+	n := 0
+	for _, at := range d.asked {
+		if now.Sub(at) <= demandOver {
+			n++
+		}
+	}
+	if n == 0 {
+		return 0
+	}
+	return demandOver / time.Duration(n)
+}
+
+// early is how far ahead of now a grant must lie so that it is not too late when it is committed and the request is
+// prepared. Where there is patience enough it is nothing.
+func (d *desk) early() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	ahead := time.Duration(0)
+	if d.patience() < headStart {
+		ahead = min(headStart, time.Duration(interval(d.pace.PerSecond))*time.Microsecond)
+	}
+	if d.lead <= d.patience()/4 {
+		return ahead
+	}
+	return max(ahead, min(d.lead*3/2, mostLead))
+}
+
+func (d *desk) committed(took time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lead = max(took, d.lead*3/4)
+}
+
+// take hands out a grant of the lease that can still be used in time.
+func (d *desk) take(now time.Time) (time.Time, bool) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for len(d.lease) > 0 {
+		at := d.lease[0]
+		d.lease = d.lease[1:]
+		if now.Sub(at) <= d.patience()/2 {
+			d.noteAsked(now)
+			return at, true
+		}
+		if d.queued.Load() {
+			d.frugal = now.Add(frugalFor)
+		}
+	}
+	return time.Time{}, false
+}
+
+func (d *desk) noteAsked(now time.Time) {
+	d.asked = append(d.asked, now)
+	if most := leaseMost * int(demandOver/leaseSpan); len(d.asked) > most {
+		d.asked = d.asked[len(d.asked)-most:]
+	}
+}
+
+// put keeps the rest of a lease whose first grant was handed out.
+func (d *desk) put(rest []time.Time, now time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lease = rest
+	d.noteAsked(now)
+}
+
+func (d *desk) clear() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.lease = nil
+}

@@ -1,0 +1,51 @@
+package gate
+
+import (
+	"math"
+	"time"
+
+	"patra"
+)
+
+// Pace is how the limit of a provider is used: a little below its rate, and with a part of its burst in hand. What is
+// kept in hand is not lost: it is how late a request may be without coming too close to those after it.
+type Pace struct {
+	PerSecond float64
+	Burst     int
+	Slack     time.Duration // how much later than its grant a request may reach the provider
+}
+
+const (
+	// A clock may be adjusted while we run, by less than this. It is the price of keeping to the limit for ever.
+	headroom = 0.99
+	// cushion is how much lateness is worth a part of the burst: a slow commit, a busy processor, a new connection.
+	cushion = 0.25 // seconds
+	// Where no burst is permitted, only a lower rate makes room for lateness: this share of the interval, or this time
+	// if that is too little for any timer, but not more than the second share.
+	loneShare, loneLeast, loneMost = 0.03, 10_000.0, 0.2
+)
+
+// PaceOf is the pace for a limit. If grants keep to it and no request comes more than Slack after its grant, then in any
+// stretch of time T at most burst + perSecond*T requests come: of burst+1 requests the first and the last are granted
+// (burst+1-Burst) intervals apart, and lateness takes no more of that than leaves a whole one of the provider's.
+func PaceOf(perSecond float64, burst int) Pace {
+	every := float64(patra.Second) / perSecond
+	p := Pace{PerSecond: perSecond * headroom, Burst: burst}
+	kept := 0
+	if burst > 1 {
+		kept = min(burst-1, max(1, int(math.Ceil(min(perSecond, 1e6)*cushion))))
+		p.Burst -= kept
+	} else {
+		p.PerSecond = float64(patra.Second) / (every + max(every*loneShare, min(loneLeast, every*loneMost)))
+	}
+	slack := patra.Instant(kept+1)*interval(p.PerSecond) - interval(perSecond)
+	p.Slack = time.Duration(min(slack, maxInterval)) * time.Microsecond
+	return p
+}
+
+// mostPatience bounds how old a look at the cooldown may be when a request leaves.
+const mostPatience = time.Second
+
+// Patience is how much later than its moment a grant may be used. The rest of the slack is for the way to the provider
+// and for reading the clock.
+func (p Pace) Patience() time.Duration { return min(p.Slack/2, mostPatience) }

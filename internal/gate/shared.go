@@ -1,0 +1,198 @@
+package gate
+
+import (
+	"context"
+	"math"
+	"sync"
+	"time"
+
+	"patra"
+)
+
+// Shared is a gate whose state is kept in rows, so that all processes with the same rows have one gate. It is safe for
+// concurrent use.
+type Shared struct {
+	rows  Rows
+	ahead bool // grants may be taken before somebody asks for them
+
+	mu    sync.Mutex
+	desks map[limit]*desk
+	slow  map[string]time.Time // keys that are below their limit, and when an answer was last counted for them
+}
+
+// limit is what a caller says about a key.
+type limit struct {
+	key       string
+	perSecond float64
+	burst     int
+}
+
+// NewShared makes the gate of one process over rows that others use too.
+func NewShared(rows Rows) *Shared { return newShared(rows, true) }
+
+func newShared(rows Rows, ahead bool) *Shared {
+	return &Shared{rows: rows, ahead: ahead, desks: map[limit]*desk{}, slow: map[string]time.Time{}}
+}
+
+// Patience is how much later than its moment a grant may be used.
+func (g *Shared) Patience(perSecond float64, burst int) time.Duration {
+	return PaceOf(perSecond, burst).Patience()
+}
+
+// Reserve charges one request to the key and tells how long to wait before it may be sent. If it took long to be heard,
+// the moment may have passed already; then the wait is negative.
+func (g *Shared) Reserve(ctx context.Context, key string, perSecond float64, burst int) (time.Duration, error) {
+	d := g.desk(limit{key, perSecond, burst})
+	d.asking.Add(1)
+	defer d.asking.Add(-1)
+	select {
+	case d.turn <- struct{}{}:
+	case <-ctx.Done():
+		return 0, context.Cause(ctx)
+	}
+	defer func() { <-d.turn }()
+	at, ok := d.take(time.Now())
+	if !ok {
+		var err error
+		if at, err = g.refill(ctx, d); err != nil {
+			return 0, err
+		}
+	}
+	return time.Until(at), nil
+}
+
+// tries bounds how often grants are thrown away because the rows answered so slowly that they are old already.
+const tries = 3
+
+// refill takes grants for those who ask, and some more if they will be asked for soon. It gives the first of them.
+func (g *Shared) refill(ctx context.Context, d *desk) (time.Time, error) {
+	for try := 1; ; try++ {
+		var lease []time.Time
+		var took time.Duration
+		var read time.Time
+		err := g.rows.TurnGate(ctx, d.key, func(now patra.Instant, reading time.Duration, was patra.RateState) patra.RateState {
+			read, took = time.Now(), reading
+			var at []patra.Instant
+			at, was = d.charge(now, was)
+			lease = lease[:0]
+			for _, m := range at {
+				lease = append(lease, read.Add(time.Duration(m-now)*time.Microsecond))
+			}
+			g.noteTempo(d.key, was.Tempo)
+			return was
+		})
+		if err != nil {
+			return time.Time{}, err
+		}
+		done := time.Now()
+		d.committed(done.Sub(read))
+		// What nobody knows exactly enough is nobody's: the moment lies somewhere within the reading of the clock.
+		if try == tries || took <= d.pace.Slack/8 && done.Sub(lease[0]) <= d.patience()/2 {
+			d.put(lease[1:], done)
+			return lease[0], nil
+		}
+	}
+}
+
+// Remaining tells how much of a cooldown is left, for one who had a grant before it began.
+func (g *Shared) Remaining(ctx context.Context, key string) (time.Duration, error) {
+	is, now, err := g.rows.GateState(ctx, key)
+	if err != nil {
+		return 0, err
+	}
+	left := max(time.Duration(is.Cooldown-now)*time.Microsecond, 0)
+	if left > 0 {
+		g.void(key)
+	}
+	return left, nil
+}
+
+// Cooldown keeps everybody from sending for a while. It only ever extends.
+func (g *Shared) Cooldown(ctx context.Context, key string, wait time.Duration) error {
+	defer g.void(key)
+	return g.rows.TurnGate(ctx, key, func(now patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
+		was.Cooldown = max(was.Cooldown, now.Add(wait))
+		return was
+	})
+}
+
+// countEvery is how often an answer is counted while we are below the limit. Otherwise answers cost nothing.
+const countEvery = 250 * time.Millisecond
+
+// The answers that count. A refusal says that we are too fast, or that the provider has too much to do.
+const (
+	statusOK          = 200
+	statusTooMany     = 429
+	statusUnavailable = 503
+)
+
+// Report tells how the provider answered, and how long it wants to be left alone. A refusal slows everybody down, and
+// answers after it bring the tempo back.
+func (g *Shared) Report(ctx context.Context, key string, status int, wait time.Duration) error {
+	refused := status == statusTooMany || status == statusUnavailable
+	if !refused && (status != statusOK || !g.counts(key)) {
+		return nil
+	}
+	if refused {
+		defer g.void(key)
+	}
+	return g.rows.TurnGate(ctx, key, func(now patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
+		if was.Limit > 0 {
+			was.Tempo = Adapt(was.Tempo, was.Limit, refused, now)
+		}
+		if refused && wait > 0 {
+			was.Cooldown = max(was.Cooldown, now.Add(wait))
+		}
+		g.noteTempo(key, was.Tempo)
+		return was
+	})
+}
+
+// counts reports whether an answer is worth a write now.
+func (g *Shared) counts(key string) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	last, slow := g.slow[key]
+	if !slow || time.Since(last) < countEvery {
+		return false
+	}
+	g.slow[key] = time.Now()
+	return true
+}
+
+func (g *Shared) noteTempo(key string, t patra.Tempo) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if _, slow := g.slow[key]; t.Rate == 0 {
+		delete(g.slow, key)
+	} else if !slow {
+		g.slow[key] = time.Time{}
+	}
+}
+
+func (g *Shared) desk(l limit) *desk {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	d, ok := g.desks[l]
+	if !ok {
+		d = &desk{limit: l, pace: PaceOf(l.perSecond, l.burst), ahead: g.ahead, turn: make(chan struct{}, 1)}
+		g.desks[l] = d
+	}
+	return d
+}
+
+// void throws away the grants that were taken before a cooldown.
+func (g *Shared) void(key string) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for l, d := range g.desks {
+		if l.key == key {
+			d.clear()
+		}
+	}
+}
+
+// milli is a rate as rows keep it.
+func milli(perSecond float64) int64 {
+	return int64(max(1, min(math.Round(perSecond*1000), 1e12)))
+}

@@ -1,0 +1,95 @@
+package gate_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"patra/internal/gate"
+	"patra/internal/gate/gatetest"
+	"patra/internal/store"
+	"patra/internal/store/storetest"
+)
+
+// sqlGate makes gates over one store. Each who enters is another process: it has connections of its own.
+func sqlGate(e storetest.Engine) func(testing.TB) func() gatetest.Gate {
+	return func(t testing.TB) func() gatetest.Gate {
+		url, clock := e.URL(t), store.WithClock(time.Now) // simulated, as everything is here
+		if _, err := e.Connect(t, url, clock).Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return func() gatetest.Gate { return gate.NewShared(e.Connect(t, url, clock)) }
+	}
+}
+
+func TestSharedConformance(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		gatetest.Run(t, gatetest.Kind{Fresh: sqlGate(e), Sends: 1000})
+	})
+}
+
+// Ten thousand requests of four processes, by brute force.
+func TestTenThousandRequestsThroughTheStore(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it writes for a while")
+	}
+	for _, c := range gatetest.Cases() {
+		if c.Name == "in no stretch of time come more than 50 a second with a burst of 20 permits, however late they are" {
+			gatetest.Check(t, c, gatetest.Kind{Fresh: sqlGate(storetest.Engines()[0]), Sends: 10_000})
+			return
+		}
+	}
+	t.Error("there is no such promise")
+}
+
+// When the row cannot be written nothing is granted, and the reason comes to light.
+func TestAGateThatCannotWriteGrantsNothing(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		url := e.URL(t)
+		s := e.Connect(t, url)
+		g := gate.NewShared(s)
+		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+		defer cancel()
+		if wait, err := g.Reserve(ctx, "source", 10, 1); err == nil { // there is no table
+			t.Errorf("granted after %s", wait)
+		}
+		if left, err := g.Remaining(ctx, "source"); err == nil {
+			t.Errorf("%s remain", left)
+		}
+		if err := g.Cooldown(ctx, "source", time.Second); err == nil {
+			t.Error("a cooldown was begun")
+		}
+		if err := g.Report(ctx, "source", 429, time.Second); err == nil {
+			t.Error("a refusal was kept")
+		}
+	})
+}
+
+// Answers are counted only while we are below the limit, and then a few times a second.
+func TestAnAnswerCostsNothing(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		rows := &counted{Rows: e.Open(t)}
+		g := gate.NewShared(rows)
+		if _, err := g.Reserve(t.Context(), "source", 1000, 100); err != nil {
+			t.Fatal(err)
+		}
+		answers := func() int {
+			before := rows.turns
+			for range 100 {
+				if err := g.Report(t.Context(), "source", 200, 0); err != nil {
+					t.Fatal(err)
+				}
+			}
+			return rows.turns - before
+		}
+		if n := answers(); n != 0 {
+			t.Errorf("100 answers were written %d times", n)
+		}
+		if err := g.Report(t.Context(), "source", 503, 0); err != nil {
+			t.Fatal(err)
+		}
+		if n := answers(); n == 0 || n > 8 {
+			t.Errorf("100 answers below the limit were written %d times", n)
+		}
+	})
+}

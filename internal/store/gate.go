@@ -1,0 +1,69 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"patra"
+)
+
+var (
+	lockGate   = stmt{"lock_gate", `UPDATE ing_rate_gate SET version = version + 1 WHERE gate_key = ?`}
+	insertGate = stmt{"insert_gate", `INSERT INTO ing_rate_gate
+		(gate_key, rate_milli, burst, arrival_at, cooldown_until, aimd_milli, ceiling_milli, adapted_at, refused_at, skew, version, created_at)
+		VALUES (?, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, {now})`}
+	selectGate = stmt{"select_gate", `SELECT rate_milli, burst, arrival_at, cooldown_until, aimd_milli, ceiling_milli, adapted_at, refused_at, {now}
+		FROM ing_rate_gate WHERE gate_key = ?`}
+	updateGate = stmt{"update_gate", `UPDATE ing_rate_gate
+		SET rate_milli = ?, burst = ?, arrival_at = ?, cooldown_until = ?, aimd_milli = ?, ceiling_milli = ?, adapted_at = ?, refused_at = ? WHERE gate_key = ?`}
+)
+
+// TurnGate changes the state of one key in one transaction. turn gets the database's clock, read after the row was
+// locked so that waiting for others makes no old times, and how long reading it took. It may be called again after a
+// deadlock.
+func (s *Store) TurnGate(ctx context.Context, key string, turn func(now patra.Instant, took time.Duration, was patra.RateState) patra.RateState) error {
+	return s.write(ctx, "turn the gate", func(t *tx) error {
+		if err := t.lockGate(key); err != nil {
+			return err
+		}
+		asked := time.Now()
+		was, now, ok, err := t.gate(key)
+		if err != nil {
+			return err
+		}
+		if !ok {
+			return errors.New("the row of the gate is gone")
+		}
+		is := turn(now, time.Since(asked), was)
+		n, err := t.exec(updateGate, is.Limit, is.Burst, is.Arrival, is.Cooldown, is.Tempo.Rate, is.Tempo.Ceiling, is.Tempo.AdaptedAt, is.Tempo.RefusedAt, key)
+		if err == nil && n != 1 {
+			err = errors.New("the row of the gate is gone")
+		}
+		return err
+	})
+}
+
+// lockGate takes the row of a key, and makes it the first time.
+func (t *tx) lockGate(key string) error {
+	n, err := t.exec(lockGate, key)
+	if err != nil || n == 1 {
+		return err
+	}
+	if _, err := t.exec(insertGate, key); err != nil && !t.s.dialect.duplicate(err) {
+		return err
+	}
+	_, err = t.exec(lockGate, key)
+	return err
+}
+
+// GateState reads the state of one key, and the database's clock. A key that was never used has the zero state.
+func (s *Store) GateState(ctx context.Context, key string) (state patra.RateState, now patra.Instant, err error) {
+	state, now, _, err = s.read(ctx).gate(key)
+	return state, now, err
+}
+
+func (t *tx) gate(key string) (is patra.RateState, now patra.Instant, ok bool, err error) {
+	ok, err = t.one(selectGate, []any{key}, &is.Limit, &is.Burst, &is.Arrival, &is.Cooldown, &is.Tempo.Rate, &is.Tempo.Ceiling, &is.Tempo.AdaptedAt, &is.Tempo.RefusedAt, &now)
+	return is, now, ok, err
+}
