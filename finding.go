@@ -19,3 +19,9 @@ type Violation struct {
 	Rows    []string `json:"rows"` // the first few
 	Next    string   `json:"next"`
 }
+
+// Troubles is work that does not go on by itself.
+type Troubles struct {
+	Expired int64 // tasks whose lease ran out long ago, and that nobody took over
+	Failed  int64 // tasks that were tried as often as is permitted
+}

@@ -85,7 +85,7 @@ func Gaps(span Window, e Evidence) []Gap {
 	}
 	add(missing, Gap{Kind: GapUnplanned})
 	for _, d := range Disputes(e.Answers) {
-		add(d.Spoken.Clip(span), Gap{Kind: GapDisputed, SliceID: d.SliceID, Counted: d.CountAfter, Seen: &d.IDsSeen})
+		add(d.For.Clip(span), Gap{Kind: GapDisputed, SliceID: d.SliceID, Counted: d.CountAfter, Seen: &d.IDsSeen})
 	}
 	slices.SortStableFunc(all, func(a, b Gap) int { return cmp.Compare(a.Window.From, b.Window.From) })
 	return all
@@ -101,26 +101,31 @@ func (s Ended) kind() GapKind {
 	return GapFailed
 }
 
-// Dispute is an answer that the provider's count contradicts, and the time that it still speaks for.
-type Dispute struct {
+// Spoken is an answer, and the time that it still speaks for.
+type Spoken struct {
 	Answer
-	Spoken Coverage `json:"spoken"`
+	For Coverage `json:"for"`
 }
 
-// Disputes are the answers in dispute that no newer answer has taken the place of.
-func Disputes(answers []Answer) []Dispute {
+// Speaking are the answers that newer ones have not taken the place of, oldest first.
+func Speaking(answers []Answer) []Spoken {
 	newest := slices.SortedFunc(slices.Values(answers), func(a, b Answer) int {
 		return cmp.Or(cmp.Compare(b.ClosedAt, a.ClosedAt), cmp.Compare(b.ID, a.ID))
 	})
-	var all []Dispute
+	var all []Spoken
 	var newer Coverage
 	for _, a := range newest {
 		own := NewCoverage(a.Window)
-		if spoken := own.Minus(newer); a.State == StateDisputed && len(spoken) > 0 {
-			all = append(all, Dispute{a, spoken})
+		if rest := own.Minus(newer); len(rest) > 0 {
+			all = append(all, Spoken{a, rest})
+			newer = newer.Union(own)
 		}
-		newer = newer.Union(own)
 	}
 	slices.Reverse(all)
 	return all
+}
+
+// Disputes are the answers that the provider's count contradicts, as far as they still speak.
+func Disputes(answers []Answer) []Spoken {
+	return slices.DeleteFunc(Speaking(answers), func(s Spoken) bool { return s.State != StateDisputed })
 }

@@ -96,3 +96,9 @@ func (t *tx) waivers(cursorID int64) (all []patra.Waiver, err error) {
 	}, cursorID)
 	return all, err
 }
+
+// Disputed is the time of a cursor that was read, and that the provider counts differently.
+func (s *Store) Disputed(ctx context.Context, cursorID int64) (patra.Coverage, error) {
+	answers, err := s.Answers(ctx, cursorID)
+	return patra.Paint(answers)[patra.StateDisputed], err
+}

@@ -51,6 +51,8 @@ func (s *Store) verify(ctx context.Context, p check.Promise, opt check.Options) 
 	defer t.Rollback()
 	// The list of gaps comes from the same moment, by the way that commands take.
 	own := &tx{ctx: ctx, s: s, db: s.ro, sql: t}
-	opt.Gaps = func(_ context.Context, cursorID int64, until patra.Instant) ([]patra.Window, error) { return own.missing(cursorID, until) }
+	opt.Gaps = func(_ context.Context, cursorID int64, until patra.Instant) ([]patra.Window, error) {
+		return own.missing(cursorID, until)
+	}
 	return p.Check(ctx, t, opt)
 }
