@@ -152,11 +152,18 @@ func (v coverageView) print(w io.Writer) {
 	if v.Quarantined > 0 {
 		fmt.Fprintf(w, "  %-17s %s\n", "quarantined", plural(v.Quarantined, "item"))
 	}
-	for _, d := range v.Disputes {
-		fmt.Fprintf(w, "  %-17s %s: the provider counts %s, %s were read\n", "dispute", d.Window, said(d.CountAfter), thousands(d.IDsSeen))
+	for i, d := range v.Disputes {
+		if i == shownDisputes {
+			fmt.Fprintf(w, "  %-17s and %d more: patra coverage gaps %s\n", "", len(v.Disputes)-i, v.Cursor.Source)
+			break
+		}
+		fmt.Fprintf(w, "  %-17s %s: they count %s, we read %s\n", "dispute", d.Window, said(d.CountAfter), thousands(d.IDsSeen))
 	}
 	v.calendar(w)
 }
+
+// shownDisputes is how many disputes a person wants to see at once.
+const shownDisputes = 10
 
 // ofCampaign names the campaign of a cursor that has one.
 func ofCampaign(c patra.Cursor) string {

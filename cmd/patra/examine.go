@@ -203,10 +203,13 @@ func (a *app) examineWork(ctx context.Context) (found []finding, err error) {
 	switch {
 	case missing > 0:
 		found = append(found, warn("gaps", "patra coverage gaps tells why, and what to do", "%s missing of what was planned; %s failed", plural(missing, "stretch"), plural(t.Failed, "task")))
-	case t.Failed > 0:
-		found = append(found, fine("gaps", "Nothing that was planned is missing; %s failed, and others did their work", plural(t.Failed, "task")))
+	case t.Failed > t.ByID:
+		found = append(found, fine("gaps", "Nothing that was planned is missing; %s failed, and others did their work", plural(t.Failed-t.ByID, "task")))
 	default:
 		found = append(found, fine("gaps", "Nothing that was planned is missing"))
+	}
+	if t.ByID > 0 {
+		found = append(found, warn("by id", "The same patra update SOURCE --by-id tries them again", "%s of updates by id failed", plural(t.ByID, "task")))
 	}
 	if disputed > 0 {
 		return append(found, warn("disputes", "patra coverage fill SOURCE --disputed reads them again", "The provider counts %s differently", plural(disputed, "window"))), nil

@@ -161,7 +161,6 @@ func printGaps(w io.Writer, gaps []gapView) {
 			last = g.CursorID
 		}
 		fmt.Fprintf(w, "  %s  %s\n", g.Window, strings.ToLower(string(g.Kind)))
-		fmt.Fprintf(w, "    why   %s\n", wrapped(sentence(g.Why), 10))
-		fmt.Fprintf(w, "    next  %s\n", g.Next)
+		fmt.Fprintf(w, "    %s\n    → %s\n", wrapped(sentence(g.Why), 4), g.Next) // a command is not broken: people copy it
 	}
 }

@@ -57,7 +57,7 @@ func TestASessionThatLeavesDamageFails(t *testing.T) {
 	r := &recorder{T: t}
 	func() {
 		defer func() {
-			if p := recover(); p != nil && p != error(errEnded) {
+			if p := recover(); p != nil && p != errEnded {
 				panic(p)
 			}
 		}()

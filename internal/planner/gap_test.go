@@ -103,6 +103,32 @@ func TestAFillReadsExactlyTheGapsAndMovesTheSameWatermark(t *testing.T) {
 	})
 }
 
+func TestAFillOfACampaignStaysInTheCampaign(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		y := newYard(t, e, "crossref")
+		y.planner.Prober = nil
+		ahead := y.plan(y.ask(patra.Harvest, 10, 12))
+		y.work(ahead.Plan.CursorID, 2)
+		req := y.ask(patra.Backfill, 4, 10)
+		req.Campaign = "old"
+		past := y.plan(req)
+		y.end(past.Plan.CursorID, map[patra.Window]patra.Completeness{days(6, 7): ""})
+		fill := y.plan(y.fillOf(past.Plan, 4, 12, false))
+		if fill.Plan.CursorID != past.Plan.CursorID || fill.Plan.Operation != patra.Backfill || fill.Plan.Campaign != "old" || fill.Plan.Priority != 8 {
+			t.Errorf("the fill is %+v", fill.Plan)
+		}
+		// The harvest is two days ahead, and the campaign may follow it: what it never read is missing of it.
+		if got := y.slicesOf(fill.Plan.ID); !slices.Equal(got, []patra.Window{days(6, 7), days(10, 11), days(11, 12)}) {
+			t.Errorf("it reads %v", got)
+		}
+		y.end(past.Plan.CursorID, nil)
+		if c, _ := y.cursor(past.Plan.CursorID); c.Value != days(4, 12).To {
+			t.Errorf("the campaign is at %s", c.Value)
+		}
+		storetest.CheckInvariants(t, storetest.Inspect(t, y.URL))
+	})
+}
+
 func TestAFillOfAnotherWatermarkIsRefused(t *testing.T) {
 	y := newYard(t, storetest.Engines()[0], "crossref")
 	y.planner.Prober = nil

@@ -12,7 +12,7 @@ var (
 	serverVersion = stmt{"server_version", `SELECT VERSION()`}
 	quickCheck    = stmt{"quick_check", `PRAGMA quick_check(5)`}
 	countExpired  = stmt{"count_expired", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'RUNNING' AND leased_until < {now} - ?`}
-	countFailed   = stmt{"count_failed", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'FAILED'`}
+	countFailed   = stmt{"count_failed", `SELECT COUNT(*), COUNT(*) - COUNT(cursor_id) FROM ing_task WHERE status_code = 'FAILED'`}
 )
 
 // Engine is the database behind the store, with its version.
@@ -52,6 +52,6 @@ func (s *Store) Troubles(ctx context.Context) (t patra.Troubles, err error) {
 	if _, err = read.one(countExpired, []any{leaseGrace.Microseconds()}, &t.Expired); err != nil {
 		return t, err
 	}
-	_, err = read.one(countFailed, nil, &t.Failed)
+	_, err = read.one(countFailed, nil, &t.Failed, &t.ByID)
 	return t, err
 }

@@ -1,8 +1,8 @@
 package check
 
-// consumed are the pages of the scan of run r whose outcome is not known for certain. A refusal for being too fast
-// consumed nothing.
-const consumed = `SELECT 1 FROM ing_task_run_batch b WHERE b.task_id = r.task_id AND b.scan_no = r.scan_no AND b.phase_code = 'SEARCH'
+// consumed are the pages of the scan of run r that may have used up a position without giving what was there. The first
+// request of a scan has no position yet, and a refusal for being too fast uses none up.
+const consumed = `SELECT 1 FROM ing_task_run_batch b WHERE b.task_id = r.task_id AND b.scan_no = r.scan_no AND b.phase_code = 'SEARCH' AND b.ordinal > 1
 		AND (b.status_code IN ('SKIPPED', 'RUNNING') OR (b.status_code = 'FAILED' AND COALESCE(JSON_EXTRACT(b.error, '$.code'), '') NOT LIKE '%RATE_LIMITED%'))`
 
 // done are the committed pages of one phase of the scan of run r.

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"database/sql"
 	"errors"
 	"slices"
 	"strings"
@@ -79,6 +80,7 @@ func waiving(t *testing.T, e Engine) {
 	if all, err := w.Waivers(t.Context(), w.Cursor.ID); err != nil || len(all) != 2 || all[0].RevokedAt == nil {
 		t.Errorf("waivers %+v, %v", all, err)
 	}
+	scan(t, Inspect(t, w.URL), "SELECT * FROM v_check_chain", func(*sql.Rows) error { t.Error("a watermark that went back looks like a broken chain"); return nil })
 	// A stretch that is read after all needs nobody's word.
 	w.Add(Stretch(Day(1)))
 	w.Work(w.takeOf(Day(1)))

@@ -135,12 +135,13 @@ func eventful(t *testing.T, e Engine) *World {
 // stumble reads a task to its end, after a request of which nobody knows what became.
 func (w *World) stumble(c *patra.Claim) {
 	w.T.Helper()
-	page, err := w.OpenAt(c, 1, c.Task.ScanNo, 1)
+	w.Page(c, 1, true)
+	page, err := w.OpenAt(c, 2, c.Task.ScanNo, 2)
 	w.must(err)
 	exchange := patra.Exchange{SentAt: w.Clock.Instant(), FinishedAt: w.Clock.Instant(), Outcome: "NET_ERROR"}
 	_, err = w.FailPage(w.T.Context(), c, w.Clock.Instant(), page, patra.PageFailure{Exchange: exchange, Fault: patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork, Text: "cut off"}}, nil)
 	w.must(err)
-	page, err = w.OpenAt(c, 2, c.Task.ScanNo, 1)
+	page, err = w.OpenAt(c, 3, c.Task.ScanNo, 2)
 	w.must(err)
 	_, err = w.Commit(c, page, false)
 	w.must(err)
