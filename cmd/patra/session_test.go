@@ -57,7 +57,8 @@ func TestASessionThatLeavesDamageFails(t *testing.T) {
 	r := &recorder{T: t}
 	func() {
 		defer func() {
-			if p := recover(); p != nil && p != errEnded {
+			p := recover()
+			if _, is := p.(ended); p != nil && !is {
 				panic(p)
 			}
 		}()
@@ -68,8 +69,8 @@ func TestASessionThatLeavesDamageFails(t *testing.T) {
 	}
 }
 
-// errEnded is how a recorded session ends.
-var errEnded = errors.New("the session ended")
+// ended is how a recorded session ends.
+type ended struct{}
 
 // recorder is a test that only writes down what is said.
 type recorder struct {
@@ -83,13 +84,13 @@ func (r *recorder) note(args ...any) { r.said = append(r.said, fmt.Sprint(args..
 func (r *recorder) Log(args ...any) { r.note(args...) }
 
 // Fatal implements testscript.T.
-func (r *recorder) Fatal(args ...any) { r.note(args...); panic(errEnded) }
+func (r *recorder) Fatal(args ...any) { r.note(args...); panic(ended{}) }
 
 // Skip implements testscript.T.
 func (r *recorder) Skip(args ...any) { r.note(args...) }
 
 // FailNow implements testscript.T.
-func (r *recorder) FailNow() { panic(errEnded) }
+func (r *recorder) FailNow() { panic(ended{}) }
 
 // Parallel implements testscript.T.
 func (r *recorder) Parallel() {}
