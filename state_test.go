@@ -38,6 +38,7 @@ var legal = map[string]struct {
 	"batch": {patra.BatchMoves, `
 		RUNNING -> SUCCEEDED FAILED SKIPPED`},
 	"answer": {patra.AnswerMoves, `
+		FETCHED  -> SEALED DISPUTED
 		DISPUTED -> SEALED
 		SEALED   -> DISPUTED`},
 }

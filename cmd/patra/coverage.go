@@ -157,7 +157,7 @@ func (v coverageView) print(w io.Writer) {
 			fmt.Fprintf(w, "  %-17s and %d more: patra coverage gaps %s\n", "", len(v.Disputes)-i, v.Cursor.Source)
 			break
 		}
-		fmt.Fprintf(w, "  %-17s %s: they count %s, we read %s\n", "dispute", d.Window, said(d.CountAfter), thousands(d.IDsSeen))
+		fmt.Fprintf(w, "  %-17s %s\n", "dispute", wrapped(fmt.Sprintf("%s: they count %s, we read %s", d.Window, said(d.CountAfter), thousands(d.IDsSeen)), 20))
 	}
 	v.calendar(w)
 }

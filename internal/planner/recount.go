@@ -6,9 +6,8 @@ import (
 	"patra"
 )
 
-// Recount asks a provider how much it says windows have that were read before, one after the other, as the plan asked
-// then. What it is asked for is exactly the window: one that the provider cannot tell apart from its neighbours is
-// passed over. Each gets what it says; an error of it ends the count.
+// Recount asks a provider how much there is in windows that were asked for before, one after the other, with the question
+// of a plan. Each gets what it says; an error of it ends the count.
 func (p *Planner) Recount(ctx context.Context, plan patra.Plan, windows []patra.Window, each func(i int, total int64) error) error {
 	d, err := p.restore(ctx, plan)
 	if err != nil {
@@ -18,9 +17,6 @@ func (p *Planner) Recount(ctx context.Context, plan patra.Plan, windows []patra.
 		return patra.Problems{{Code: "NOT_COUNTED", Path: "response.total", Text: d.Spec.Source + " does not count exactly, so there is nothing to compare with", Hint: "patra harvest SOURCE --from DAY --to DAY --force reads a stretch again"}}
 	}
 	for i, w := range windows {
-		if w.Widen(patra.Period{}, d.Spec.Window.Precision) != w {
-			continue
-		}
 		probe, err := p.Prober.Probe(ctx, d.Spec, d.Expr, w, plan.BaseURL)
 		if err == nil && probe.Total != nil {
 			err = each(i, *probe.Total)

@@ -138,8 +138,8 @@ func settling(t *testing.T, e Engine) {
 	if got := w.Watermark(); got.SealedThrough != Day(2).To {
 		t.Errorf("complete through %s after it was read again", got.SealedThrough)
 	}
-	if err := w.Settle(t.Context(), w.Cursor.ID, nil, patra.Remark{From: patra.StateFetched, To: patra.StateSealed}); !errors.Is(err, patra.ErrIllegalMove) {
-		t.Errorf("nobody can accept what was never counted: %v", err)
+	if err := w.Settle(t.Context(), w.Cursor.ID, nil, patra.Remark{From: patra.StateOpen, To: patra.StateSealed}); !errors.Is(err, patra.ErrIllegalMove) {
+		t.Errorf("nobody can accept what was never read: %v", err)
 	}
 	CheckInvariants(t, Inspect(t, w.URL))
 }
