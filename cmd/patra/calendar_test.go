@@ -24,9 +24,9 @@ func TestACalendarShowsTheWorstOfEveryDayAndYearsByTheWeek(t *testing.T) {
 	v.print(&b)
 	out := b.String()
 	for _, want := range []string{
-		"2026-05 █▓?○…w·█ ",  // a sign a day
+		"2026-05 █▓?○…w·█ ", // a sign a day
 		"2019            █", // nothing before the origin
-		"2020    █·██",       // one bad day is a bad week
+		"2020    █·██",      // one bad day is a bad week
 		"they count an unknown number, we read\n                    1,234,567",
 		"2025-06 ██████████████████████████████\n",
 	} {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"time"
 
 	"patra"
@@ -43,7 +44,7 @@ func (a *app) examineSources(ctx context.Context) (found []finding) {
 	for _, s := range listed {
 		if s.Problem != "" {
 			bad++
-			found = append(found, fail("sources", "patra source validate "+s.Code+" shows every mistake", "%s is not valid: %s", s.Code, s.Problem))
+			found = append(found, fail("sources", "patra source validate "+s.Code+" shows every mistake", "%s is not valid: %s", s.Code, firstLine(s.Problem)))
 			continue
 		}
 		if cfg.Contact == "" && a.asksForContact(ctx, s.Code) {
@@ -60,6 +61,15 @@ func (a *app) examineSources(ctx context.Context) (found []finding) {
 		found = append(found, fine("contact", "Sources that ask who is calling are told %s", cfg.Contact))
 	}
 	return found
+}
+
+// firstLine is the first of several mistakes, and how many more there are.
+func firstLine(text string) string {
+	first, rest, more := strings.Cut(text, "\n")
+	if !more {
+		return first
+	}
+	return fmt.Sprintf("%s (and %d more)", first, strings.Count(rest, "\n")+1)
 }
 
 func asks(n int) string {
