@@ -82,8 +82,10 @@ func (c Coverage) Frontier(w Instant) Instant {
 // Completeness is how far a covered window is proved.
 type Completeness string
 
-// The states a closed window can have.
+// The states of a window. One that is planned is OPEN or COUNTED; the others are closed.
 const (
+	StateOpen     Completeness = "OPEN"     // planned, and nobody knows how much there is
+	StateCounted  Completeness = "COUNTED"  // planned, and the provider said how much there is
 	StateFetched  Completeness = "FETCHED"  // scanned to the end, counts not yet compared
 	StateSealed   Completeness = "SEALED"   // scanned to the end and the counts agree, or none can be had
 	StateDisputed Completeness = "DISPUTED" // scanned twice and the provider's exact count still differs
@@ -126,6 +128,30 @@ type Answer struct {
 	Rescans      int64        `json:"rescans"`
 	ClosedAt     Instant      `json:"closed_at"`
 	SealedAt     *Instant     `json:"sealed_at,omitempty"`
+	Remarks      []Remark     `json:"remarks,omitempty"`
+}
+
+// Remark is why a person, or a later count, changed what is said about a window.
+type Remark struct {
+	At      Instant      `json:"at"`
+	By      string       `json:"by"`
+	From    Completeness `json:"from"`
+	To      Completeness `json:"to"`
+	Reason  string       `json:"reason"`
+	Counted *int64       `json:"counted,omitempty"` // what the provider said there is, then
+}
+
+// Stretch is a line of the completeness ledger: a window that is planned or closed, and how far it is proved.
+type Stretch struct {
+	CursorID     int64        `json:"cursor_id"`
+	SliceID      int64        `json:"slice_id"`
+	Window       Window       `json:"window"`
+	State        Completeness `json:"state"`
+	Counted      *int64       `json:"counted,omitempty"` // what the provider says there is
+	Seen         *int64       `json:"seen,omitempty"`
+	Stored       *int64       `json:"stored,omitempty"`
+	Quarantined  *int64       `json:"quarantined,omitempty"`
+	KnownMissing *int64       `json:"known_missing,omitempty"`
 }
 
 // The kinds of answer.

@@ -24,8 +24,11 @@ const DefaultCampaign = "main"
 // RefreshKey is the cursor key of updates by time: when known records were last looked at.
 const RefreshKey = "refresh_checked_at"
 
-// CauseAdvance is why a cursor event is written: the coverage reaches further than the watermark did.
-const CauseAdvance = "ADVANCE"
+// Why a cursor event is written.
+const (
+	CauseAdvance = "ADVANCE" // the coverage reaches further than the watermark did
+	CauseRewind  = "REWIND"  // a person moved the watermark back
+)
 
 // Namespace is the identity of a cursor. The endpoint is part of it, so that two endpoints of one source never
 // pass over each other's gaps.

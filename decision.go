@@ -31,6 +31,7 @@ type WindowInputs struct {
 	Mode      WindowMode    `json:"mode"`
 	Align     Unit          `json:"align"`
 	Force     bool          `json:"force,omitempty"` // read from where the user says, whatever is covered
+	Fill      bool          `json:"fill,omitempty"`  // read what is missing since the cursor's origin, or since where the user says
 
 	LagConfigured float64 `json:"safety_lag_configured,omitempty"` // seconds, where late arrivals have moved the lag
 	LateRate      float64 `json:"late_rate,omitempty"`
@@ -98,6 +99,12 @@ func (d *WindowDecision) to() Instant {
 
 // from is where the window begins.
 func (d *WindowDecision) from(to Instant) Instant {
+	if d.Fill && d.Began != nil {
+		if d.UserFrom != nil {
+			return *d.UserFrom
+		}
+		return *d.Began
+	}
 	switch d.Operation {
 	case Backfill:
 		return d.resumed(d.Size.Before(to))
@@ -167,6 +174,11 @@ func (d WindowDecision) Asked() Window {
 		w.From = max(w.From, d.grain().Floor(*d.Earliest))
 	}
 	return w
+}
+
+// Horizon is how far a harvest decided like this one could have read by now.
+func (d WindowDecision) Horizon(now Instant) Instant {
+	return d.grain().Floor(now.Add(-time.Duration(d.LagSeconds * float64(time.Second))))
 }
 
 // grain is what the ends of the window snap to.

@@ -53,6 +53,13 @@ var (
 	}
 	RunMoves   = Moves{Running: {Succeeded, Partial, Failed, Cancelled, Released, Lost}}
 	BatchMoves = Moves{Running: {Succeeded, Failed, Skipped}}
+	// AnswerMoves is how an answer changes without a new scan: a person accepts a dispute, or a later count seals what was
+	// never counted, or begins a dispute.
+	AnswerMoves = Moves{
+		Status(StateFetched):  {Status(StateSealed), Status(StateDisputed)},
+		Status(StateDisputed): {Status(StateSealed)},
+		Status(StateSealed):   {Status(StateDisputed)},
+	}
 )
 
 // Allows reports whether the step is legal.

@@ -37,11 +37,15 @@ var legal = map[string]struct {
 		RUNNING -> SUCCEEDED PARTIAL FAILED CANCELLED RELEASED LOST`},
 	"batch": {patra.BatchMoves, `
 		RUNNING -> SUCCEEDED FAILED SKIPPED`},
+	"answer": {patra.AnswerMoves, `
+		FETCHED  -> SEALED DISPUTED
+		DISPUTED -> SEALED
+		SEALED   -> DISPUTED`},
 }
 
 var allStates = []patra.Status{
 	patra.Accepted, patra.Planned, patra.Rejected, patra.Draft, patra.Slicing, patra.Ready, patra.Partial, patra.Split, patra.Queued, patra.Running,
-	patra.Succeeded, patra.Failed, patra.Cancelled, patra.Released, patra.Lost, patra.Skipped, patra.Open, "", "UNHEARD_OF",
+	patra.Succeeded, patra.Failed, patra.Cancelled, patra.Released, patra.Lost, patra.Skipped, patra.Open, "SEALED", "DISPUTED", "FETCHED", "", "UNHEARD_OF",
 }
 
 // arrows reads the table of one machine.

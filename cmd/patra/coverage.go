@@ -1,9 +1,9 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"io"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -13,23 +13,36 @@ import (
 
 // coverageView is what is proved about one cursor.
 type coverageView struct {
-	Cursor   patra.Cursor   `json:"cursor"`
-	Sealed   patra.Coverage `json:"sealed"`
-	Fetched  patra.Coverage `json:"fetched"`
-	Disputed patra.Coverage `json:"disputed"`
-	Live     patra.Coverage `json:"live"`
-	Gaps     patra.Coverage `json:"gaps"`
-	Answers  []patra.Answer `json:"answers"`
+	Cursor       patra.Cursor    `json:"cursor"`
+	Sealed       patra.Coverage  `json:"sealed"`
+	Fetched      patra.Coverage  `json:"fetched"`
+	Disputed     patra.Coverage  `json:"disputed"`
+	Counted      patra.Coverage  `json:"counted"` // planned, and the provider said how much there is
+	Open         patra.Coverage  `json:"open"`    // planned, and nobody knows how much there is
+	Live         patra.Coverage  `json:"live"`
+	Waived       patra.Coverage  `json:"waived"`
+	Gaps         patra.Coverage  `json:"gaps"`
+	Quarantined  int64           `json:"quarantined"`
+	KnownMissing int64           `json:"known_missing"`
+	Disputes     []patra.Spoken  `json:"disputes"`
+	Ledger       []patra.Stretch `json:"ledger"` // every window that is planned or closed
+	Answers      []patra.Answer  `json:"answers"`
 }
 
 func (a *app) coverageCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "coverage", Short: "See what is proved to be complete", Args: noArgs,
+		Use: "coverage", Short: "See what is proved to be complete, find gaps and fill them", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
+	c.AddCommand(a.coverageShowCmd(), a.gapsCmd(), a.fillCmd(), a.reconcileCmd(), a.waiveCmd(), a.acceptCmd(), a.lateCmd())
+	return c
+}
+
+func (a *app) coverageShowCmd() *cobra.Command {
 	var out format
-	show := &cobra.Command{
-		Use: "show [SOURCE]", Short: "Show covered, disputed, running and missing days", Args: atMostOne,
+	c := &cobra.Command{
+		Use: "show [SOURCE]", Short: "Show sealed, disputed, planned and missing days", Args: atMostOne,
+		Long: "Show how far every watermark is, how far it is complete, and a calendar: the last twelve months with a sign for each\nday, and the years before with a sign for each week. A sign is the worst that is true of any part of its time.",
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.open(c.Context())
 			if err != nil {
@@ -39,7 +52,7 @@ func (a *app) coverageCmd() *cobra.Command {
 			if len(args) == 1 {
 				f.Source = args[0]
 			}
-			views, err := coverageViews(c, s, f)
+			views, err := coverageViews(c.Context(), s, f)
 			if err != nil {
 				return err
 			}
@@ -55,32 +68,57 @@ func (a *app) coverageCmd() *cobra.Command {
 			return nil
 		},
 	}
-	formatFlag(show, &out)
-	c.AddCommand(show, a.lateCmd())
+	formatFlag(c, &out)
 	return c
 }
 
-func coverageViews(c *cobra.Command, s *store.Store, f store.Filter) ([]coverageView, error) {
-	cursors, err := s.Cursors(c.Context(), f)
+func coverageViews(ctx context.Context, s *store.Store, f store.Filter) ([]coverageView, error) {
+	cursors, err := s.Cursors(ctx, f)
 	if err != nil {
 		return nil, err
 	}
 	views := []coverageView{}
 	for _, cur := range cursors {
-		answers, err := s.Answers(c.Context(), cur.ID)
+		v, err := coverageOf(ctx, s, cur)
 		if err != nil {
 			return nil, err
 		}
-		_, covered, live, err := s.Need(c.Context(), cur.ID)
-		if err != nil {
-			return nil, err
-		}
-		paint := patra.Paint(answers)
-		v := coverageView{Cursor: cur, Answers: answers, Live: live, Sealed: paint[patra.StateSealed], Fetched: paint[patra.StateFetched], Disputed: paint[patra.StateDisputed]}
-		v.Gaps = patra.NewCoverage(v.span()).Minus(covered.Union(live))
 		views = append(views, v)
 	}
 	return views, nil
+}
+
+// coverageOf reads all that is known about a cursor: what is live before what is covered, so that nothing falls between.
+func coverageOf(ctx context.Context, s *store.Store, cur patra.Cursor) (v coverageView, err error) {
+	v.Cursor = cur
+	var covered patra.Coverage
+	if _, covered, v.Live, err = s.Need(ctx, cur.ID); err != nil {
+		return v, err
+	}
+	if v.Ledger, err = s.Completeness(ctx, cur.ID); err != nil {
+		return v, err
+	}
+	if v.Answers, err = s.Answers(ctx, cur.ID); err != nil {
+		return v, err
+	}
+	paint := patra.Paint(v.Answers)
+	v.Sealed, v.Fetched, v.Disputed = paint[patra.StateSealed], paint[patra.StateFetched], paint[patra.StateDisputed]
+	var counted []patra.Window
+	for _, l := range v.Ledger {
+		if l.State == patra.StateCounted {
+			counted = append(counted, l.Window)
+		}
+	}
+	v.Counted = patra.NewCoverage(counted...)
+	v.Open = v.Live.Minus(v.Counted)
+	v.Waived = covered.Minus(patra.Merged(v.Answers))
+	v.Gaps = patra.NewCoverage(v.span()).Minus(covered.Union(v.Live))
+	v.Disputes = patra.Disputes(v.Answers)
+	for _, spoken := range patra.Speaking(v.Answers) {
+		v.Quarantined += spoken.Quarantined
+		v.KnownMissing += spoken.KnownMissing
+	}
+	return v, nil
 }
 
 // span is from the origin to the last moment that anything is known about.
@@ -89,65 +127,56 @@ func (v coverageView) span() patra.Window {
 	for _, a := range v.Answers {
 		w.To = max(w.To, a.Window.To)
 	}
-	if n := len(v.Live); n > 0 {
-		w.To = max(w.To, v.Live[n-1].To)
+	for _, c := range []patra.Coverage{v.Live, v.Waived} {
+		if n := len(c); n > 0 {
+			w.To = max(w.To, c[n-1].To)
+		}
 	}
 	return w
 }
 
 func (v coverageView) print(w io.Writer) {
-	fmt.Fprintf(w, "%s/%s %s by %s\n", v.Cursor.Source, v.Cursor.Endpoint, v.Cursor.Operation, v.Cursor.Key)
+	fmt.Fprintf(w, "%s/%s %s by %s%s\n", v.Cursor.Source, v.Cursor.Endpoint, v.Cursor.Operation, v.Cursor.Key, ofCampaign(v.Cursor))
 	fmt.Fprintf(w, "  watermark         %s\n  complete through  %s\n", v.Cursor.Value, v.Cursor.SealedThrough)
 	for _, line := range []struct {
 		name string
 		set  patra.Coverage
-	}{{"sealed", v.Sealed}, {"fetched", v.Fetched}, {"disputed", v.Disputed}, {"under way", v.Live}, {"gaps", v.Gaps}} {
+	}{{"sealed", v.Sealed}, {"fetched", v.Fetched}, {"disputed", v.Disputed}, {"counted", v.Counted}, {"open", v.Open}, {"waived", v.Waived}, {"gaps", v.Gaps}} {
 		if len(line.set) > 0 {
-			fmt.Fprintf(w, "  %-17s %s\n", line.name, days(line.set, 4))
+			fmt.Fprintf(w, "  %-17s %s\n", line.name, days(line.set, 2))
 		}
+	}
+	if v.KnownMissing > 0 {
+		fmt.Fprintf(w, "  %-17s %s that the provider names and does not give\n", "known missing", plural(v.KnownMissing, "record"))
+	}
+	if v.Quarantined > 0 {
+		fmt.Fprintf(w, "  %-17s %s\n", "quarantined", plural(v.Quarantined, "item"))
+	}
+	for i, d := range v.Disputes {
+		if i == shownDisputes {
+			fmt.Fprintf(w, "  %-17s and %d more: patra coverage gaps %s\n", "", len(v.Disputes)-i, v.Cursor.Source)
+			break
+		}
+		fmt.Fprintf(w, "  %-17s %s\n", "dispute", wrapped(fmt.Sprintf("%s: they count %s, we read %s", d.Window, said(d.CountAfter), thousands(d.IDsSeen)), 20))
 	}
 	v.calendar(w)
 }
 
-// calendarMonths is how many months the calendar shows, newest last.
-const calendarMonths = 12
+// shownDisputes is how many disputes a person wants to see at once.
+const shownDisputes = 10
 
-// calendar draws a line a month, a sign a day.
-func (v coverageView) calendar(w io.Writer) {
-	span := v.span()
-	if span.IsEmpty() {
-		return
+// ofCampaign names the campaign of a cursor that has one.
+func ofCampaign(c patra.Cursor) string {
+	if c.Campaign == "" {
+		return ""
 	}
-	first := patra.UnitMonth.Floor(span.From)
-	last := patra.UnitMonth.Floor(patra.UnitDay.Prev(patra.UnitDay.Ceil(span.To)))
-	if early := (patra.Period{Months: calendarMonths - 1}).Before(last); early > first {
-		first = early
-	}
-	fmt.Fprintln(w)
-	for month := first; month <= last; month = patra.UnitMonth.Next(month) {
-		var b strings.Builder
-		for day := month; day < patra.UnitMonth.Next(month); day += patra.Day {
-			b.WriteRune(v.sign(patra.Window{From: day, To: day + patra.Day}, span))
-		}
-		fmt.Fprintf(w, "  %s %s\n", month.Time().Format("2006-01"), b.String())
-	}
-	fmt.Fprintln(w, "          █ sealed  ▓ fetched  ? disputed  … under way  · gap")
+	return ", campaign " + c.Campaign
 }
 
-// sign is the worst that is true of any part of a day.
-func (v coverageView) sign(day, span patra.Window) rune {
-	in := func(c patra.Coverage) bool { return len(c.Clip(day)) > 0 }
-	switch {
-	case day.To <= span.From || day.From >= span.To:
-		return ' '
-	case in(v.Gaps):
-		return '·'
-	case in(v.Live):
-		return '…'
-	case in(v.Disputed):
-		return '?'
-	case in(v.Fetched):
-		return '▓'
+// said is a number that a provider may not have given.
+func said(n *int64) string {
+	if n == nil {
+		return "an unknown number"
 	}
-	return '█'
+	return thousands(*n)
 }

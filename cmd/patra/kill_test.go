@@ -208,6 +208,7 @@ func killThrice(t *testing.T, e storetest.Engine, k killed) {
 		if err := <-ended; err == nil {
 			t.Fatalf("the harvest ended before it was killed after %d requests", n)
 		}
+		storetest.CheckInvariants(t, storetest.Inspect(t, s.url)) // a death leaves no promise broken
 	}
 	db := storetest.Inspect(t, s.url)
 	var lost int

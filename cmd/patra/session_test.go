@@ -1,12 +1,15 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -15,7 +18,10 @@ import (
 
 	"github.com/rogpeppe/go-internal/testscript"
 
+	"patra"
 	"patra/internal/sim"
+	"patra/internal/store"
+	"patra/internal/store/storetest"
 	"patra/sources"
 )
 
@@ -55,15 +61,113 @@ func parrot(w http.ResponseWriter, r *http.Request) {
 }
 
 // TestSessions plays the sessions in testdata: what a person types and sees. Each has a simulated provider at $SIM
-// with 120 works a day in May 2026 and one that asks for a password at $SIM/locked, a folder `quick` with a fast source file, and the command `provider down|up`.
-func TestSessions(t *testing.T) {
-	testscript.Run(t, testscript.Params{
-		Dir:                 "testdata",
+// with 120 works a day in May 2026 and one that asks for a password at $SIM/locked, a folder `quick` with a fast source file, and the command `provider`, which goes down,
+// comes up, or counts one work too many. Whatever a session did, the stores that it leaves keep every promise; only those
+// that are named broken need not.
+func TestSessions(t *testing.T) { testscript.Run(t, sessions(t, "testdata")) }
+
+// A session that leaves a damaged store must fail, or the check at the end of all others proves nothing.
+func TestASessionThatLeavesDamageFails(t *testing.T) {
+	r := &recorder{T: t}
+	func() {
+		defer func() {
+			p := recover()
+			if _, is := p.(ended); p != nil && !is {
+				panic(p)
+			}
+		}()
+		testscript.RunT(r, sessions(t, "testdata/damage"))
+	}()
+	if all := strings.Join(r.said, "\n"); !strings.Contains(all, "broken: no watermark stands beyond what is covered") {
+		t.Errorf("the session ended as if nothing were wrong:\n%s", all)
+	}
+}
+
+// ended is how a recorded session ends.
+type ended struct{}
+
+// recorder is a test that only writes down what is said.
+type recorder struct {
+	*testing.T
+	said []string
+}
+
+func (r *recorder) note(args ...any) { r.said = append(r.said, fmt.Sprint(args...)) }
+
+// Log implements testscript.T.
+func (r *recorder) Log(args ...any) { r.note(args...) }
+
+// Fatal implements testscript.T.
+func (r *recorder) Fatal(args ...any) { r.note(args...); panic(ended{}) }
+
+// Skip implements testscript.T.
+func (r *recorder) Skip(args ...any) { r.note(args...) }
+
+// FailNow implements testscript.T.
+func (r *recorder) FailNow() { panic(ended{}) }
+
+// Parallel implements testscript.T.
+func (r *recorder) Parallel() {}
+
+// Run implements testscript.T.
+func (r *recorder) Run(_ string, f func(testscript.T)) { f(r) }
+
+// Verbose implements testscript.T.
+func (r *recorder) Verbose() bool { return false }
+
+// total is the count in an answer of Crossref.
+var total = regexp.MustCompile(`"total-results":\s*(\d+)`)
+
+// overcount passes answers on with one more in their count than there is.
+func overcount(w http.ResponseWriter, r *http.Request, provider http.Handler) {
+	r.Header.Del("Accept-Encoding") // what is packed cannot be changed
+	answer := httptest.NewRecorder()
+	provider.ServeHTTP(answer, r)
+	body := total.ReplaceAllFunc(answer.Body.Bytes(), func(m []byte) []byte {
+		n, _ := strconv.Atoi(string(total.FindSubmatch(m)[1]))
+		return fmt.Appendf(nil, `"total-results":%d`, n+1)
+	})
+	w.Header().Set("Content-Type", answer.Header().Get("Content-Type"))
+	w.WriteHeader(answer.Code)
+	_, _ = w.Write(body)
+}
+
+// leaveNoDamage looks at the stores that a session leaves.
+func leaveNoDamage(t testing.TB, env *testscript.Env) {
+	files, err := filepath.Glob(filepath.Join(env.WorkDir, "*.db"))
+	if err != nil {
+		t.Error(err)
+	}
+	for _, file := range files {
+		if strings.HasPrefix(filepath.Base(file), "broken") {
+			continue
+		}
+		s, err := store.Open(context.Background(), "sqlite:"+file)
+		if err != nil {
+			env.T().Fatal(err)
+		}
+		broken, err := s.Verify(context.Background(), nil)
+		if err := errors.Join(err, s.Close()); err != nil {
+			env.T().Fatal(err)
+		}
+		for _, v := range broken {
+			if v.Verdict == patra.VerdictFail {
+				env.T().Fatal(fmt.Sprintf("%s: broken: %s: %v", filepath.Base(file), v.Promise, v.Rows))
+			}
+		}
+	}
+}
+
+// sessions is how the sessions of a folder are played.
+func sessions(t testing.TB, dir string) testscript.Params {
+	return testscript.Params{
+		Dir:                 dir,
 		RequireExplicitExec: true,
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		Setup: func(env *testscript.Env) error {
-			down := &atomic.Bool{}
+			env.Defer(func() { leaveNoDamage(t, env) })
+			down, miscounts := &atomic.Bool{}, &atomic.Bool{}
 			provider := sim.New(sim.Config{Seed: 1, From: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), PerDay: 120, Exact: true}).Handler()
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if down.Load() {
@@ -74,11 +178,15 @@ func TestSessions(t *testing.T) {
 					parrot(w, r)
 					return
 				}
+				if miscounts.Load() {
+					overcount(w, r, provider)
+					return
+				}
 				provider.ServeHTTP(w, r)
 			}))
 			env.Defer(server.Close)
 			env.Setenv("SIM", server.URL)
-			env.Values["down"] = down
+			env.Values["down"], env.Values["miscounts"] = down, miscounts
 			if err := os.Mkdir(env.WorkDir+"/quick", 0o755); err != nil {
 				return err
 			}
@@ -102,7 +210,12 @@ func TestSessions(t *testing.T) {
 			},
 			"provider": func(ts *testscript.TestScript, _ bool, args []string) {
 				ts.Value("down").(*atomic.Bool).Store(args[0] == "down")
+				ts.Value("miscounts").(*atomic.Bool).Store(args[0] == "miscounts")
+			},
+			// damage FILE SQL... changes a store by hand, as nobody should.
+			"damage": func(ts *testscript.TestScript, _ bool, args []string) {
+				storetest.Damage(ts, ts.MkAbs(args[0]), strings.Join(args[1:], " "))
 			},
 		},
-	})
+	}
 }

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 
@@ -144,7 +146,9 @@ func (a *app) sourceCodes(ctx context.Context) (map[string]string, error) {
 			return nil, err
 		}
 		for _, name := range names {
-			from[strings.TrimSuffix(name, ".yaml")] = p.name
+			if !a.isConfig(filepath.Join(p.name, name)) {
+				from[strings.TrimSuffix(name, ".yaml")] = p.name
+			}
 		}
 	}
 	s, err := a.registryStore(ctx)
@@ -158,6 +162,14 @@ func (a *app) sourceCodes(ctx context.Context) (map[string]string, error) {
 		}
 	}
 	return from, err
+}
+
+// isConfig reports whether a file is the configuration, which may stand in the same folder as the sources.
+func (a *app) isConfig(path string) bool {
+	config, _ := a.configFile()
+	x, errX := os.Stat(path)
+	y, errY := os.Stat(config)
+	return errX == nil && errY == nil && os.SameFile(x, y)
 }
 
 func (s *listedSource) describe(f *source.File) {

@@ -97,7 +97,7 @@ func (s *summary) print(w io.Writer) {
 		return
 	}
 	n := s.Counts
-	fmt.Fprintf(w, "%s %s %s in %s\n", doneText[s.Plan.Operation], s.source, s.Plan.Window, time.Duration(s.Seconds*float64(time.Second)).Round(100*time.Millisecond))
+	fmt.Fprintf(w, "%s %s %s in %s\n", s.verb(), s.source, s.Plan.Window, time.Duration(s.Seconds*float64(time.Second)).Round(100*time.Millisecond))
 	fmt.Fprintf(w, "  slices     %s done, %d failed%s\n", thousands(s.Slices), s.Failed, s.cut())
 	fmt.Fprintf(w, "  pages      %s%s\n", thousands(s.Pages), s.healed())
 	fmt.Fprintf(w, "  records    %s read: %s new, %s changed, %s unchanged, %s older than stored, %s quarantined\n",
@@ -110,6 +110,13 @@ func (s *summary) print(w io.Writer) {
 }
 
 var doneText = map[patra.Operation]string{patra.Harvest: "Harvested", patra.Backfill: "Backfilled", patra.Update: "Updated"}
+
+func (s *summary) verb() string {
+	if s.Decision.Fill {
+		return "Filled"
+	}
+	return doneText[s.Plan.Operation]
+}
 
 // cut tells how many slices turned out to be too large.
 func (s *summary) cut() string {
@@ -152,9 +159,9 @@ func (s *summary) verdict() error {
 	case len(s.History) > 0:
 		return incomplete("%s lies before %s, where this %s began, and was not read; patra backfill %s --from %s reads it", days(s.History, 5), s.Cursor.Origin, strings.ToLower(string(s.Plan.Operation)), s.source, short(s.History[0].From))
 	case len(s.Gaps) > 0:
-		return incomplete("not everything could be read: %s missing. See patra tasks --status FAILED", days(s.Gaps, 5))
+		return incomplete("not everything could be read: %s missing. patra coverage gaps %s tells why", days(s.Gaps, 5), s.source)
 	case len(s.Disputed) > 0:
-		return incomplete("the provider's own count disagrees for %s. See patra coverage show %s", days(s.Disputed, 5), s.source)
+		return incomplete("the provider's own count disagrees for %s. See patra coverage gaps %s", days(s.Disputed, 5), s.source)
 	case s.Plan.CursorID != 0 && s.Failed > 0: // of a look-back: its window is covered all the same
 		return incomplete("%s failed. See patra tasks --status FAILED", plural(s.Failed, "slice"))
 	case s.states[patra.Failed] > 0:

@@ -35,6 +35,8 @@ type sliceParams struct {
 	MaxPages  int64        `json:"max_pages"`
 	Newest    bool         `json:"newest_first,omitempty"`
 	Force     bool         `json:"force,omitempty"`
+	Fill      bool         `json:"fill,omitempty"`
+	Disputed  bool         `json:"disputed,omitempty"` // of a fill: what is in dispute too
 	Trigger   string       `json:"trigger,omitempty"`
 	IDsOf     string       `json:"ids_of,omitempty"`  // of an update by id: where the ids are from
 	Buckets   int64        `json:"buckets,omitempty"` // and how many slices they are dealt into
@@ -50,6 +52,9 @@ func (p *Planner) Draft(ctx context.Context, now patra.Instant, req Request) (*D
 		return nil, err
 	}
 	if d.Cursor, err = p.Store.Cursor(ctx, d.namespace()); err != nil {
+		return nil, err
+	}
+	if err := d.fills(req.Fill); err != nil {
 		return nil, err
 	}
 	in, err := p.inputs(ctx, now, d, req)
@@ -165,7 +170,7 @@ func (d *Draft) forward() patra.Namespace {
 func (p *Planner) inputs(ctx context.Context, now patra.Instant, d *Draft, req Request) (patra.WindowInputs, error) {
 	w := d.Spec.Window
 	in := patra.WindowInputs{Operation: req.Operation, Now: now, SafetyLag: d.Spec.SafetyLag(p.Config.SafetyLag), Lookback: w.Lookback, UserFrom: req.From, UserTo: req.To,
-		Origin: w.Origin, Earliest: w.Earliest, Size: w.Size, Mode: w.Mode, Align: w.Align, Force: req.Force, ByID: req.ByID}
+		Origin: w.Origin, Earliest: w.Earliest, Size: w.Size, Mode: w.Mode, Align: w.Align, Force: req.Force, Fill: req.Fill != nil, ByID: req.ByID}
 	if req.First != nil {
 		in.Origin = req.First
 	}
@@ -218,6 +223,9 @@ func (p *Planner) describe(ctx context.Context, d *Draft, req Request) error {
 	}
 	params := sliceParams{Step: s.Window.Size, MinStep: s.MinStep(p.Config.MinStep), MaxSpan: s.MaxSpan(), Precision: s.Window.Precision,
 		Target: p.Config.Target, MaxPages: p.Config.MaxPages, Newest: req.Newest, Force: req.Force, Trigger: cmp.Or(req.By.Type, patra.TriggerManual), IDsOf: req.IDsOf, Buckets: buckets}
+	if req.Fill != nil {
+		params.Fill, params.Disputed = true, req.Fill.Disputed
+	}
 	plan := patra.Plan{Source: s.Source, Endpoint: s.Endpoint, Operation: req.Operation, Campaign: campaign(req), Window: d.Decision.Window,
 		ExprProtoHash: d.Expr.Hash(), ExprProto: d.Expr.JSON(), Spec: d.Snapshot.Fingerprint, Strategy: d.Spec.Strategy(),
 		BaseURL: req.BaseURL, Priority: req.Priority, Reason: d.Decision.Reason}
@@ -277,7 +285,7 @@ func (p *Planner) findSame(ctx context.Context, d *Draft, req Request) (err erro
 		if d.Existing, err = p.Store.PlanByKey(ctx, d.Plan.Key); err != nil || d.Existing == nil {
 			return err
 		}
-		again := req.Force
+		again := req.Force || req.Fill != nil // what is missing is another stretch each time
 		if req.ByID && !again {
 			if again, err = p.done(ctx, *d.Existing); err != nil {
 				return err

@@ -35,6 +35,10 @@ func (p *Planner) need(ctx context.Context, j *job, c *patra.Cursor) (version in
 			return 0, nil, err
 		}
 	}
+	if j.Fill {
+		disputed, err := p.disputed(ctx, j, c)
+		return now.PlanVersion, toFill(w, covered, live, disputed, sliced), err
+	}
 	return now.PlanVersion, toDo(j.plan.Operation, w, j.watermark, covered, live, sliced, j.Force, j.Newest), nil
 }
 

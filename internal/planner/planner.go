@@ -32,6 +32,7 @@ type Cursors interface {
 	Cursor(ctx context.Context, ns patra.Namespace) (*patra.Cursor, error)
 	EnsureCursor(ctx context.Context, now patra.Instant, c patra.Cursor) (patra.Cursor, error)
 	Need(ctx context.Context, cursorID int64) (c patra.Cursor, covered, live patra.Coverage, err error)
+	Disputed(ctx context.Context, cursorID int64) (patra.Coverage, error)
 }
 
 // Plans keeps plans with their slices. AddSlices fails with patra.ErrPlanMoved when another planner was faster; then
@@ -138,10 +139,17 @@ type Request struct {
 	BaseURL   string          // a mirror or a simulator in place of the source's own address
 	Origin    json.RawMessage // which layer each setting is from, for those who ask later
 	Force     bool            // plan again although the same plan exists, and read again what is covered
+	Fill      *Fill           // read what is missing of one cursor, and nothing else
 	Priority  int             // 0 is that of the operation
 	By        Trigger
 
 	expr json.RawMessage // the query in its stored form, in place of Query
+}
+
+// Fill asks for the gaps of a cursor: what nobody has read and nobody is at work on, whatever became of it before.
+type Fill struct {
+	CursorID int64 // the request must lead to this cursor, or it would fill the gaps of another
+	Disputed bool  // and read again what the provider counts differently
 }
 
 // Trigger is who or what asks. The zero value is a person.

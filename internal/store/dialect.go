@@ -1,6 +1,7 @@
 package store
 
 import (
+	"database/sql"
 	"database/sql/driver"
 	"errors"
 	"fmt"
@@ -21,7 +22,9 @@ type dialect struct {
 	lock  string // appended to a SELECT that reads what the transaction will write
 	peek  string // the same, but failing at once when somebody else has the row
 	iso   string // a microsecond column as text; %[1]s is the column
-	types map[string]string
+	// snapshot is the isolation under which several reads see one moment.
+	snapshot sql.IsolationLevel
+	types    map[string]string
 	// liftIndexes: the engine wants CREATE INDEX statements beside the table instead of inside it.
 	liftIndexes bool
 	createView  string
@@ -54,11 +57,12 @@ var sqliteDialect = dialect{
 }
 
 var mysqlDialect = dialect{
-	name:  "mysql",
-	goose: goose.DialectMySQL,
-	now:   "CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)",
-	lock:  "FOR UPDATE",
-	peek:  "FOR UPDATE NOWAIT",
+	name:     "mysql",
+	goose:    goose.DialectMySQL,
+	now:      "CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)",
+	lock:     "FOR UPDATE",
+	peek:     "FOR UPDATE NOWAIT",
+	snapshot: sql.LevelRepeatableRead,
 	// Not FROM_UNIXTIME: it ends in 2038.
 	iso: "DATE_FORMAT(TIMESTAMPADD(MICROSECOND, %[1]s, '1970-01-01'), '%%Y-%%m-%%dT%%H:%%i:%%s.%%fZ')",
 	types: map[string]string{

@@ -131,15 +131,16 @@ type CursorEvent struct {
 	To        patra.Instant `json:"to"`
 	SliceID   int64         `json:"slice_id"`
 	RunID     int64         `json:"run_id"`
+	Actor     string        `json:"actor,omitempty"` // the person, if it was one
 	CreatedAt patra.Instant `json:"created_at"`
 }
 
 // CursorEvents lists the moves of a cursor that a slice caused, or all of them.
 func (s *Store) CursorEvents(ctx context.Context, f Filter) ([]CursorEvent, error) {
-	return list(ctx, s, "list_cursor_events", `SELECT cursor_id, seq, cause_code, prev_instant, new_instant, slice_id, run_id, created_at FROM ing_cursor_event
+	return list(ctx, s, "list_cursor_events", `SELECT cursor_id, seq, cause_code, prev_instant, new_instant, COALESCE(slice_id, 0), COALESCE(run_id, 0), actor, created_at FROM ing_cursor_event
 		WHERE {where} ORDER BY id DESC LIMIT ?`, f, map[string]string{"source": "provenance_code", "cursor": "cursor_id", "slice": "slice_id", "plan": "plan_id", "run": "run_id"},
 		func(r *sql.Rows) (e CursorEvent, err error) {
-			err = r.Scan(&e.CursorID, &e.Seq, &e.Cause, &e.From, &e.To, &e.SliceID, &e.RunID, &e.CreatedAt)
+			err = r.Scan(&e.CursorID, &e.Seq, &e.Cause, &e.From, &e.To, &e.SliceID, &e.RunID, textInto{&e.Actor}, &e.CreatedAt)
 			return e, err
 		})
 }

@@ -6,6 +6,7 @@ package storetest
 
 import (
 	"database/sql"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"net/url"
@@ -104,4 +105,12 @@ func Inspect(t testing.TB, rawURL string) *sql.DB {
 	}
 	t.Cleanup(func() { db.Close() })
 	return db
+}
+
+// Damage changes the tables of a SQLite file by hand, as nobody should.
+func Damage(t interface{ Check(error) }, file, change string) {
+	db, err := sql.Open("sqlite", "file:"+file)
+	t.Check(err)
+	_, err = db.Exec(change)
+	t.Check(errors.Join(err, db.Close()))
 }

@@ -62,7 +62,7 @@ func views(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 1)
 	w.Work(w.Take(), w.Record("1", Origin, "a"))
 	db := Inspect(t, w.URL)
-	for _, view := range []string{"v_plan", "v_slice", "v_task", "v_batch", "v_cursor", "v_coverage", "v_record"} {
+	for _, view := range []string{"v_plan", "v_slice", "v_task", "v_batch", "v_cursor", "v_coverage", "v_completeness", "v_record"} {
 		rows := 0
 		scan(t, db, "SELECT * FROM "+view, func(*sql.Rows) error { rows++; return nil })
 		if rows != 1 {

@@ -65,11 +65,14 @@ func (w *World) AddPlan(source, endpoint string, days int, maxAttempts int64) (p
 	return cursor, plan
 }
 
+// snapshot is the stored source of all plans here.
+var snapshot = []byte(`{"v":1}`)
+
 // StartPlanFor stores a plan without slices.
 func (w *World) StartPlanFor(c patra.Cursor, window patra.Window) patra.Plan {
 	w.T.Helper()
-	plan, err := w.StartPlan(w.T.Context(), w.Clock.Instant(), w.draft(c, window), patra.Snapshot{Fingerprint: patra.Hash("spec"), Source: c.Source, Endpoint: c.Endpoint,
-		Operation: patra.Harvest, Body: json.RawMessage(`{"v":1}`)})
+	plan, err := w.StartPlan(w.T.Context(), w.Clock.Instant(), w.draft(c, window), patra.Snapshot{Fingerprint: patra.HashBytes(snapshot), Source: c.Source, Endpoint: c.Endpoint,
+		Operation: patra.Harvest, Body: snapshot})
 	w.must(err)
 	return plan
 }
@@ -80,7 +83,7 @@ func (w *World) draft(c patra.Cursor, window patra.Window) patra.Plan {
 		TriggeredAt: w.Clock.Instant(), Params: json.RawMessage(`{}`), Source: c.Source, Endpoint: c.Endpoint, Operation: patra.Harvest})
 	w.must(err)
 	p := patra.Plan{InstanceID: id, Source: c.Source, Endpoint: c.Endpoint, Operation: patra.Harvest, CursorID: c.ID, Window: window, Inputs: json.RawMessage(`{}`),
-		ExprProtoHash: expr.All().Hash(), ExprProto: expr.All().JSON(), Spec: patra.Hash("spec"), Strategy: "TIME", SliceParams: json.RawMessage(`{}`), Priority: 2}
+		ExprProtoHash: expr.All().Hash(), ExprProto: expr.All().JSON(), Spec: patra.HashBytes(snapshot), Strategy: "TIME", SliceParams: json.RawMessage(`{}`), Priority: 2}
 	p.Key = patra.PlanKey(p)
 	return p
 }

@@ -1,0 +1,275 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"patra"
+	"patra/internal/source"
+	"patra/internal/store"
+)
+
+// examineConfig reads the configuration; every mistake is a finding with its file and line.
+func (a *app) examineConfig() (found []finding, ok bool) {
+	path, _ := a.configFile()
+	_, err := a.load()
+	if problems, is := errors.AsType[patra.Problems](err); is {
+		for _, p := range problems {
+			found = append(found, fail("config", "Correct the line; patra init writes a file with all keys", "%s", p))
+		}
+		return found, false
+	}
+	if err != nil {
+		return []finding{fail("config", "See to it that the file can be read", "%s", err)}, false
+	}
+	if _, err := os.Stat(path); err != nil {
+		return []finding{fine("config", "There is no %s; the defaults and the environment count", path)}, true
+	}
+	return []finding{fine("config", "%s is readable and without mistakes", path)}, true
+}
+
+// examineSources loads every source, and looks whether those that ask who is calling can be told.
+func (a *app) examineSources(ctx context.Context) (found []finding) {
+	listed, err := a.listSources(ctx)
+	if err != nil && !errors.Is(err, store.ErrNeedsMigration) && !store.Unavailable(err) {
+		return []finding{fail("sources", "See patra source list", "%s", err)}
+	}
+	asking, bad := 0, 0
+	cfg, _ := a.load()
+	for _, s := range listed {
+		if s.Problem != "" {
+			bad++
+			found = append(found, fail("sources", "patra source validate "+s.Code+" shows every mistake", "%s is not valid: %s", s.Code, firstLine(s.Problem)))
+			continue
+		}
+		if cfg.Contact == "" && a.asksForContact(ctx, s.Code) {
+			asking++
+		}
+	}
+	if bad == 0 && err == nil {
+		found = append(found, fine("sources", "%s, all valid", plural(int64(len(listed)), "source")))
+	}
+	switch {
+	case asking > 0:
+		found = append(found, warn("contact", "Set contact: you@example.org in patra.yaml", "No contact is set, and %s one", asks(asking)))
+	case cfg.Contact != "":
+		found = append(found, fine("contact", "Sources that ask who is calling are told %s", cfg.Contact))
+	}
+	return found
+}
+
+// firstLine is the first of several mistakes, and how many more there are.
+func firstLine(text string) string {
+	first, rest, more := strings.Cut(text, "\n")
+	if !more {
+		return first
+	}
+	return fmt.Sprintf("%s (and %d more)", first, strings.Count(rest, "\n")+1)
+}
+
+func asks(n int) string {
+	if n == 1 {
+		return "1 source asks for"
+	}
+	return fmt.Sprintf("%d sources ask for", n)
+}
+
+// asksForContact reports whether a source cannot be used by somebody who does not say who they are.
+func (a *app) asksForContact(ctx context.Context, code string) bool {
+	f, _, err := a.inForce(ctx, code)
+	if err != nil {
+		return false
+	}
+	_, err = source.Compile(f, source.Options{Operation: patra.Harvest})
+	problems, ok := errors.AsType[patra.Problems](err)
+	return ok && problems[0].Code == "CONTACT_REQUIRED"
+}
+
+// examineSecrets looks up the secrets that patra.yaml names, and shows none.
+func (a *app) examineSecrets() (found []finding) {
+	cfg, err := a.load()
+	if err != nil {
+		return nil
+	}
+	for _, name := range slices.Sorted(maps.Keys(cfg.Secrets)) {
+		set, err := a.have(name)
+		switch {
+		case err != nil:
+			found = append(found, fail("secrets", "Set it right, or take it out of secrets in patra.yaml", "The secret %s cannot be had: %s", name, err))
+		case !set:
+			found = append(found, warn("secrets", "Set it, or take it out of secrets in patra.yaml", "The secret %s is not set: there is nothing at %s", name, a.vault.Where(name)))
+		}
+	}
+	if len(found) == 0 && len(cfg.Secrets) > 0 {
+		found = append(found, fine("secrets", "Every secret that patra.yaml names can be had"))
+	}
+	return found
+}
+
+// Limits of what is around the store.
+const (
+	skewWarn  = 5 * time.Second
+	skewFail  = 5 * time.Minute
+	spaceWarn = 2 << 30
+	spaceFail = 100 << 20
+)
+
+// examineStore looks at the store from outside to inside; ok means that its tables can be read.
+func (a *app) examineStore(ctx context.Context) (found []finding, ok bool) {
+	cfg, err := a.load()
+	if err != nil {
+		return nil, false
+	}
+	where := cfg.Redacted().Store.URL
+	if !store.Exists(cfg.Store.URL) {
+		return []finding{warn("store", "patra init makes one, and so does the first patra harvest", "There is no store at %s yet", where)}, false
+	}
+	s, err := a.dial(ctx, cfg)
+	if err != nil {
+		return []finding{fail("store", "See that it is running, and that store.url is right", "%s cannot be opened: %s", where, err)}, false
+	}
+	engine, err := s.Engine(ctx)
+	if err != nil {
+		return []finding{fail("store", "See that it is running, and that store.url is right", "%s does not answer: %s", where, err)}, false
+	}
+	found = append(found, fine("store", "%s answers (%s)", where, engine))
+	found = append(found, examineDisk(s)...)
+	sound := examineIntegrity(ctx, s)
+	found = append(found, sound)
+	if err := s.Check(ctx); err != nil {
+		next := "Run patra migrate"
+		if errors.Is(err, store.ErrTooNew) {
+			next = "Use the newer patra"
+		}
+		return append(found, fail("tables", next, "%s", sentence(err.Error()))), false
+	}
+	found = append(found, fine("tables", "The tables are those of this version"))
+	return append(found, examineClock(ctx, s)), sound.Verdict != patra.VerdictFail
+}
+
+// examineIntegrity asks the engine about its file.
+func examineIntegrity(ctx context.Context, s *store.Store) finding {
+	const next = "Stop patra, keep a copy of the file, and put back a backup; what was harvested since is read again"
+	complaints, err := s.Integrity(ctx)
+	switch {
+	case err != nil:
+		return damaged("integrity", next, "The file cannot be checked: %s", err)
+	case len(complaints) > 0:
+		return damaged("integrity", next, "The file is damaged: %s", complaints[0])
+	case s.Embedded():
+		return fine("integrity", "The engine finds nothing wrong with its file")
+	}
+	return fine("integrity", "The server looks after its own files")
+}
+
+// examineDisk looks whether there is room beside the embedded file, and whether it may be used.
+func examineDisk(s *store.Store) []finding {
+	if s.File() == "" {
+		return nil
+	}
+	dir := filepath.Dir(s.File())
+	f, err := os.CreateTemp(dir, ".patra-doctor-*")
+	if err != nil {
+		return []finding{fail("disk", "The engine needs files beside the store; allow it to write there", "%s is not writable: %s", dir, err)}
+	}
+	f.Close()
+	if err := os.Remove(f.Name()); err != nil {
+		return []finding{warn("disk", "Remove it", "%s could not be removed: %s", f.Name(), err)}
+	}
+	free, known := freeSpace(dir)
+	switch text := fmt.Sprintf("%.1f GiB are free beside the store", float64(free)/(1<<30)); {
+	case !known:
+		return []finding{fine("disk", "%s is writable", dir)}
+	case free < spaceFail:
+		return []finding{fail("disk", "Make room: a harvest stops when nothing can be written", "%s", text)}
+	case free < spaceWarn:
+		return []finding{warn("disk", "Make room before a long harvest", "%s", text)}
+	default:
+		return []finding{fine("disk", "%s", text)}
+	}
+}
+
+// examineClock compares our clock with the database's. Leases go by the database's, windows by ours.
+func examineClock(ctx context.Context, s *store.Store) finding {
+	const next = "Set the clock of this machine, or of the database: windows end by one and leases by the other"
+	before := now()
+	theirs, err := s.Now(ctx)
+	if err != nil {
+		return fail("clock", next, "The database does not tell its time: %s", err)
+	}
+	ours := before + (now()-before)/2 // the answer was on its way
+	skew := time.Duration(ours-theirs) * time.Microsecond
+	switch text := fmt.Sprintf("This machine and the database are %s apart", skew.Abs().Round(time.Millisecond)); {
+	case skew.Abs() > skewFail:
+		return fail("clock", next, "%s", text)
+	case skew.Abs() > skewWarn:
+		return warn("clock", next, "%s", text)
+	}
+	return fine("clock", "This machine and the database agree about the time")
+}
+
+// examineWork looks for work that does not go on by itself.
+func (a *app) examineWork(ctx context.Context) (found []finding, err error) {
+	t, err := a.store.Troubles(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if t.Expired > 0 {
+		found = append(found, warn("leases", "The next patra harvest, or patra serve, takes them over", "%s of workers that are gone", plural(t.Expired, "task")))
+	} else {
+		found = append(found, fine("leases", "No task waits for a worker that is gone"))
+	}
+	missing, disputed, err := a.countGaps(ctx)
+	if err != nil {
+		return nil, err
+	}
+	switch {
+	case missing > 0:
+		found = append(found, warn("gaps", "patra coverage gaps tells why, and what to do", "%s missing of what was planned; %s failed", plural(missing, "stretch"), plural(t.Failed, "task")))
+	case t.Failed > t.ByID:
+		found = append(found, fine("gaps", "Nothing that was planned is missing; %s failed, and others did their work", plural(t.Failed-t.ByID, "task")))
+	default:
+		found = append(found, fine("gaps", "Nothing that was planned is missing"))
+	}
+	if t.ByID > 0 {
+		found = append(found, warn("by id", "The same patra update SOURCE --by-id tries them again", "%s of updates by id failed", plural(t.ByID, "task")))
+	}
+	if disputed > 0 {
+		return append(found, warn("disputes", "patra coverage fill SOURCE --disputed reads them again", "The provider counts %s differently", plural(disputed, "window"))), nil
+	}
+	return append(found, fine("disputes", "No provider counts differently")), nil
+}
+
+// countGaps counts what is missing and in dispute of what was ever planned.
+func (a *app) countGaps(ctx context.Context) (missing, disputed int64, err error) {
+	cursors, err := a.store.Cursors(ctx, store.Filter{Limit: 10_000})
+	if err != nil {
+		return 0, 0, err
+	}
+	for _, c := range cursors {
+		asked, err := a.store.Extent(ctx, c.ID)
+		if err != nil {
+			return 0, 0, err
+		}
+		gaps, err := a.store.Gaps(ctx, c.ID, patra.Window{From: c.Origin, To: asked.To})
+		if err != nil {
+			return 0, 0, err
+		}
+		for _, g := range together(gaps) {
+			switch {
+			case g.Kind == patra.GapDisputed:
+				disputed++
+			case g.Open():
+				missing++
+			}
+		}
+	}
+	return missing, disputed, nil
+}

@@ -1,0 +1,149 @@
+package main
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"patra"
+)
+
+// wordFlags are a stretch and a person's word about it.
+type wordFlags struct {
+	stretchFlags
+	reason, by string
+}
+
+func (f *wordFlags) add(c *cobra.Command) {
+	f.stretchFlags.add(c)
+	c.Flags().StringVar(&f.reason, "reason", "", "why, for those who ask later")
+	c.Flags().StringVar(&f.by, "by", "", "who says so (default the user at the terminal)")
+}
+
+// signed is the word with the name under it.
+func (f wordFlags) signed() (string, error) {
+	if f.reason == "" {
+		return "", usage("say why with --reason: it stays with the stretch for ever")
+	}
+	if f.by != "" {
+		return f.by, nil
+	}
+	return actor(), nil
+}
+
+func (a *app) waiveCmd() *cobra.Command {
+	var f wordFlags
+	var revoke bool
+	c := &cobra.Command{
+		Use: "waive SOURCE", Short: "Sign a stretch off as missing, so that the watermark passes it", Args: exactly("SOURCE"),
+		Long: "Waive says that a stretch will not be read, and why. The watermark passes it, \"complete through\" does not, and the\nstretch stays on the list of gaps. With --revoke the waivers inside the stretch are taken back, and a watermark that had\npassed them goes back too.",
+		Example: `  patra coverage waive crossref --from 2026-05-02 --to 2026-05-04 --reason "the provider lost them"
+  patra coverage waive crossref --from 2026-05-02 --to 2026-05-04 --reason "they are back" --revoke`,
+		RunE: func(c *cobra.Command, args []string) error {
+			window, err := f.whole()
+			if err != nil {
+				return err
+			}
+			by, err := f.signed()
+			if err != nil {
+				return err
+			}
+			s, err := a.open(c.Context())
+			if err != nil {
+				return err
+			}
+			cur, err := f.one(c.Context(), s, args[0])
+			if err != nil {
+				return err
+			}
+			word := patra.Waiver{CursorID: cur.ID, Window: window, Reason: f.reason, By: by}
+			if revoke {
+				moved, n, err := s.Revoke(c.Context(), now(), word)
+				if err != nil {
+					return err
+				}
+				if n == 0 {
+					return usage("no waiver lies inside %s; see patra coverage gaps %s", window, args[0])
+				}
+				fmt.Fprintf(a.stdout, "%s of %s taken back. The watermark is %s.\nNext: patra coverage fill %s --from %s --to %s\n", plural(n, "waiver"), args[0], moved.Value, args[0], short(window.From), short(window.To))
+				return nil
+			}
+			missing, err := s.Gaps(c.Context(), cur.ID, window)
+			if err != nil {
+				return err
+			}
+			if !waivable(missing) {
+				return usage("nothing of %s is missing; a dispute is settled by patra coverage accept", window)
+			}
+			moved, err := s.Waive(c.Context(), now(), word)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "%s of %s is waived. The watermark is %s, complete through %s.\n", window, args[0], moved.Value, moved.SealedThrough)
+			return nil
+		},
+	}
+	f.add(c)
+	c.Flags().BoolVar(&revoke, "revoke", false, "take waivers back")
+	return c
+}
+
+func waivable(gaps []patra.Gap) bool {
+	for _, g := range gaps {
+		if g.Open() && g.Kind != patra.GapDisputed {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *app) acceptCmd() *cobra.Command {
+	var f wordFlags
+	c := &cobra.Command{
+		Use: "accept SOURCE", Short: "Accept what was read although the provider counts differently", Args: exactly("SOURCE"),
+		Long:    "Accept seals the disputed windows that lie inside a stretch, with a reason that stays with them. Reading them again\n(patra coverage fill --disputed) is better, where it helps.",
+		Example: `  patra coverage accept crossref --from 2026-05-02 --to 2026-05-03 --reason "their count includes withdrawn works"`,
+		RunE: func(c *cobra.Command, args []string) error {
+			window, err := f.whole()
+			if err != nil {
+				return err
+			}
+			by, err := f.signed()
+			if err != nil {
+				return err
+			}
+			s, err := a.open(c.Context())
+			if err != nil {
+				return err
+			}
+			cur, err := f.one(c.Context(), s, args[0])
+			if err != nil {
+				return err
+			}
+			answers, err := s.Answers(c.Context(), cur.ID)
+			if err != nil {
+				return err
+			}
+			var ids []int64
+			for _, d := range patra.Disputes(answers) {
+				if d.Window.From >= window.From && d.Window.To <= window.To {
+					ids = append(ids, d.ID)
+				}
+			}
+			if len(ids) == 0 {
+				return usage("no disputed window lies inside %s; see patra coverage gaps %s", window, args[0])
+			}
+			if err := s.Settle(c.Context(), cur.ID, ids, patra.Remark{At: now(), By: by, From: patra.StateDisputed, To: patra.StateSealed, Reason: f.reason}); err != nil {
+				return err
+			}
+			after, err := s.Cursor(c.Context(), cur.Namespace)
+			if err != nil {
+				return err
+			}
+			fmt.Fprintf(a.stdout, "%s of %s accepted. Complete through %s.\n", plural(int64(len(ids)), "window"), args[0], after.SealedThrough)
+			return nil
+		},
+	}
+	f.add(c)
+	return c
+}

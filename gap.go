@@ -1,0 +1,131 @@
+package patra
+
+import (
+	"cmp"
+	"slices"
+)
+
+// GapKind says why a stretch of time is not there, or not beyond doubt.
+type GapKind string
+
+// The kinds of gap.
+const (
+	GapUnplanned GapKind = "UNPLANNED" // nobody has planned it yet, or it was planned and never cut
+	GapFailed    GapKind = "FAILED"    // it was tried as often as is permitted
+	GapCancelled GapKind = "CANCELLED" // somebody called it off
+	GapUncut     GapKind = "UNCUT"     // it ended early, and the rest cannot be cut
+	GapWaived    GapKind = "WAIVED"    // somebody signed it off as missing; it stays listed
+	GapDisputed  GapKind = "DISPUTED"  // it was read, but the provider counts differently
+)
+
+// Gap is a stretch that is missing, or in dispute, with all that is known about the reason.
+type Gap struct {
+	CursorID int64   `json:"cursor_id"`
+	Window   Window  `json:"window"`
+	Kind     GapKind `json:"kind"`
+	SliceID  int64   `json:"slice_id,omitempty"` // the last that tried
+	Fault    *Fault  `json:"fault,omitempty"`    // how it ended
+	Waiver   *Waiver `json:"waiver,omitempty"`
+	Counted  *int64  `json:"counted,omitempty"` // of a dispute: what the provider says there is
+	Seen     *int64  `json:"seen,omitempty"`    // and what was read
+}
+
+// Open reports whether something can and should be done about the gap: a waiver is somebody's word that it is known.
+func (g Gap) Open() bool { return g.Kind != GapWaived }
+
+// Waiver is a person's word that a stretch stays missing. The watermark passes it; completeness does not.
+type Waiver struct {
+	ID        int64    `json:"id"`
+	CursorID  int64    `json:"cursor_id"`
+	Window    Window   `json:"window"`
+	Reason    string   `json:"reason"`
+	By        string   `json:"approved_by"`
+	At        Instant  `json:"at"`
+	RevokedAt *Instant `json:"revoked_at,omitempty"`
+}
+
+// Ended is a slice that ended without answering for all of its window.
+type Ended struct {
+	SliceID int64
+	Window  Window
+	Status  Status
+	Early   bool // it ended early and could not be cut
+	Fault   *Fault
+}
+
+// Evidence is all that is known about the time of one cursor.
+type Evidence struct {
+	Answers []Answer
+	Live    Coverage
+	Waivers []Waiver // that are not revoked
+	Ended   []Ended
+}
+
+// Gaps lists what is missing of a stretch of time and what is in dispute, in the order of time. Each missing moment is
+// listed once, with the newest reason: a waiver counts before a failure, and what has neither was never planned. What is
+// under way is not missing. A waived stretch is listed until somebody has read it.
+func Gaps(span Window, e Evidence) []Gap {
+	var all []Gap
+	add := func(c Coverage, g Gap) {
+		for _, w := range c {
+			g.Window = w
+			all = append(all, g)
+		}
+	}
+	unread := NewCoverage(span).Minus(Merged(e.Answers))
+	for _, w := range e.Waivers {
+		add(unread.Clip(w.Window), Gap{Kind: GapWaived, Waiver: &w})
+		unread = unread.Minus(NewCoverage(w.Window))
+	}
+	missing := unread.Minus(e.Live)
+	newest := slices.SortedFunc(slices.Values(e.Ended), func(a, b Ended) int { return cmp.Compare(b.SliceID, a.SliceID) })
+	for _, s := range newest {
+		add(missing.Clip(s.Window), Gap{Kind: s.kind(), SliceID: s.SliceID, Fault: s.Fault})
+		missing = missing.Minus(NewCoverage(s.Window))
+	}
+	add(missing, Gap{Kind: GapUnplanned})
+	for _, d := range Disputes(e.Answers) {
+		add(d.For.Clip(span), Gap{Kind: GapDisputed, SliceID: d.SliceID, Counted: d.CountAfter, Seen: &d.IDsSeen})
+	}
+	slices.SortStableFunc(all, func(a, b Gap) int { return cmp.Compare(a.Window.From, b.Window.From) })
+	return all
+}
+
+func (s Ended) kind() GapKind {
+	switch {
+	case s.Status == Cancelled:
+		return GapCancelled
+	case s.Early:
+		return GapUncut
+	}
+	return GapFailed
+}
+
+// Spoken is an answer, and the time that it still speaks for.
+type Spoken struct {
+	Answer
+	For Coverage `json:"for"`
+}
+
+// Speaking are the answers that newer ones have not taken the place of, oldest first.
+func Speaking(answers []Answer) []Spoken {
+	newest := slices.SortedFunc(slices.Values(answers), func(a, b Answer) int {
+		return cmp.Or(cmp.Compare(b.ClosedAt, a.ClosedAt), cmp.Compare(b.ID, a.ID))
+	})
+	var all []Spoken
+	var newer Coverage
+	for _, a := range newest {
+		own := NewCoverage(a.Window)
+		if rest := own.Minus(newer); len(rest) > 0 {
+			all = append(all, Spoken{a, rest})
+			newer = newer.Union(own)
+		}
+	}
+	slices.Reverse(all)
+	return all
+}
+
+// Disputes are the answers that the provider's count contradicts, as far as they still speak.
+func Disputes(answers []Answer) []Spoken {
+	return slices.DeleteFunc(Speaking(answers), func(s Spoken) bool { return s.State != StateDisputed })
+}

@@ -1,0 +1,145 @@
+package patra_test
+
+import (
+	"reflect"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"patra"
+)
+
+// evidence draws what is known about the time of a cursor.
+func evidence() *rapid.Generator[patra.Evidence] {
+	return rapid.Custom(func(t *rapid.T) patra.Evidence {
+		e := patra.Evidence{Answers: answers().Draw(t, "answers"), Live: patra.NewCoverage(smallWindows().Draw(t, "live")...)}
+		for i, w := range smallWindows().Draw(t, "waived") {
+			e.Waivers = append(e.Waivers, patra.Waiver{ID: int64(i + 1), Window: w})
+		}
+		for i, w := range smallWindows().Draw(t, "ended") {
+			status := rapid.SampledFrom([]patra.Status{patra.Failed, patra.Cancelled}).Draw(t, "status")
+			e.Ended = append(e.Ended, patra.Ended{SliceID: int64(i + 1), Window: w, Status: status, Early: status == patra.Failed && rapid.Bool().Draw(t, "early")})
+		}
+		return e
+	})
+}
+
+func TestEveryMomentIsReadOrUnderWayOrListedOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		e, span := evidence().Draw(t, "evidence"), smallWindow().Draw(t, "span")
+		gaps := patra.Gaps(span, e)
+		waived := func(i patra.Instant) bool {
+			return slices.ContainsFunc(e.Waivers, func(w patra.Waiver) bool { return w.Window.Contains(i) })
+		}
+		for i := low; i < high; i++ {
+			var listed []patra.Gap
+			for _, g := range gaps {
+				if g.Window.Contains(i) && g.Kind != patra.GapDisputed {
+					listed = append(listed, g)
+				}
+			}
+			read := patra.Merged(e.Answers).Contains(i)
+			want := span.Contains(i) && !read && (waived(i) || !e.Live.Contains(i))
+			if (len(listed) == 1) != want || len(listed) > 1 {
+				t.Fatalf("%d is listed as %+v: read %v, live %v, waived %v", i, listed, read, e.Live.Contains(i), waived(i))
+			}
+			if want && (listed[0].Kind == patra.GapWaived) != waived(i) {
+				t.Fatalf("%d is %s", i, listed[0].Kind)
+			}
+			if want && !waived(i) && listed[0].SliceID != lastToTry(e.Ended, i) {
+				t.Fatalf("%d is blamed on slice %d", i, listed[0].SliceID)
+			}
+		}
+	})
+}
+
+// lastToTry is the newest slice that ended without an answer for a moment.
+func lastToTry(ended []patra.Ended, i patra.Instant) (id int64) {
+	for _, s := range ended {
+		if s.Window.Contains(i) {
+			id = max(id, s.SliceID)
+		}
+	}
+	return id
+}
+
+func TestADisputeIsListedWhereItStillSpeaks(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all := answers().Draw(t, "answers")
+		var listed []patra.Window
+		for _, g := range patra.Gaps(patra.Window{From: low, To: high}, patra.Evidence{Answers: all}) {
+			if g.Kind == patra.GapDisputed {
+				listed = append(listed, g.Window)
+			}
+		}
+		if want := patra.Paint(all)[patra.StateDisputed]; !slices.Equal(patra.NewCoverage(listed...), want) {
+			t.Fatalf("%v is listed, %v is in dispute", listed, want)
+		}
+	})
+}
+
+func TestWhatSpeaksIsEverythingThatWasAnsweredOnce(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		all := answers().Draw(t, "answers")
+		seen := map[patra.Instant]int64{}
+		for _, s := range patra.Speaking(all) {
+			for i := low; i < high; i++ {
+				if s.For.Contains(i) {
+					if other, twice := seen[i]; twice {
+						t.Fatalf("answers %d and %d both speak of %d", other, s.ID, i)
+					}
+					seen[i] = s.ID
+				}
+			}
+		}
+		for i := low; i < high; i++ {
+			if a := speaker(all, i); (a != nil) != (seen[i] != 0) || (a != nil && a.ID != seen[i]) {
+				t.Fatalf("%d speaks of %d", seen[i], i)
+			}
+		}
+	})
+}
+
+func TestGapsAsAPersonReadsThem(t *testing.T) {
+	day := func(n int) patra.Instant { return patra.Date(2026, time.May, n) }
+	window := func(from, to int) patra.Window { return patra.Window{From: day(from), To: day(to)} }
+	refused, early := &patra.Fault{Code: patra.CodeHTTP, Status: 403}, &patra.Fault{Code: "PARTITION_LAW"}
+	waiver := patra.Waiver{ID: 1, Window: window(4, 6), Reason: "lost"}
+	got := patra.Gaps(window(1, 12), patra.Evidence{
+		Answers: []patra.Answer{{ID: 1, Window: window(1, 3), State: patra.StateSealed}, {ID: 2, Window: window(9, 10), State: patra.StateDisputed, CountAfter: ptr(int64(121)), IDsSeen: 120}},
+		Live:    patra.NewCoverage(window(10, 11)),
+		Waivers: []patra.Waiver{waiver},
+		Ended: []patra.Ended{{SliceID: 4, Window: window(3, 5), Status: patra.Failed, Fault: refused}, {SliceID: 5, Window: window(6, 7), Status: patra.Cancelled},
+			{SliceID: 6, Window: window(7, 9), Status: patra.Failed, Early: true, Fault: early}, {SliceID: 2, Window: window(7, 8), Status: patra.Failed, Fault: refused}},
+	})
+	want := []patra.Gap{
+		{Window: window(3, 4), Kind: patra.GapFailed, SliceID: 4, Fault: refused},
+		{Window: window(4, 6), Kind: patra.GapWaived, Waiver: &waiver},
+		{Window: window(6, 7), Kind: patra.GapCancelled, SliceID: 5},
+		{Window: window(7, 9), Kind: patra.GapUncut, SliceID: 6, Fault: early},
+		{Window: window(9, 10), Kind: patra.GapDisputed, Counted: ptr(int64(121)), Seen: ptr(int64(120))},
+		{Window: window(11, 12), Kind: patra.GapUnplanned},
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v", got, want)
+	}
+}
+
+func TestAFillGoesFromTheOriginToWhereAHarvestCouldHaveRead(t *testing.T) {
+	origin, now := patra.Date(2026, time.March, 1), patra.Date(2026, time.June, 1)+patra.Hour
+	in := patra.WindowInputs{Operation: patra.Harvest, Now: now, SafetyLag: 10 * time.Minute, Cursor: ptr(patra.Date(2026, time.May, 1)), Began: &origin, Lookback: patra.Period{Days: 1},
+		Mode: patra.ModeCalendar, Align: patra.UnitDay, Fill: true}
+	d := patra.PlanWindow(in)
+	if d.Window != (patra.Window{From: origin, To: patra.Date(2026, time.June, 1)}) {
+		t.Errorf("without dates it is %s", d.Window)
+	}
+	if d.Horizon(now) != d.Window.To || d.Horizon(now+patra.Day) != d.Window.To+patra.Day {
+		t.Errorf("the horizon is %s", d.Horizon(now))
+	}
+	in.UserFrom, in.UserTo = ptr(patra.Date(2026, time.April, 1)), ptr(patra.Date(2026, time.April, 3))
+	if d := patra.PlanWindow(in); d.Window != (patra.Window{From: *in.UserFrom, To: *in.UserTo}) {
+		t.Errorf("with dates it is %s", d.Window)
+	}
+}

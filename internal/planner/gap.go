@@ -1,0 +1,47 @@
+package planner
+
+import (
+	"context"
+	"fmt"
+
+	"patra"
+)
+
+// Like is a request for the same question as an earlier plan: the same endpoint, query, parameters and campaign. Whoever
+// asks adds the source as it counts now, and the dates.
+func (p *Planner) Like(ctx context.Context, plan patra.Plan) (Request, error) {
+	d, err := p.restore(ctx, plan)
+	if err != nil {
+		return Request{}, err
+	}
+	return Request{Endpoint: plan.Endpoint, Operation: plan.Operation, Campaign: plan.Campaign, Params: d.Spec.Parameters, BaseURL: plan.BaseURL, expr: plan.ExprProto}, nil
+}
+
+// fills makes sure that a request for gaps leads to the cursor whose gaps they are. A source that was changed since may
+// have another date, and with it another watermark.
+func (d *Draft) fills(f *Fill) error {
+	if f == nil || (d.Cursor != nil && d.Cursor.ID == f.CursorID) {
+		return nil
+	}
+	return patra.Problems{{Code: "OTHER_CURSOR", Path: "cursor", Text: fmt.Sprintf("%s as it counts now has another watermark than cursor %d: its date, its parameters or its endpoint have changed", d.Spec.Source, f.CursorID),
+		Hint: "patra source history shows what changed; a gap that will never be read can be waived"}}
+}
+
+// disputed is what a plan is to read again because the provider counts differently.
+func (p *Planner) disputed(ctx context.Context, j *job, c *patra.Cursor) (patra.Coverage, error) {
+	if !j.Disputed {
+		return nil, nil
+	}
+	return p.Store.Disputed(ctx, c.ID)
+}
+
+// toFill is what is missing, and what is in dispute: exactly that. What somebody is at work on is left to them, and what
+// the same plan has cut already is never cut twice.
+func toFill(w patra.Window, covered, live, disputed, sliced patra.Coverage) (parts []part) {
+	whole := patra.NewCoverage(w)
+	missing := whole.Minus(covered)
+	for _, s := range missing.Union(disputed.Clip(w)).Minus(live).Minus(sliced) {
+		parts = append(parts, part{s, patra.PurposeFill})
+	}
+	return parts
+}

@@ -1,0 +1,27 @@
+package check
+
+import "database/sql"
+
+// notCommitted is that row x refers to a page that was never committed.
+const notCommitted = `NOT EXISTS (SELECT 1 FROM ing_task_run_batch b WHERE b.id = x.batch_id AND b.status_code = 'SUCCEEDED')`
+
+// records is what is promised of records, their versions and what is set aside.
+var records = []Promise{
+	{Text: "records come from committed pages only", Next: redeem, look: none("record", `SELECT x.id FROM ing_record x WHERE `+notCommitted)},
+	{Text: "versions come from committed pages only", Next: redeem, look: none("record", `SELECT x.record_id FROM ing_record_rev x WHERE `+notCommitted)},
+	{Text: "what is in quarantine comes from committed pages only", Next: redeem, look: none("quarantine", `SELECT x.id FROM ing_quarantine x WHERE `+notCommitted)},
+	{Text: "quarantined items are there", Next: redeem, look: none("batch", `SELECT b.id FROM ing_task_run_batch b WHERE b.n_quarantine <> (SELECT COUNT(*) FROM ing_quarantine q WHERE q.batch_id = b.id)`)},
+	{Text: "a record has one row for each of its versions", Next: redeem, look: none("record", `SELECT r.id FROM ing_record r WHERE r.rev <> (SELECT COUNT(*) FROM ing_record_rev v WHERE v.record_id = r.id)`)},
+	{Text: "inserts and updates of the ledger are the versions of the records", Next: redeem, look: uneven},
+}
+
+// uneven adds up both sides of the books, in one statement, so that no page is committed in between.
+func uneven(l *look) error {
+	return l.each(`SELECT b.n, r.n FROM (SELECT COALESCE(SUM(n_insert + n_update), 0) n FROM ing_task_run_batch WHERE status_code = 'SUCCEEDED') b,
+		(SELECT COALESCE(SUM(rev), 0) n FROM ing_record) r WHERE b.n <> r.n`, func(r *sql.Rows) error {
+		var written, there int64
+		err := r.Scan(&written, &there)
+		l.found("the ledger counts %d, the records have %d", written, there)
+		return err
+	})
+}

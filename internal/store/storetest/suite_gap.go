@@ -1,0 +1,188 @@
+package storetest
+
+import (
+	"database/sql"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"patra"
+)
+
+// refuse fails a task as a provider that says no would.
+func (w *World) refuse(c *patra.Claim) {
+	w.T.Helper()
+	w.must(w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Status: 403, Text: "no"}}))
+}
+
+func gapsListed(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 5)
+	w.Work(w.takeOf(Day(0)))
+	w.refuse(w.takeOf(Day(1)))
+	disputed := w.takeOf(Day(2))
+	w.Page(disputed, 1, false)
+	w.must(w.Succeed(disputed, patra.StateDisputed))
+	w.Take() // the third day is under way, the fourth waits
+	gaps, err := w.Gaps(t.Context(), w.Cursor.ID, patra.Window{From: Origin, To: Day(6).To})
+	w.must(err)
+	var told []string
+	for _, g := range gaps {
+		told = append(told, g.Window.String()+" "+string(g.Kind))
+		if g.CursorID != w.Cursor.ID {
+			t.Errorf("%+v is of another cursor", g)
+		}
+	}
+	want := []string{Day(1).String() + " FAILED", Day(2).String() + " DISPUTED", patra.Window{From: Day(5).From, To: Day(6).To}.String() + " UNPLANNED"}
+	if !slices.Equal(told, want) {
+		t.Fatalf("told %v, want %v", told, want)
+	}
+	if gaps[0].Fault == nil || gaps[0].Fault.Status != 403 || gaps[0].SliceID == 0 {
+		t.Errorf("the reason is %+v", gaps[0])
+	}
+	if c, err := w.Disputed(t.Context(), w.Cursor.ID); err != nil || !slices.Equal(c, patra.NewCoverage(Day(2))) {
+		t.Errorf("in dispute: %v, %v", c, err)
+	}
+}
+
+func waiving(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 4)
+	for range 4 {
+		if c := w.Take(); c.Slice.Window == Day(1) {
+			w.refuse(c)
+		} else {
+			w.Work(c)
+		}
+	}
+	word := patra.Waiver{CursorID: w.Cursor.ID, Window: Day(1), Reason: "lost", By: "ada"}
+	for round := range 2 { // what is taken back can be said again
+		c, err := w.Waive(t.Context(), w.Clock.Instant(), word)
+		w.must(err)
+		if got := w.Watermark(); c.Value != Day(3).To || got.Value != c.Value || got.SealedThrough != Day(1).From {
+			t.Errorf("round %d: watermark %s, complete through %s", round, got.Value, got.SealedThrough)
+		}
+		gaps, err := w.Gaps(t.Context(), w.Cursor.ID, patra.Window{From: Origin, To: Day(3).To})
+		if err != nil || len(gaps) != 1 || gaps[0].Kind != patra.GapWaived || gaps[0].Waiver.Reason != "lost" || gaps[0].Waiver.By != "ada" {
+			t.Errorf("round %d: gaps %+v, %v", round, gaps, err)
+		}
+		CheckInvariants(t, Inspect(t, w.URL))
+		c, n, err := w.Revoke(t.Context(), w.Clock.Instant(), word)
+		w.must(err)
+		if n != 1 || c.Value != Day(1).From || w.Watermark().Value != c.Value {
+			t.Errorf("round %d: %d taken back, the watermark is %s", round, n, c.Value)
+		}
+		CheckInvariants(t, Inspect(t, w.URL))
+	}
+	if _, n, err := w.Revoke(t.Context(), w.Clock.Instant(), word); err != nil || n != 0 {
+		t.Errorf("%d taken back twice, %v", n, err)
+	}
+	if all, err := w.Waivers(t.Context(), w.Cursor.ID); err != nil || len(all) != 2 || all[0].RevokedAt == nil {
+		t.Errorf("waivers %+v, %v", all, err)
+	}
+	scan(t, Inspect(t, w.URL), "SELECT * FROM v_check_chain", func(*sql.Rows) error { t.Error("a watermark that went back looks like a broken chain"); return nil })
+	// A stretch that is read after all needs nobody's word.
+	w.Add(Stretch(Day(1)))
+	w.Work(w.takeOf(Day(1)))
+	if got := w.Watermark(); got.Value != Day(3).To || got.SealedThrough != Day(3).To {
+		t.Errorf("watermark %s, complete through %s after it was read", got.Value, got.SealedThrough)
+	}
+	if _, err := w.Waive(t.Context(), w.Clock.Instant(), patra.Waiver{CursorID: 99, Window: Day(1)}); !errors.Is(err, patra.ErrNotFound) {
+		t.Errorf("a waiver of no cursor: %v", err)
+	}
+	CheckInvariants(t, Inspect(t, w.URL))
+}
+
+func settling(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 3)
+	for range 3 {
+		c := w.Take()
+		w.Page(c, 1, false)
+		state := patra.StateSealed
+		if c.Slice.Window == Day(1) {
+			state = patra.StateDisputed
+		}
+		w.must(w.Succeed(c, state))
+	}
+	id := map[patra.Window]int64{}
+	for _, a := range w.covered() {
+		id[a.Window] = a.ID
+	}
+	accept := patra.Remark{At: w.Clock.Instant(), By: "ada", From: patra.StateDisputed, To: patra.StateSealed, Reason: "withdrawn works"}
+	if err := w.Settle(t.Context(), w.Cursor.ID, []int64{id[Day(1)], id[Day(2)]}, accept); !errors.Is(err, patra.ErrIllegalMove) {
+		t.Errorf("one of them is not in dispute: %v", err)
+	}
+	if got := w.Watermark(); got.SealedThrough != Day(1).From {
+		t.Errorf("complete through %s although it was refused", got.SealedThrough)
+	}
+	w.must(w.Settle(t.Context(), w.Cursor.ID, []int64{id[Day(1)]}, accept))
+	if got := w.Watermark(); got.SealedThrough != Day(2).To {
+		t.Errorf("complete through %s", got.SealedThrough)
+	}
+	// A later count begins a dispute about the first day, which ends when it is read again.
+	counted := int64(7)
+	w.must(w.Settle(t.Context(), w.Cursor.ID, []int64{id[Day(0)]}, patra.Remark{At: w.Clock.Instant(), By: "ada", From: patra.StateSealed, To: patra.StateDisputed, Reason: "counted again", Counted: &counted}))
+	if got := w.Watermark(); got.SealedThrough != Origin || got.Value != Day(2).To {
+		t.Errorf("watermark %s, complete through %s", got.Value, got.SealedThrough)
+	}
+	d := patra.Disputes(w.covered())
+	if len(d) != 1 || *d[0].CountAfter != 7 || len(d[0].Remarks) != 1 || d[0].SealedAt != nil {
+		t.Errorf("in dispute: %+v", d)
+	}
+	CheckInvariants(t, Inspect(t, w.URL))
+	again := Stretch(Day(0))
+	again.Purpose = patra.PurposeFill
+	w.Add(again)
+	w.Clock.Move(time.Second)
+	w.Work(w.takeOf(Day(0)))
+	if got := w.Watermark(); got.SealedThrough != Day(2).To {
+		t.Errorf("complete through %s after it was read again", got.SealedThrough)
+	}
+	if err := w.Settle(t.Context(), w.Cursor.ID, nil, patra.Remark{From: patra.StateOpen, To: patra.StateSealed}); !errors.Is(err, patra.ErrIllegalMove) {
+		t.Errorf("nobody can accept what was never read: %v", err)
+	}
+	CheckInvariants(t, Inspect(t, w.URL))
+}
+
+func ledgerOfWindows(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 2)
+	w.Work(w.takeOf(Day(0)), w.Record("1", Origin, "a"))
+	counted := Stretch(Day(4))
+	counted.Estimate = &patra.Estimate{Records: 120, Grounds: patra.ByCount}
+	w.Add(counted)
+	ledger, err := w.Completeness(t.Context(), w.Cursor.ID)
+	w.must(err)
+	if len(ledger) != 3 || ledger[0].State != patra.StateSealed || ledger[1].State != patra.StateOpen || ledger[2].State != patra.StateCounted {
+		t.Fatalf("ledger %+v", ledger)
+	}
+	if ledger[0].Window != Day(0) || *ledger[0].Stored != 1 || ledger[1].Counted != nil || ledger[1].Seen != nil || *ledger[2].Counted != 120 {
+		t.Errorf("ledger %+v", ledger)
+	}
+}
+
+func health(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 2)
+	w.Take()
+	engine, err := w.Engine(t.Context())
+	if err != nil || !strings.Contains(engine, ".") {
+		t.Errorf("engine %q, %v", engine, err)
+	}
+	if complaints, err := w.Integrity(t.Context()); err != nil || len(complaints) > 0 {
+		t.Errorf("complaints %v, %v", complaints, err)
+	}
+	if now, err := w.Now(t.Context()); err != nil || now != w.Clock.Instant() {
+		t.Errorf("it is %s, %v", now, err)
+	}
+	if trouble, err := w.Troubles(t.Context()); err != nil || trouble != (patra.Troubles{}) {
+		t.Errorf("%+v, %v", trouble, err)
+	}
+	w.Clock.Move(time.Hour)
+	if trouble, err := w.Troubles(t.Context()); err != nil || trouble.Expired != 1 {
+		t.Errorf("%+v, %v", trouble, err)
+	}
+	told := 0
+	broken, err := w.Verify(t.Context(), func(int, int, string) { told++ })
+	if err != nil || len(broken) != 1 || broken[0].Verdict != patra.VerdictWarn || told < 30 {
+		t.Errorf("told of %d promises, broken %+v, %v", told, broken, err)
+	}
+}
