@@ -238,6 +238,7 @@ func (k ControlKind) Rest() Status {
 // ControlChange is one step of a control. Healing tells of it, where it is worth telling.
 type ControlChange struct {
 	Was, Is Control
+	Hold    Hold // what it says to the next request
 	Healing *Healing
 }
 

@@ -162,6 +162,7 @@ func (d *details) commit(ctx context.Context, page patra.OpenPage, res patra.Pag
 		return err
 	}
 	d.ordinal++
+	d.went(ctx, res.Exchange)
 	d.tell(Event{Kind: EventPage, Claim: d.claim, Counts: counts})
 	return nil
 }
@@ -209,5 +210,8 @@ func (d *details) putAside(ctx context.Context, page patra.OpenPage, item patra.
 // fail records a refused batch.
 func (d *details) fail(ctx context.Context, page patra.OpenPage, failed *failedPage) error {
 	_, err := d.Store.FailPage(ctx, d.claim, patra.InstantOf(time.Now()), page, patra.PageFailure{Exchange: failed.exchange, Fault: *failed.fault, Response: failed.response}, nil)
-	return err
+	if err != nil {
+		return err
+	}
+	return d.troubled(ctx, failed)
 }

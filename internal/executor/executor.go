@@ -80,12 +80,14 @@ type Config struct {
 
 // Event is something worth telling a person while it happens.
 type Event struct {
-	Kind    string // PAGE, RETRY, RESTART, DONE, PARTIAL, FAILED, LOST, RELEASED
+	Kind    string
 	Claim   *patra.Claim
 	Counts  patra.Counts       // PAGE
 	Fault   *patra.Fault       // RETRY, RESTART, FAILED
 	State   patra.Completeness // DONE
 	Reslice *patra.Reslice     // PARTIAL
+	Hold    *patra.Hold        // HELD
+	Healing *patra.Healing     // OPEN, HALF_OPEN, CLOSE, HALT, DOWNSHIFT, UPSHIFT, COOLDOWN
 }
 
 // The kinds of event.
@@ -98,6 +100,18 @@ const (
 	EventFailed   = "FAILED"
 	EventLost     = "LOST"
 	EventReleased = "RELEASED"
+
+	EventHeld      = "HELD" // the run gave its task back, because something holds it back
+	EventCancelled = "CANCELLED"
+
+	// What is done to go on has the names of its rows.
+	EventOpen      = patra.HealOpen
+	EventHalfOpen  = patra.HealHalfOpen
+	EventClose     = patra.HealClose
+	EventHalt      = patra.HealHalt
+	EventDownshift = patra.HealDownshift
+	EventUpshift   = patra.HealUpshift
+	EventCooldown  = patra.HealCooldown
 )
 
 // Executor runs tasks until its context ends, or until Done says that there is nothing left.
@@ -110,8 +124,12 @@ type Executor struct {
 	Done    func(ctx context.Context) (bool, error) // asked by an idle worker; nil is never
 	Client  func(*source.Spec, string) *http.Client // the way out to a source, or to the base URL of a plan
 
-	turn  atomic.Uint64
-	ready sync.Map // fingerprint + base URL -> *target
+	Controls Controls // what holds requests back; nil is nothing
+
+	turn   atomic.Uint64
+	ready  sync.Map // fingerprint + base URL -> *target
+	uneasy sync.Map // source/endpoint -> true: its breaker counts failures, so it must hear of a success
+	paces  sync.Map // partition -> *pace
 }
 
 // target is a source as this process talks to it.

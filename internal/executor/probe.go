@@ -35,6 +35,7 @@ type Prober struct {
 	Client func(*source.Spec, string) *http.Client
 	Vars   source.Vars
 	Log    *slog.Logger
+	Allow  func(context.Context) error // asked before each request; nil is always
 
 	ready sync.Map // fingerprint + base URL -> *target
 }
@@ -111,6 +112,11 @@ func (p *Prober) ask(ctx context.Context, w wire, t *target, call source.Call) (
 	}
 	if err := w.await(ctx, spec, at.Add(wait)); err != nil {
 		return patra.Probe{}, err
+	}
+	if p.Allow != nil {
+		if err := p.Allow(ctx); err != nil {
+			return patra.Probe{}, err
+		}
 	}
 	open := patra.RequestOpen{RequestID: rand.Text(), Kind: patra.RequestProbe, GateKey: spec.Source, Cost: 1, Waited: wait.Microseconds(), AcquiredAt: at}
 	id, err := p.Store.OpenRequest(ctx, patra.InstantOf(time.Now()), open)

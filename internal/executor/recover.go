@@ -31,6 +31,9 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 	if err != nil {
 		return err
 	}
+	if err := r.troubled(ctx, failed); err != nil {
+		return err
+	}
 	if fault.Code == patra.CodeDeepPaging && page.Phase == patra.PhaseSearch && !r.whole() {
 		return &endedEarly{patra.ResliceCap, fault.Text}
 	}

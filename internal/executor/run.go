@@ -29,6 +29,7 @@ type run struct {
 	restarts int
 	proof    *patra.Proof
 	counted  *int64 // what the provider says about the part that an early end confirms
+	leave
 }
 
 // newScan is a scan before its first page.
@@ -185,6 +186,9 @@ func (r *run) fetch(ctx context.Context, page patra.OpenPage, call source.Call) 
 	if r.draining() {
 		return answer{}, errDrained
 	}
+	if err := r.mayAsk(ctx); err != nil {
+		return answer{}, err
+	}
 	r.scan.walked.Requests++
 	if page.Phase == patra.PhaseDetail {
 		return r.send(ctx, r.second.Spec, r.secondClient, call, page.RequestID)
@@ -231,6 +235,7 @@ func (r *run) page(ctx context.Context, page patra.OpenPage) (*patra.OpenPage, e
 	}
 	r.scan.ordinal, r.scan.position, r.scan.lastBody, r.scan.walked = page.Ordinal+1, res.After, res.BodySHA256, walked
 	r.scan.count(seen, r.program.Spec.Window.Precision)
+	r.went(ctx, res.Exchange)
 	r.tell(Event{Kind: EventPage, Claim: r.claim, Counts: counts})
 	if enough != nil {
 		return nil, enough

@@ -6,7 +6,7 @@ import (
 	"patra"
 )
 
-// unparkWaiting lets tasks go on that were given back because of something that is over.
+// unparkBroken lets tasks go on that were given back because of something that is over.
 var unparkBroken = stmt{"unpark_broken", `UPDATE ing_task SET scheduled_at = {now}, wait_code = NULL
 	WHERE provenance_code = ? AND endpoint_name = ? AND status_code = 'QUEUED' AND wait_code = 'BREAKER'`}
 
@@ -57,7 +57,7 @@ func (s *Store) Fail(ctx context.Context, at patra.Place, rule patra.BreakerRule
 				c.Reason, c.Detail.Fault, c.Actor = fault.Error(), &fault, "executor"
 			}
 		})
-		if change = (patra.ControlChange{Was: m.was, Is: m.is}); err != nil || !m.changed() || m.is.State != patra.Open {
+		if change = m.change(); err != nil || !m.changed() || m.is.State != patra.Open {
 			return err
 		}
 		change.Healing, err = t.tellHealing(at, m, patra.HealOpen, fault.Code,
@@ -74,7 +74,7 @@ func (s *Store) Answered(ctx context.Context, at patra.Place, probe int64) (chan
 		m, err := t.steer(at.EndpointTarget(), patra.KindBreaker, func(c *patra.Control, _ patra.Instant) {
 			setBreaker(c, c.Breaker().Answer(probe))
 		})
-		if change = (patra.ControlChange{Was: m.was, Is: m.is}); err != nil || !m.changed() || m.was.State == patra.Closed {
+		if change = m.change(); err != nil || !m.changed() || m.was.State == patra.Closed {
 			return err
 		}
 		if _, err := t.exec(unparkBroken, at.Source, at.Endpoint); err != nil {
@@ -94,7 +94,7 @@ func (s *Store) Halt(ctx context.Context, at patra.Place, fault patra.Fault) (ch
 				c.State, c.Reason, c.Actor, c.Detail.Fault = patra.Halted, fault.Error(), "executor", &fault
 			}
 		})
-		if change = (patra.ControlChange{Was: m.was, Is: m.is}); err != nil || !m.changed() {
+		if change = m.change(); err != nil || !m.changed() {
 			return err
 		}
 		change.Healing, err = t.tellHealing(at, m, patra.HealHalt, fault.Code, fault)

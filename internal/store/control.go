@@ -68,6 +68,10 @@ type move struct {
 
 func (m move) changed() bool { return m.is.Version != m.was.Version }
 
+func (m move) change() patra.ControlChange {
+	return patra.ControlChange{Was: m.was, Is: m.is, Hold: patra.Judged([]patra.Control{m.is}, m.now)}
+}
+
 // steer locks a control, which it makes first if it must, and stores what change makes of it. Nothing is written when
 // that is what it was.
 func (t *tx) steer(target patra.Target, kind patra.ControlKind, change func(c *patra.Control, now patra.Instant)) (m move, err error) {
@@ -122,7 +126,7 @@ func (t *tx) lockControl(target patra.Target, kind patra.ControlKind) (patra.Con
 	return found[0], nil
 }
 
-// tell keeps what a control did to go on, in the same transaction.
+// tellHealing keeps what a control did to go on, in the same transaction.
 func (t *tx) tellHealing(at patra.Place, m move, action, reason string, detail any) (*patra.Healing, error) {
 	h := &patra.Healing{TaskID: at.TaskID, Source: at.Source, Endpoint: at.Endpoint, Operation: at.Operation, Action: action, Reason: reason, Detail: json.RawMessage(asJSON(detail)), At: m.now}
 	return h, t.heal(*h)

@@ -51,7 +51,7 @@ func down(c *patra.Control, now patra.Instant, of int64, reason string) {
 func (s *Store) shift(ctx context.Context, at patra.Place, reason string, change func(*patra.Control, patra.Instant)) (ch patra.ControlChange, err error) {
 	err = s.write(ctx, "move limit", func(t *tx) error {
 		m, err := t.steer(at.PartitionTarget(), patra.KindLimit, change)
-		if ch = (patra.ControlChange{Was: m.was, Is: m.is}); err != nil || !m.changed() {
+		if ch = m.change(); err != nil || !m.changed() {
 			return err
 		}
 		was, is := m.was.Limit(), m.is.Limit()

@@ -100,7 +100,7 @@ func pausing(t *testing.T, e Engine) {
 	if got := w.Watermark(); got.Value != Origin+4*patra.Day {
 		t.Errorf("watermark %s", got.Value)
 	}
-	if err := w.Pause(ctx, now, 999, "", "me"); !errors.Is(err, patra.ErrNotFound) {
+	if _, err := w.Pause(ctx, patra.WorkTarget(patra.ScopeCursor, 999), "", "me"); !errors.Is(err, patra.ErrNotFound) {
 		t.Errorf("an unknown cursor: %v", err)
 	}
 }
