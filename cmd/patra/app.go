@@ -33,6 +33,7 @@ type app struct {
 	bars   *mpb.Progress // shared by harvests that run at the same time
 	once   sync.Once
 	local  *gate.Local
+	gates  gateFacts // what a shared gate can tell about waiting; nil is nothing
 }
 
 // load reads the configuration once: defaults, file, environment, flags.

@@ -58,6 +58,9 @@ func report(stderr io.Writer, err error) int {
 		for _, p := range found {
 			fmt.Fprintf(stderr, "patra: %s\n", p)
 		}
+		if found[0].Code == patra.WaitHalted { // what was asked for is right, and the answer is no
+			return exitFailed
+		}
 		return exitUsage
 	}
 	fmt.Fprintf(stderr, "patra: %s\n", err)

@@ -40,7 +40,8 @@ func quickSource(t testing.TB, code string) string {
 }
 
 // TestSessions plays the sessions in testdata: what a person types and sees. Each has a simulated provider at $SIM
-// with 120 works a day in May 2026, a folder `quick` with a fast source file, and the command `provider down|up`.
+// with 120 works a day in May 2026, a folder `quick` with a fast source file, and the command `provider up|down|picky|broken`:
+// one that is down refuses us, one that is picky does not want this question, and one that is broken does not answer.
 func TestSessions(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata",
@@ -48,11 +49,11 @@ func TestSessions(t *testing.T) {
 		RequireUniqueNames:  true,
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		Setup: func(env *testscript.Env) error {
-			down := &atomic.Bool{}
+			down := &atomic.Int64{}
 			provider := sim.New(sim.Config{Seed: 1, From: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), PerDay: 120, Exact: true}).Handler()
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if down.Load() {
-					http.Error(w, "closed today", http.StatusForbidden)
+				if status := down.Load(); status != 0 {
+					http.Error(w, "closed today", int(status))
 					return
 				}
 				provider.ServeHTTP(w, r)
@@ -82,7 +83,7 @@ func TestSessions(t *testing.T) {
 				}
 			},
 			"provider": func(ts *testscript.TestScript, _ bool, args []string) {
-				ts.Value("down").(*atomic.Bool).Store(args[0] == "down")
+				ts.Value("down").(*atomic.Int64).Store(map[string]int64{"down": http.StatusForbidden, "picky": http.StatusTeapot, "broken": http.StatusBadGateway}[args[0]])
 			},
 		},
 	})

@@ -35,15 +35,19 @@ func (st stmt) with(where string) stmt {
 // tasks locks too: of a pause and a planner one waits for the other.
 func (t *tx) tasksOf(target patra.Target) (where string, args []any, err error) {
 	id := target.ID()
+	ofCursor, ofPlan := lockCursor, lockPlan
+	if t.sql == nil { // somebody who only looks
+		ofCursor, ofPlan = cursorByID, selectPlan
+	}
 	switch target.Scope {
 	case patra.ScopeCursor:
-		c, err := t.oneCursor(lockCursor, id)
+		c, err := t.oneCursor(ofCursor, id)
 		if err != nil || c == nil {
 			return "", nil, orNotFound(err)
 		}
 		return `provenance_code = ? AND operation_code = ? AND cursor_id = ?`, []any{c.Source, c.Operation, id}, nil
 	case patra.ScopePlan:
-		p, err := t.plan(lockPlan, id)
+		p, err := t.plan(ofPlan, id)
 		if err != nil || p == nil {
 			return "", nil, orNotFound(err)
 		}
