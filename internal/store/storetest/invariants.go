@@ -43,7 +43,7 @@ var invariants = map[string]string{
 	"what is confirmed is covered, and nothing else of an early end": `SELECT s.id FROM ing_plan_slice s LEFT JOIN ing_coverage v ON v.slice_id = s.id AND v.kind_code = 'CONFIRMED'
 		WHERE (s.confirmed_to IS NOT NULL) <> (v.id IS NOT NULL) OR v.window_from <> s.confirmed_from OR v.window_to <> s.confirmed_to`,
 	"only an early end confirms something, and at the right end of its window": `SELECT s.id FROM ing_plan_slice s WHERE s.confirmed_to IS NOT NULL
-		AND NOT (s.status_code IN ('PARTIAL', 'SPLIT') AND s.confirmed_from < s.confirmed_to AND NOT ` + isPart + ` AND (
+		AND NOT (s.status_code IN ('PARTIAL', 'SPLIT', 'FAILED', 'CANCELLED') AND s.confirmed_from < s.confirmed_to AND NOT ` + isPart + ` AND (
 		     (COALESCE(s.order_code, '') = 'ASC' AND s.confirmed_from = s.window_from AND s.confirmed_to <= s.window_to)
 		  OR (COALESCE(s.order_code, '') = 'DESC' AND s.confirmed_to = s.window_to AND s.confirmed_from >= s.window_from)))`,
 	"every page of a walk that confirmed something kept to the order": `SELECT s.id FROM ing_plan_slice s ` + earlyPages + `
@@ -54,11 +54,15 @@ var invariants = map[string]string{
 		   WHERE r.status_code = 'PARTIAL' GROUP BY r.slice_id) w ON w.slice_id = s.id
 		WHERE s.confirmed_to IS NOT NULL AND (COALESCE(w.pages, 0) = 0 OR w.pages <> w.last
 		   OR (s.order_code = 'ASC' AND s.confirmed_to > w.latest) OR (s.order_code = 'DESC' AND s.confirmed_from <= w.earliest))`,
-	"a slice that ended early says why": `SELECT s.id FROM ing_plan_slice s WHERE (s.status_code IN ('PARTIAL', 'SPLIT') AND s.reslice IS NULL) OR (s.status_code NOT IN ('PARTIAL', 'SPLIT', 'FAILED') AND s.reslice IS NOT NULL)`,
+	"a slice that ended early says why": `SELECT s.id FROM ing_plan_slice s WHERE (s.status_code IN ('PARTIAL', 'SPLIT') AND s.reslice IS NULL) OR (s.status_code NOT IN ('PARTIAL', 'SPLIT', 'FAILED', 'CANCELLED') AND s.reslice IS NOT NULL)`,
 	"slice and task agree": `SELECT t.id FROM ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id
 		WHERE (s.status_code = 'SUCCEEDED') <> (t.status_code = 'SUCCEEDED') OR (s.status_code = 'FAILED') <> (t.status_code = 'FAILED')
 		   OR (s.status_code = 'CANCELLED') <> (t.status_code = 'CANCELLED') OR (s.status_code IN ('PARTIAL', 'SPLIT')) <> (t.status_code = 'PARTIAL')
 		   OR (s.status_code = 'READY') <> (t.status_code IN ('QUEUED', 'RUNNING'))`,
+	"only a running task is asked to stop":        `SELECT id FROM ing_task WHERE cancel_requested = 1 AND status_code <> 'RUNNING'`,
+	"a breaker that is not closed knows how long": `SELECT version FROM ing_control WHERE kind_code = 'BREAKER' AND state_code <> 'CLOSED' AND until_at IS NULL`,
+	"a control is in one of the states of its machine": `SELECT version FROM ing_control WHERE (kind_code IN ('PAUSE', 'HALT') AND state_code NOT IN ('RUNNING', 'PAUSED', 'HALTED'))
+		OR (kind_code = 'BREAKER' AND state_code NOT IN ('CLOSED', 'OPEN', 'HALF_OPEN')) OR (kind_code = 'LIMIT' AND state_code NOT IN ('FREE', 'LIMITED'))`,
 	"every slice has exactly one task":       `SELECT s.id FROM ing_plan_slice s WHERE (SELECT COUNT(*) FROM ing_task t WHERE t.slice_id = s.id) <> 1`,
 	"a page's fence is not above its task's": `SELECT b.id FROM ing_task_run_batch b JOIN ing_task t ON t.id = b.task_id WHERE b.lease_count > t.lease_count`,
 	"fences of committed pages never fall": `SELECT b.id FROM ing_task_run_batch b JOIN ing_task_run_batch k ON k.task_id = b.task_id AND k.id < b.id

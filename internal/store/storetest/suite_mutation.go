@@ -30,6 +30,9 @@ var spoil = map[string]string{
 	"no walk confirmed more than it saw":                                       `UPDATE ing_task_run_batch SET ts_max = ts_min`,
 	"a slice that ended early says why":                                        `UPDATE ing_plan_slice SET reslice = NULL`,
 	"slice and task agree":                                                     `UPDATE ing_task SET status_code = 'FAILED' WHERE status_code = 'PARTIAL'`,
+	"only a running task is asked to stop":                                     `UPDATE ing_task SET cancel_requested = 1 WHERE status_code = 'SUCCEEDED'`,
+	"a breaker that is not closed knows how long":                              `UPDATE ing_control SET until_at = NULL`,
+	"a control is in one of the states of its machine":                         `UPDATE ing_control SET state_code = 'HALTED'`,
 	"every slice has exactly one task":                                         `DELETE FROM ing_task WHERE status_code = 'FAILED'`,
 	"a page's fence is not above its task's":                                   `UPDATE ing_task_run_batch SET lease_count = lease_count + 100`,
 	"fences of committed pages never fall":                                     `UPDATE ing_task_run_batch SET lease_count = 1 - ordinal`,
@@ -89,6 +92,9 @@ func eventful(t *testing.T, e Engine) *World {
 	w.Add(Stretch(Day(10)))
 	fault := &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Text: "no"}
 	w.must(w.Finish(t.Context(), w.takeOf(Day(10)), w.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: fault}))
+	for range 3 {
+		w.must(second(w.Store.Fail(t.Context(), w.place(), breakerRule, 0, outage, 0)))
+	}
 	return w
 }
 
