@@ -40,7 +40,7 @@ func quickSource(t testing.TB, code string) string {
 }
 
 // TestSessions plays the sessions in testdata: what a person types and sees. Each has a simulated provider at $SIM
-// with 120 works a day in May 2026, a folder `quick` with a fast source file, and the command `provider up|down|picky|broken`:
+// with 120 works a day in May 2026, a folder `quick` with a fast source file, and the command `provider up|down|picky|broken [TIME]`:
 // one that is down refuses us, one that is picky does not want this question, and one that is broken does not answer.
 func TestSessions(t *testing.T) {
 	testscript.Run(t, testscript.Params{
@@ -61,10 +61,16 @@ func TestSessions(t *testing.T) {
 			env.Defer(server.Close)
 			env.Setenv("SIM", server.URL)
 			env.Values["down"] = down
-			if err := os.Mkdir(env.WorkDir+"/quick", 0o755); err != nil {
-				return err
+			brittle := strings.Replace(quickSource(t, "crossref"), "\n  rate:", "\n  breaker: {failures: 2, cooldown: 1s..2s}\n  rate:", 1)
+			for folder, text := range map[string]string{"quick": quickSource(t, "crossref"), "brittle": brittle} {
+				if err := os.Mkdir(env.WorkDir+"/"+folder, 0o755); err != nil {
+					return err
+				}
+				if err := os.WriteFile(env.WorkDir+"/"+folder+"/crossref.yaml", []byte(text), 0o600); err != nil {
+					return err
+				}
 			}
-			return os.WriteFile(env.WorkDir+"/quick/crossref.yaml", []byte(quickSource(t, "crossref")), 0o600)
+			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			// exits CODE COMMAND... runs a command and asks for its exit code.
@@ -83,7 +89,13 @@ func TestSessions(t *testing.T) {
 				}
 			},
 			"provider": func(ts *testscript.TestScript, _ bool, args []string) {
-				ts.Value("down").(*atomic.Int64).Store(map[string]int64{"down": http.StatusForbidden, "picky": http.StatusTeapot, "broken": http.StatusBadGateway}[args[0]])
+				down := ts.Value("down").(*atomic.Int64)
+				down.Store(map[string]int64{"down": http.StatusForbidden, "picky": http.StatusTeapot, "broken": http.StatusBadGateway}[args[0]])
+				if len(args) > 1 { // only for a while
+					wait, err := time.ParseDuration(args[1])
+					ts.Check(err)
+					time.AfterFunc(wait, func() { down.Store(0) })
+				}
 			},
 		},
 	})
