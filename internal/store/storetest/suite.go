@@ -67,6 +67,7 @@ func Run(t *testing.T, e Engine) {
 		{"claims at once never pass the limit", hardLimit},
 		{"what is called off ends, and comes back when it is retried", cancelling},
 		{"what waits to be cut can be called off", cancelledPartial},
+		{"of a slice that was cut the children are called off", cancelledChildren},
 		{"failed tasks are retried by what they belong to", retryTargets},
 		{"work gets another place in the queue", priorities},
 		{"a request outside of a run has a row of its own", looseRequests},

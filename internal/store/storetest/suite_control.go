@@ -503,6 +503,28 @@ func cancelledPartial(t *testing.T, e Engine) {
 	}
 }
 
+// cancelledChildren: of a slice that was cut only the children can be called off.
+func cancelledChildren(t *testing.T, e Engine) {
+	w, parent := partial(t, e)
+	ctx, db := t.Context(), Inspect(t, w.URL)
+	rest := Stretch(patra.Window{From: Day(4).From, To: parent.Window.To})
+	w.must(w.SplitInto(parent, Stretch(Day(2)), Stretch(Day(3)), rest))
+	if st, err := w.Cancel(ctx, patra.WorkTarget(patra.ScopeSlice, parent.ID), "", "me"); err != nil || st.Ended+st.Running != 0 {
+		t.Errorf("cancelled %+v, %v", st, err)
+	}
+	states, err := w.PlanStates(ctx, parent.PlanID)
+	w.must(err)
+	st, err := w.Cancel(ctx, patra.WorkTarget(patra.ScopePlan, parent.PlanID), "", "me")
+	if err != nil || st.Ended != int64(states[patra.Ready]) || st.Ended < 3 {
+		t.Errorf("cancelled %+v of %v, %v", st, states, err)
+	}
+	CheckInvariants(t, db)
+	if st, err = w.RetryTarget(ctx, patra.WorkTarget(patra.ScopePlan, parent.PlanID)); err != nil || st.Revived != int64(states[patra.Ready]) {
+		t.Errorf("retried %+v, %v", st, err)
+	}
+	CheckInvariants(t, db)
+}
+
 func retryTargets(t *testing.T, e Engine) {
 	for _, by := range []string{"task", "slice", "source"} {
 		t.Run(by, func(t *testing.T) {
