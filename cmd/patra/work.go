@@ -126,8 +126,8 @@ func (a *app) execute(ctx context.Context, s *store.Store, p *planner.Planner, p
 	}
 	err = x.Run(ctx)
 	bar.finish()
-	if err == nil { // the last task may have failed with what halts the endpoint
-		_, err = f.stopped(context.WithoutCancel(ctx))
+	if err == nil {
+		err = f.haltOf(context.WithoutCancel(ctx), sum.Failed)
 	}
 	sum.Left, sum.halt = f.left, f.halt
 	return err
@@ -232,6 +232,19 @@ func (f *foreground) stopped(ctx context.Context) (bool, error) {
 		return false, nil
 	}
 	return true, nil
+}
+
+// haltOf looks at the end whether the endpoint was halted: the last task may have failed with what did it.
+func (f *foreground) haltOf(ctx context.Context, failed int64) error {
+	open, err := f.open(ctx)
+	if err != nil || (open == 0 && failed == 0) {
+		return err
+	}
+	hold, err := f.store.Held(ctx, f.plan.Place())
+	if err == nil && hold.Code == patra.WaitHalted {
+		f.left, f.halt = patra.ReasonHalted, hold.Control
+	}
+	return err
 }
 
 // more goes on with plans of the same work that were not cut to their ends, also with those of earlier calls.

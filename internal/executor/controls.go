@@ -11,9 +11,11 @@ import (
 
 // Controls say whether a request may be sent, and learn how it went. They are shared by all processes: what one of them
 // learns holds for all. A run asks before every request and hears at once of a pause, a halt, an open breaker or that its
-// task was called off. Whatever fails here is no reason to lose a page: it is logged.
+// task was called off. Hold may tell the caller to try an open breaker, Held never does. A report that fails is no reason
+// to lose a page: it is logged.
 type Controls interface {
 	Hold(ctx context.Context, at patra.Place) (patra.Hold, error)
+	Held(ctx context.Context, at patra.Place) (patra.Hold, error)
 	Fail(ctx context.Context, at patra.Place, rule patra.BreakerRule, probe int64, fault patra.Fault, dice float64) (patra.ControlChange, error)
 	Answered(ctx context.Context, at patra.Place, probe int64) (patra.ControlChange, error)
 	Halt(ctx context.Context, at patra.Place, fault patra.Fault) (patra.ControlChange, error)
@@ -59,11 +61,24 @@ func (r *run) mayAsk(ctx context.Context) error {
 	return nil
 }
 
+// mayCount asks whether a count may be asked for. It never tries an open breaker: nobody would hear how that went.
+func (r *run) mayCount(ctx context.Context) error {
+	if r.Controls == nil {
+		return nil
+	}
+	hold, err := r.Controls.Held(ctx, r.claim.Place())
+	if err == nil && !hold.Go() {
+		err = &held{hold}
+	}
+	return err
+}
+
 // went tells the controls of a page that came: only those that have something to forget.
 func (r *run) went(ctx context.Context, x patra.Exchange) {
 	if r.Controls == nil {
 		return
 	}
+	r.fault = nil
 	r.answered(ctx)
 	r.measure(ctx, x)
 }
