@@ -244,12 +244,11 @@ type ControlChange struct {
 
 // Steered is what became of the work when somebody steered it.
 type Steered struct {
-	Changed []Control `json:"changed"` // as they are now; of a resume as they were
-	Queued  int64     `json:"queued"`  // tasks that wait
-	Running int64     `json:"running"` // tasks that are being worked on
+	Changed []Control `json:"changed,omitempty"` // as they are now; of a resume as they were
+	Queued  int64     `json:"queued"`            // tasks that wait
+	Running int64     `json:"running"`           // tasks that are being worked on
 	Ended   int64     `json:"ended,omitempty"`
 	Revived int64     `json:"revived,omitempty"`
 	Covered int64     `json:"covered,omitempty"` // of a retry: somebody else did it, or is at it
 	Uncut   int64     `json:"uncut,omitempty"`   // of a retry: could not be cut, and would end early again
-	Left    int64     `json:"left,omitempty"`    // of a resume: failed tasks that a halt ended and that could not be revived
 }
