@@ -168,7 +168,7 @@ type PageFailure struct {
 
 // Closing is how a run of a task ends.
 type Closing struct {
-	Status   Status // SUCCEEDED, PARTIAL, FAILED or QUEUED (give the task back)
+	Status   Status // SUCCEEDED, PARTIAL, FAILED, CANCELLED or QUEUED (give the task back)
 	Fault    *Fault
 	RetryIn  time.Duration // for QUEUED
 	WaitCode string        // for QUEUED

@@ -35,6 +35,7 @@ type SlicingEnd struct {
 const (
 	ReasonInventory = "INVENTORY" // enough is waiting
 	ReasonQuota     = "QUOTA"     // the provider's quota is spoken for
-	ReasonPaused    = "PAUSED"    // somebody stopped the campaign
+	ReasonPaused    = "PAUSED"    // somebody holds it back
+	ReasonHalted    = "HALTED"    // its endpoint waits for a person
 	ReasonFailing   = "FAILING"   // its last slices all failed
 )

@@ -42,6 +42,9 @@ func (i Instant) Add(d time.Duration) Instant {
 	return i + us
 }
 
+// Sub is the time from j to i.
+func (i Instant) Sub(j Instant) time.Duration { return time.Duration(i-j) * time.Microsecond }
+
 // String writes the instant with milliseconds, or microseconds where they matter.
 func (i Instant) String() string {
 	if i%Millisecond != 0 {

@@ -37,19 +37,21 @@ var (
 		Slicing: {Ready, Partial, Failed, Cancelled},
 		Partial: {Slicing, Cancelled},
 		Ready:   {Cancelled},
+
+		Cancelled: {Partial}, // retried: what was not cut is cut later
 	}
 	SliceMoves = Moves{
 		Ready:     {Succeeded, Partial, Failed, Cancelled},
-		Partial:   {Split, Failed},
+		Partial:   {Split, Failed, Cancelled},
 		Failed:    {Ready},
-		Cancelled: {Ready},
+		Cancelled: {Ready, Partial},
 	}
 	TaskMoves = Moves{
 		Queued:    {Running, Failed, Cancelled},
-		Running:   {Running, Queued, Succeeded, Partial, Failed},
-		Partial:   {Failed}, // the rest of its slice cannot be cut
+		Running:   {Running, Queued, Succeeded, Partial, Failed, Cancelled},
+		Partial:   {Failed, Cancelled}, // the rest of its slice cannot be cut, or somebody calls it off
 		Failed:    {Queued},
-		Cancelled: {Queued},
+		Cancelled: {Queued, Partial},
 	}
 	RunMoves   = Moves{Running: {Succeeded, Partial, Failed, Cancelled, Released, Lost}}
 	BatchMoves = Moves{Running: {Succeeded, Failed, Skipped}}

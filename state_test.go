@@ -21,18 +21,19 @@ var legal = map[string]struct {
 		DRAFT   -> SLICING FAILED CANCELLED
 		SLICING -> READY PARTIAL FAILED CANCELLED
 		PARTIAL -> SLICING CANCELLED
-		READY   -> CANCELLED`},
+		READY   -> CANCELLED
+		CANCELLED -> PARTIAL`},
 	"slice": {patra.SliceMoves, `
 		READY     -> SUCCEEDED PARTIAL FAILED CANCELLED
-		PARTIAL   -> SPLIT FAILED
+		PARTIAL   -> SPLIT FAILED CANCELLED
 		FAILED    -> READY
-		CANCELLED -> READY`},
+		CANCELLED -> READY PARTIAL`},
 	"task": {patra.TaskMoves, `
 		QUEUED    -> RUNNING FAILED CANCELLED
-		RUNNING   -> RUNNING QUEUED SUCCEEDED PARTIAL FAILED
-		PARTIAL   -> FAILED
+		RUNNING   -> RUNNING QUEUED SUCCEEDED PARTIAL FAILED CANCELLED
+		PARTIAL   -> FAILED CANCELLED
 		FAILED    -> QUEUED
-		CANCELLED -> QUEUED`},
+		CANCELLED -> QUEUED PARTIAL`},
 	"run": {patra.RunMoves, `
 		RUNNING -> SUCCEEDED PARTIAL FAILED CANCELLED RELEASED LOST`},
 	"batch": {patra.BatchMoves, `
@@ -41,11 +42,25 @@ var legal = map[string]struct {
 		FETCHED  -> SEALED DISPUTED
 		DISPUTED -> SEALED
 		SEALED   -> DISPUTED`},
+	"pause": {patra.PauseMoves, `
+		RUNNING -> PAUSED
+		PAUSED  -> RUNNING PAUSED`},
+	"halt": {patra.HaltMoves, `
+		RUNNING -> HALTED
+		HALTED  -> RUNNING HALTED`},
+	"breaker": {patra.BreakerMoves, `
+		CLOSED    -> CLOSED OPEN
+		OPEN      -> OPEN HALF_OPEN CLOSED
+		HALF_OPEN -> HALF_OPEN OPEN CLOSED`},
+	"limit": {patra.LimitMoves, `
+		FREE    -> FREE LIMITED
+		LIMITED -> LIMITED FREE`},
 }
 
 var allStates = []patra.Status{
 	patra.Accepted, patra.Planned, patra.Rejected, patra.Draft, patra.Slicing, patra.Ready, patra.Partial, patra.Split, patra.Queued, patra.Running,
-	patra.Succeeded, patra.Failed, patra.Cancelled, patra.Released, patra.Lost, patra.Skipped, patra.Open, "SEALED", "DISPUTED", "FETCHED", "", "UNHEARD_OF",
+	patra.Succeeded, patra.Failed, patra.Cancelled, patra.Released, patra.Lost, patra.Skipped, patra.Open, "SEALED", "DISPUTED", "FETCHED",
+	patra.Paused, patra.Halted, patra.Closed, patra.HalfOpen, patra.Limited, patra.Free, "", "UNHEARD_OF",
 }
 
 // arrows reads the table of one machine.

@@ -39,6 +39,7 @@ type app struct {
 	unlock sync.Once
 	vault  *secret.Vault
 	shown  *executor.Credentials
+	gates  gateFacts // what a shared gate can tell about waiting; nil is nothing
 }
 
 // load reads the configuration once: defaults, file, environment, flags.

@@ -41,7 +41,7 @@ func (a *app) campaignCmd() *cobra.Command {
 }
 
 // hold is a store method that steers a cursor.
-type hold func(s *store.Store, ctx context.Context, now patra.Instant, cursorID int64, reason, actor string) error
+type hold func(s *store.Store, ctx context.Context, target patra.Target, reason, actor string) (patra.Steered, error)
 
 func (a *app) holdCmd(use, short string, do hold, said string) *cobra.Command {
 	var reason string
@@ -63,7 +63,7 @@ func (a *app) holdCmd(use, short string, do hold, said string) *cobra.Command {
 			if len(found) == 0 || found[0].Campaign == "" {
 				return usage("there is no campaign %d; see patra campaign list", id)
 			}
-			if err := do(s, c.Context(), now(), id, reason, actor()); err != nil {
+			if _, err := do(s, c.Context(), patra.WorkTarget(patra.ScopeCursor, id), reason, actor()); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(a.stdout, said, id, id)

@@ -63,6 +63,9 @@ func report(stderr io.Writer, err error) int {
 		if !slices.ContainsFunc(found, func(p patra.Problem) bool { return !ofEnvironment(p) }) {
 			return exitEnvironment
 		}
+		if found[0].Code == patra.WaitHalted { // what was asked for is right, and the answer is no
+			return exitFailed
+		}
 		return exitUsage
 	}
 	fmt.Fprintf(stderr, "patra: %s\n", err)

@@ -97,7 +97,7 @@ func gapViews(ctx context.Context, s *store.Store, source string, f stretchFlags
 			return nil, err
 		}
 		for _, g := range together(gaps) {
-			views = append(views, gapView{c.Source, c.Endpoint, c.Operation, c.Campaign, g, why(g), nextFor(c, g, planned, several[c.Source] > 1 || f.cursor != 0)})
+			views = append(views, gapView{c.Source, c.Endpoint, c.Operation, c.Campaign, g, gapReason(g), nextFor(c, g, planned, several[c.Source] > 1 || f.cursor != 0)})
 		}
 	}
 	return views, nil
@@ -106,7 +106,7 @@ func gapViews(ctx context.Context, s *store.Store, source string, f stretchFlags
 // together joins stretches that touch and have the same reason: forty failed days are one thing to do.
 func together(gaps []patra.Gap) (joined []patra.Gap) {
 	for _, g := range gaps {
-		if n := len(joined) - 1; n >= 0 && joined[n].Window.To == g.Window.From && joined[n].Kind == g.Kind && g.Kind != patra.GapDisputed && why(joined[n]) == why(g) {
+		if n := len(joined) - 1; n >= 0 && joined[n].Window.To == g.Window.From && joined[n].Kind == g.Kind && g.Kind != patra.GapDisputed && gapReason(joined[n]) == gapReason(g) {
 			joined[n].Window.To = g.Window.To
 			continue
 		}
@@ -115,8 +115,8 @@ func together(gaps []patra.Gap) (joined []patra.Gap) {
 	return joined
 }
 
-// why is the reason of a gap as a person would say it.
-func why(g patra.Gap) string {
+// gapReason is the reason of a gap as a person would say it.
+func gapReason(g patra.Gap) string {
 	switch g.Kind {
 	case patra.GapWaived:
 		return fmt.Sprintf("%s (%s, %s)", g.Waiver.Reason, g.Waiver.By, short(g.Waiver.At))

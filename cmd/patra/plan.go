@@ -201,6 +201,7 @@ func (a *app) showStored(res *planner.Result, out format) error {
 var partialText = map[string]string{
 	patra.ReasonInventory: "the queue is full (planner.inventory)",
 	patra.ReasonQuota:     "the provider's quota for today is spoken for",
-	patra.ReasonPaused:    "the campaign is paused",
+	patra.ReasonPaused:    "somebody holds it back; see patra controls",
+	patra.ReasonHalted:    "its endpoint is halted; see patra controls",
 	patra.ReasonFailing:   "its last slices all failed; see patra tasks --status FAILED, and ask again when that is mended",
 }

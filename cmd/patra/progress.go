@@ -26,6 +26,7 @@ type progress struct {
 	total int64
 	out   io.Writer
 	shown time.Time
+	said  string // why nothing happens
 
 	bars  *mpb.Progress
 	bar   *mpb.Bar
@@ -117,6 +118,21 @@ func (p *progress) line(step int) string {
 	}
 	p.shown = time.Now()
 	return fmt.Sprintf("%s: %d/%d slices, %s, %.1f pages/s", p.name, done, p.total, plural(p.sum.Counts.Total(), "record"), p.rate())
+}
+
+// say prints why nothing happens, once.
+func (p *progress) say(line string) {
+	p.mu.Lock()
+	news := line != "" && line != p.said
+	p.said = line
+	p.mu.Unlock()
+	switch {
+	case !news:
+	case p.bars != nil:
+		fmt.Fprintln(p.bars, line)
+	default:
+		fmt.Fprintln(p.out, line)
+	}
 }
 
 // grow says how many slices are still open, when there are more than the bar knew.

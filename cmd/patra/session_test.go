@@ -61,8 +61,9 @@ func parrot(w http.ResponseWriter, r *http.Request) {
 }
 
 // TestSessions plays the sessions in testdata: what a person types and sees. Each has a simulated provider at $SIM
-// with 120 works a day in May 2026 and one that asks for a password at $SIM/locked, a folder `quick` with a fast source file, and the command `provider`, which goes down,
-// comes up, or counts one work too many. Whatever a session did, the stores that it leaves keep every promise; only those
+// with 120 works a day in May 2026 and one that asks for a password at $SIM/locked, a folder `quick` with a fast source file, and the command `provider
+// up|down|picky|broken|miscounts [TIME]`: one that is down refuses us, one that is picky does not want this question, one that is
+// broken does not answer, and one that miscounts has one work too many in its count. Whatever a session did, the stores that it leaves keep every promise; only those
 // that are named broken need not.
 func TestSessions(t *testing.T) { testscript.Run(t, sessions(t, "testdata")) }
 
@@ -72,7 +73,7 @@ func TestASessionThatLeavesDamageFails(t *testing.T) {
 	func() {
 		defer func() {
 			p := recover()
-			if _, is := p.(ended); p != nil && !is {
+			if _, is := p.(over); p != nil && !is {
 				panic(p)
 			}
 		}()
@@ -83,8 +84,8 @@ func TestASessionThatLeavesDamageFails(t *testing.T) {
 	}
 }
 
-// ended is how a recorded session ends.
-type ended struct{}
+// over is how a recorded session ends.
+type over struct{}
 
 // recorder is a test that only writes down what is said.
 type recorder struct {
@@ -98,13 +99,13 @@ func (r *recorder) note(args ...any) { r.said = append(r.said, fmt.Sprint(args..
 func (r *recorder) Log(args ...any) { r.note(args...) }
 
 // Fatal implements testscript.T.
-func (r *recorder) Fatal(args ...any) { r.note(args...); panic(ended{}) }
+func (r *recorder) Fatal(args ...any) { r.note(args...); panic(over{}) }
 
 // Skip implements testscript.T.
 func (r *recorder) Skip(args ...any) { r.note(args...) }
 
 // FailNow implements testscript.T.
-func (r *recorder) FailNow() { panic(ended{}) }
+func (r *recorder) FailNow() { panic(over{}) }
 
 // Parallel implements testscript.T.
 func (r *recorder) Parallel() {}
@@ -167,11 +168,11 @@ func sessions(t testing.TB, dir string) testscript.Params {
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		Setup: func(env *testscript.Env) error {
 			env.Defer(func() { leaveNoDamage(t, env) })
-			down, miscounts := &atomic.Bool{}, &atomic.Bool{}
+			down, miscounts := &atomic.Int64{}, &atomic.Bool{}
 			provider := sim.New(sim.Config{Seed: 1, From: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), PerDay: 120, Exact: true}).Handler()
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if down.Load() {
-					http.Error(w, "closed today", http.StatusForbidden)
+				if status := down.Load(); status != 0 {
+					http.Error(w, "closed today", int(status))
 					return
 				}
 				if strings.HasPrefix(r.URL.Path, "/locked/") {
@@ -187,10 +188,16 @@ func sessions(t testing.TB, dir string) testscript.Params {
 			env.Defer(server.Close)
 			env.Setenv("SIM", server.URL)
 			env.Values["down"], env.Values["miscounts"] = down, miscounts
-			if err := os.Mkdir(env.WorkDir+"/quick", 0o755); err != nil {
-				return err
+			brittle := strings.Replace(quickSource(t, "crossref"), "\n  rate:", "\n  breaker: {failures: 2, cooldown: 1s..2s}\n  rate:", 1)
+			for folder, text := range map[string]string{"quick": quickSource(t, "crossref"), "brittle": brittle} {
+				if err := os.Mkdir(env.WorkDir+"/"+folder, 0o755); err != nil {
+					return err
+				}
+				if err := os.WriteFile(env.WorkDir+"/"+folder+"/crossref.yaml", []byte(text), 0o600); err != nil {
+					return err
+				}
 			}
-			return os.WriteFile(env.WorkDir+"/quick/crossref.yaml", []byte(quickSource(t, "crossref")), 0o600)
+			return nil
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			// exits CODE COMMAND... runs a command and asks for its exit code.
@@ -209,8 +216,14 @@ func sessions(t testing.TB, dir string) testscript.Params {
 				}
 			},
 			"provider": func(ts *testscript.TestScript, _ bool, args []string) {
-				ts.Value("down").(*atomic.Bool).Store(args[0] == "down")
 				ts.Value("miscounts").(*atomic.Bool).Store(args[0] == "miscounts")
+				down := ts.Value("down").(*atomic.Int64)
+				down.Store(map[string]int64{"down": http.StatusForbidden, "picky": http.StatusTeapot, "broken": http.StatusBadGateway}[args[0]])
+				if len(args) > 1 { // only for a while
+					wait, err := time.ParseDuration(args[1])
+					ts.Check(err)
+					time.AfterFunc(wait, func() { down.Store(0) })
+				}
 			},
 			// damage FILE SQL... changes a store by hand, as nobody should.
 			"damage": func(ts *testscript.TestScript, _ bool, args []string) {

@@ -39,6 +39,7 @@ type summary struct {
 	Interrupted bool           `json:"interrupted"`
 	Probes      int            `json:"probes"`
 	Left        string         `json:"left,omitempty"` // why the plan could not be cut to its end
+	halt        *patra.Control
 
 	source  string
 	started time.Time
@@ -154,6 +155,10 @@ func (s *summary) verdict() error {
 	switch {
 	case s.Interrupted:
 		return incomplete("stopped before the end; the same command goes on where this one stopped")
+	case s.halt != nil:
+		return incomplete("%s is halted: %s. Mend that, and let it go on with: patra resume %s", s.halt.Target, s.halt.Reason, s.halt.Target)
+	case s.Left == patra.ReasonPaused:
+		return incomplete("not all of it could be read: %s", partialText[s.Left])
 	case s.Left != "":
 		return incomplete("not all of it could be planned: %s", partialText[s.Left])
 	case len(s.History) > 0:

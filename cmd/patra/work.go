@@ -126,7 +126,10 @@ func (a *app) execute(ctx context.Context, s *store.Store, p *planner.Planner, p
 	}
 	err = x.Run(ctx)
 	bar.finish()
-	sum.Left = f.left
+	if err == nil {
+		err = f.haltOf(context.WithoutCancel(ctx), sum.Failed)
+	}
+	sum.Left, sum.halt = f.left, f.halt
 	return err
 }
 
@@ -136,7 +139,7 @@ func (a *app) executor(cfg config.Config, s *store.Store, workers int) *executor
 		workers = cfg.Executor.Workers
 	}
 	return &executor.Executor{
-		Store: s, Gate: a.gate(cfg, s), Log: a.logger(cfg), Client: clientFor, Credentials: a.credentials(),
+		Store: s, Controls: s, Gate: a.gate(cfg, s), Log: a.logger(cfg), Client: clientFor, Credentials: a.credentials(),
 		Config: executor.Config{Owner: store.NewOwner(), Workers: workers, Lease: time.Duration(cfg.Executor.Lease), Heartbeat: time.Duration(cfg.Executor.Heartbeat),
 			Vars: source.Vars{Contact: cfg.Contact, Version: version}, Poll: time.Second, Grace: 10 * time.Second,
 			Prefetch: cfg.Executor.Prefetch, Memory: int64(cfg.Executor.Memory), Strain: patra.DefaultStrain()},
@@ -152,6 +155,7 @@ type foreground struct {
 
 	mu   sync.Mutex // idle workers come all at once, and one is enough
 	left string     // why the plan could not be cut to its end now
+	halt *patra.Control
 }
 
 // open is how many slices of the work are not closed.
@@ -178,26 +182,70 @@ func (f *foreground) done(ctx context.Context) (bool, error) {
 	if states[patra.Partial] > 0 {
 		n, err := f.planner.Reslice(ctx, now(), f.plan.CursorID)
 		if err == nil && n > 0 {
-			err = f.grow(ctx)
+			return false, f.grow(ctx)
 		}
-		return false, err
+		if err != nil {
+			return false, err
+		}
+		if states[patra.Ready] == 0 {
+			return f.stopped(ctx)
+		}
 	}
 	if states[patra.Ready] > 0 {
-		return f.paused(ctx)
+		return f.held(ctx)
 	}
 	return f.more(ctx)
 }
 
-// paused reports whether the rest is held back by somebody, so that nobody waits for it.
-func (f *foreground) paused(ctx context.Context) (bool, error) {
-	if f.plan.CursorID == 0 {
-		return false, nil
+// held reports whether the rest waits for a person, so that nobody waits for it here.
+func (f *foreground) held(ctx context.Context) (bool, error) {
+	if stopped, err := f.stopped(ctx); stopped || err != nil {
+		return stopped, err
 	}
-	paused, err := f.store.Paused(ctx, f.plan.CursorID)
-	if paused {
+	target := patra.WorkTarget(patra.ScopeCursor, f.plan.CursorID)
+	if f.plan.CursorID == 0 {
+		target = patra.WorkTarget(patra.ScopePlan, f.plan.ID)
+	}
+	moving, err := f.store.Moving(ctx, target) // each of the tasks that are left may be held back alone
+	if err == nil && moving == 0 {
 		f.left = patra.ReasonPaused
 	}
-	return paused, err
+	return err == nil && moving == 0, err
+}
+
+// stopped reports whether a pause or a halt stops all of the work. A breaker ends by itself: it is waited for, and said.
+func (f *foreground) stopped(ctx context.Context) (bool, error) {
+	at := f.plan.Place()
+	if f.plan.CursorID != 0 {
+		at.PlanID = 0 // the work may be of many plans
+	}
+	hold, line, err := waitsFor(ctx, f.store, at)
+	if err != nil {
+		return false, err
+	}
+	f.bar.say(line)
+	switch hold.Code {
+	case patra.WaitHalted:
+		f.left, f.halt = patra.ReasonHalted, hold.Control
+	case patra.WaitPaused:
+		f.left = patra.ReasonPaused
+	default:
+		return false, nil
+	}
+	return true, nil
+}
+
+// haltOf looks at the end whether the endpoint was halted: the last task may have failed with what did it.
+func (f *foreground) haltOf(ctx context.Context, failed int64) error {
+	open, err := f.open(ctx)
+	if err != nil || (open == 0 && failed == 0) {
+		return err
+	}
+	hold, err := f.store.Held(ctx, f.plan.Place())
+	if err == nil && hold.Code == patra.WaitHalted {
+		f.left, f.halt = patra.ReasonHalted, hold.Control
+	}
+	return err
 }
 
 // more goes on with plans of the same work that were not cut to their ends, also with those of earlier calls.

@@ -18,6 +18,7 @@ type ticket struct {
 // network, reader and writer work at the same time. A run has two pages in its hands at most.
 type arrival struct {
 	page patra.OpenPage
+	hold patra.Hold // what the controls said before it was sent
 	got  answer
 	res  patra.PageResult
 	err  error
@@ -41,7 +42,7 @@ func (r *run) start(ctx context.Context, page patra.OpenPage, call source.Call, 
 		if a.err = a.held.take(ctx, program.Spec.HTTP.MaxBody); a.err != nil {
 			return
 		}
-		if a.got, a.err = r.fetch(ctx, page, call, program.Spec, client); a.err != nil {
+		if a.got, a.err = r.fetch(ctx, page, call, program.Spec, client, &a.hold); a.err != nil {
 			return
 		}
 		a.held.keep(int64(len(a.got.body)) * memoryPerByte)
@@ -52,10 +53,11 @@ func (r *run) start(ctx context.Context, page patra.OpenPage, call source.Call, 
 	return a
 }
 
-// wait gives what came.
-func (a *arrival) wait() (patra.PageResult, error) {
+// receive waits for a page and gives what came.
+func (r *run) receive(a *arrival) (patra.PageResult, error) {
 	<-a.done
 	a.stop()
+	r.heard(a.hold)
 	if a.err != nil {
 		a.held.free()
 	}

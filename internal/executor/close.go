@@ -31,6 +31,7 @@ func (x *Executor) close(ctx context.Context, c *patra.Claim, r *run, walked err
 		defer cancel()
 	}
 	end, event := x.ending(c, r, walked, interrupted)
+	x.halt(ctx, c, end)
 	err := x.Store.Finish(ctx, c, patra.InstantOf(time.Now()), end)
 	if errors.Is(err, patra.ErrLeaseLost) {
 		x.lost(c)
@@ -56,6 +57,9 @@ func (x *Executor) ending(c *patra.Claim, r *run, walked error, interrupted bool
 		end := r.partial(early)
 		x.Log.Info("slice was left before its end, and waits to be cut", "task", c.TaskID, "slice", c.Slice.ID, "reason", early.reason, "window", c.Slice.Window.String(), "confirmed", end.Early.Confirmed.String())
 		return end, Event{Kind: EventPartial, Claim: c, Reslice: &end.Early.Reslice}
+	}
+	if held, ok := errors.AsType[*held](walked); ok {
+		return x.heldBack(c, r, held)
 	}
 	if interrupted {
 		return patra.Closing{Status: patra.Queued, GiveBack: true}, Event{Kind: EventReleased, Claim: c}

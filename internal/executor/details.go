@@ -112,7 +112,7 @@ func idsOf(items []patra.Item) []string {
 
 // take waits for some records, commits them, and gives the next ones that are on their way, if there are.
 func (d *details) take(ctx context.Context, c *chunk) (*chunk, error) {
-	res, err := c.wait()
+	res, err := d.receive(c.arrival)
 	if err != nil {
 		return d.again(ctx, c, err)
 	}
@@ -143,6 +143,7 @@ func (d *details) keep(ctx context.Context, c *chunk, res patra.PageResult) (*ch
 		return nil, err
 	}
 	d.ordinal++
+	d.went(ctx, res.Exchange)
 	d.tell(Event{Kind: EventPage, Claim: d.claim, Counts: counts})
 	switch {
 	case after != nil:
@@ -177,6 +178,9 @@ func (d *details) again(ctx context.Context, c *chunk, err error) (*chunk, error
 // halve puts the two halves of a batch in its place. Where it was simply too much, the batches that follow are smaller too.
 func (d *details) halve(ctx context.Context, c *chunk, failed *failedPage) error {
 	_, err := d.Store.FailPage(ctx, d.claim, patra.InstantOf(time.Now()), c.page, patra.PageFailure{Exchange: failed.exchange, Fault: *failed.fault, Response: failed.response}, nil)
+	if err == nil {
+		err = d.troubled(ctx, failed)
+	}
 	if err != nil {
 		return err
 	}

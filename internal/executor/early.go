@@ -114,5 +114,5 @@ func (r *run) countConfirmed(ctx context.Context) {
 
 // prober asks for counts on behalf of a run.
 func (r *run) prober() *Prober {
-	return &Prober{Store: r.Store, Gate: r.Gate, Client: r.Client, Vars: r.Config.Vars, Log: r.log, Credentials: r.Credentials}
+	return &Prober{Store: r.Store, Gate: r.Gate, Client: r.Client, Vars: r.Config.Vars, Log: r.log, Credentials: r.Credentials, Allow: r.mayCount}
 }

@@ -87,12 +87,13 @@ type Config struct {
 
 // Event is something worth telling a person while it happens.
 type Event struct {
-	Kind    string // PAGE, RETRY, RESTART, HEAL, DONE, PARTIAL, FAILED, LOST, RELEASED
+	Kind    string
 	Claim   *patra.Claim
 	Counts  patra.Counts       // PAGE
 	Fault   *patra.Fault       // RETRY, RESTART, FAILED
 	State   patra.Completeness // DONE
 	Reslice *patra.Reslice     // PARTIAL
+	Hold    *patra.Hold        // HELD
 	Healing *patra.Healing     // HEAL
 }
 
@@ -107,6 +108,9 @@ const (
 	EventFailed   = "FAILED"
 	EventLost     = "LOST"
 	EventReleased = "RELEASED"
+
+	EventHeld      = "HELD" // the run gave its task back, because something holds it back
+	EventCancelled = "CANCELLED"
 )
 
 // Executor runs tasks until its context ends, or until Done says that there is nothing left.
@@ -120,10 +124,13 @@ type Executor struct {
 	Client  func(*source.Spec, string) *http.Client // the way out to a source, or to the base URL of a plan
 
 	Credentials *Credentials // nil: nobody is named
+	Controls    Controls     // what holds requests back; nil is nothing
 
 	turn   atomic.Uint64
 	memory memory
 	ready  sync.Map // fingerprint + base URL -> *target
+	uneasy sync.Map // source/endpoint -> true: its breaker counts failures, so it must hear of a success
+	paces  sync.Map // partition -> *pace
 }
 
 // target is a source as this process talks to it.

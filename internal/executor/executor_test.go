@@ -101,7 +101,7 @@ func (h *harness) executor(workers int) *executor.Executor {
 		Observe: func(e executor.Event) {
 			h.mu.Lock()
 			defer h.mu.Unlock()
-			h.events[e.Kind]++
+			h.events[nameOf(e)]++
 			if e.Fault != nil {
 				h.faults[e.Fault.Code]++
 			}

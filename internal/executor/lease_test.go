@@ -79,6 +79,12 @@ type bubble struct {
 
 func newBubble(t *testing.T, wrap func(http.Handler) http.Handler) *bubble {
 	t.Helper()
+	return newBubbleOf(t, 2, wrap)
+}
+
+// newBubbleOf has a task for each of some days.
+func newBubbleOf(t *testing.T, days int, wrap func(http.Handler) http.Handler) *bubble {
+	t.Helper()
 	s, err := store.Open(t.Context(), "sqlite::memory:", store.WithClock(time.Now))
 	if err != nil {
 		t.Fatal(err)
@@ -87,7 +93,8 @@ func newBubble(t *testing.T, wrap func(http.Handler) http.Handler) *bubble {
 	if _, err := s.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	start, end := patra.Date(1999, 12, 20), patra.Date(1999, 12, 22) // bubbles begin at the turn of the year 2000
+	end := patra.Date(1999, 12, 22)
+	start := end - patra.Instant(days)*patra.Day // bubbles begin at the turn of the year 2000
 	provider := sim.New(sim.Config{Seed: 5, From: start.Time(), To: end.Time(), PerDay: 60, Exact: true})
 	file := fast(t, "earliest: 2002-07-25", "earliest: 1990-01-01")
 	p := &planner.Planner{Store: s, Config: planner.Config{TaskAttempts: 3, Target: 10_000, MaxPages: 2000, MinStep: time.Hour}}

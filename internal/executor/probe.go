@@ -33,6 +33,7 @@ type Prober struct {
 	Client func(*source.Spec, string) *http.Client
 	Vars   source.Vars
 	Log    *slog.Logger
+	Allow  func(context.Context) error // asked before each request; nil is always
 
 	Credentials *Credentials // nil: nobody is named
 
@@ -102,7 +103,7 @@ func (p *Prober) target(spec *source.Spec, baseURL string) (*target, error) {
 }
 
 func (p *Prober) wire(baseURL string) wire {
-	return wire{gate: p.Gate, rows: p.Store, dial: p.Client, credentials: p.Credentials, vars: p.Vars, base: baseURL, grants: newGrants()}
+	return wire{gate: p.Gate, rows: p.Store, dial: p.Client, credentials: p.Credentials, vars: p.Vars, base: baseURL, allow: p.Allow, grants: newGrants()}
 }
 
 // ask sends one request and reads what it says.

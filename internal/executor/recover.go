@@ -33,12 +33,15 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 	if _, err := r.Store.FailPage(ctx, r.claim, now, page, patra.PageFailure{Exchange: failed.exchange, Fault: *fault, Response: failed.response}, nil); err != nil {
 		return err
 	}
+	if err := r.troubled(ctx, failed); err != nil {
+		return err
+	}
 	r.strain.Failed(now, fault.Code == patra.CodeRateLimited)
 	spec, search := r.program.Spec, page.Phase == patra.PhaseSearch
 	if search && fault.Code == patra.CodeTooLarge {
 		return r.tooLarge(ctx, fault)
 	}
-	if why := r.leave(now, fault); search && why != nil {
+	if why := r.cutShort(now, fault); search && why != nil {
 		return why
 	}
 	exhausted := attempt >= spec.Retry.MaxAttempts && !failed.renewed(attempt) || r.restarts >= spec.Retry.MaxAttempts
@@ -65,10 +68,10 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 	return r.sleep(ctx, wait)
 }
 
-// leave says whether a walk that failed should rather be cut into shorter ones: because the provider answers no deeper,
+// cutShort says whether a walk that failed should rather be cut into shorter ones: because the provider answers no deeper,
 // because too much goes wrong, or because no walk of this length comes to its end. Without a page that came, shorter ones
 // would fare no better.
-func (r *run) leave(now patra.Instant, fault *patra.Fault) error {
+func (r *run) cutShort(now patra.Instant, fault *patra.Fault) error {
 	if r.whole() {
 		return nil
 	}

@@ -32,6 +32,7 @@ type run struct {
 	advanced bool // a page came and was kept
 	proof    *patra.Proof
 	counted  *int64 // what the provider says about the part that an early end confirms
+	leave
 }
 
 // newScan is a scan before its first page.
@@ -202,7 +203,7 @@ func (r *run) sendNow(ctx context.Context, next ticket) (*arrival, error) {
 }
 
 // fetch waits for the turn of an announced request, sends it and reads the whole answer.
-func (r *run) fetch(ctx context.Context, page patra.OpenPage, call source.Call, spec *source.Spec, client *http.Client) (answer, error) {
+func (r *run) fetch(ctx context.Context, page patra.OpenPage, call source.Call, spec *source.Spec, client *http.Client, hold *patra.Hold) (got answer, err error) {
 	if _, err := r.identify(ctx, spec); err != nil { // a token is asked for before the turn of the request comes
 		return answer{}, unsent(err)
 	}
@@ -213,12 +214,15 @@ func (r *run) fetch(ctx context.Context, page patra.OpenPage, call source.Call, 
 	if r.draining() {
 		return answer{}, errDrained
 	}
+	if *hold, err = r.mayAsk(ctx); err != nil {
+		return answer{}, err
+	}
 	return r.send(ctx, spec, client, call, page.RequestID)
 }
 
 // take waits for a page, commits it, and gives the next one that is on its way, or nil at the end of the walk.
 func (r *run) take(ctx context.Context, coming *arrival) (*arrival, error) {
-	res, err := coming.wait()
+	res, err := r.receive(coming)
 	if err != nil {
 		return nil, err
 	}
@@ -254,6 +258,7 @@ func (r *run) take(ctx context.Context, coming *arrival) (*arrival, error) {
 	r.scan.ordinal, r.scan.position, r.scan.lastBody, r.scan.walked = page.Ordinal+1, res.After, res.BodySHA256, walked
 	r.scan.count(seen, r.program.Spec.Window.Precision)
 	r.advanced = true
+	r.went(ctx, res.Exchange)
 	r.tell(Event{Kind: EventPage, Claim: r.claim, Counts: counts})
 	if enough != nil {
 		return nil, enough

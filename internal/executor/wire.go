@@ -26,8 +26,9 @@ type wire struct {
 	dial        func(*source.Spec, string) *http.Client
 	credentials *Credentials
 	vars        source.Vars
-	base        string          // what stands in for the source's own address
-	drain       <-chan struct{} // closed when nothing more should be sent; nil is never
+	base        string                      // what stands in for the source's own address
+	drain       <-chan struct{}             // closed when nothing more should be sent; nil is never
+	allow       func(context.Context) error // asked before a request that belongs to no run; nil is always
 	grants      *grants
 }
 
@@ -165,6 +166,11 @@ func (w wire) apart(ctx context.Context, l source.Limit, kind string, send func(
 	}
 	if err := w.await(ctx, l, g.moment()); err != nil {
 		return answer{}, err
+	}
+	if w.allow != nil {
+		if err := w.allow(ctx); err != nil {
+			return answer{}, err
+		}
 	}
 	open := patra.RequestOpen{RequestID: rand.Text(), Kind: kind, GateKey: g.key, Cost: 1, Waited: g.wait.Microseconds(), AcquiredAt: g.at}
 	id, err := w.rows.OpenRequest(ctx, patra.InstantOf(time.Now()), open)

@@ -50,7 +50,11 @@ func ended(plan patra.Plan) error {
 	if plan.Status != patra.Failed && plan.Status != patra.Cancelled {
 		return nil
 	}
-	return patra.Problems{{Code: "PLAN_ENDED", Path: "plan", Text: fmt.Sprintf("plan %d is %s (%s)", plan.ID, plan.Status, plan.Reason), Hint: "see patra plans; --force makes a new one"}}
+	hint := "see patra plans; --force makes a new one"
+	if plan.Status == patra.Cancelled {
+		hint = fmt.Sprintf("patra retry plan:%d goes on with it; --force makes a new one", plan.ID)
+	}
+	return patra.Problems{{Code: "PLAN_ENDED", Path: "plan", Text: fmt.Sprintf("plan %d is %s (%s)", plan.ID, plan.Status, plan.Reason), Hint: hint}}
 }
 
 // pour cuts what is needed now and stores it chunk by chunk, until all of it is there or the queue is full.

@@ -33,6 +33,9 @@ func (p *Planner) Plan(ctx context.Context, now patra.Instant, req Request) (*Re
 		return nil, p.reject(ctx, id, err)
 	}
 	d.Plan.InstanceID = id
+	if err := p.refuseHalted(ctx, d.Plan); err != nil {
+		return nil, p.reject(ctx, id, err)
+	}
 	if err := p.store(ctx, now, d); err != nil {
 		return nil, err
 	}

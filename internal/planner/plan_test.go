@@ -148,7 +148,7 @@ func TestAPausedCampaignIsNeitherPlannedNorBegun(t *testing.T) {
 		y.planner.Prober = nil
 		first := y.plan(y.ask(patra.Backfill, 0, 3))
 		id := first.Plan.CursorID
-		if err := y.Pause(t.Context(), y.Clock.Instant(), id, "too hot", "me"); err != nil {
+		if _, err := y.Pause(t.Context(), patra.WorkTarget(patra.ScopeCursor, id), "too hot", "me"); err != nil {
 			t.Fatal(err)
 		}
 		if n := y.work(id, 9); n != 0 {
@@ -158,7 +158,7 @@ func TestAPausedCampaignIsNeitherPlannedNorBegun(t *testing.T) {
 		if second.Added != 0 || second.Plan.Status != patra.Partial || second.Plan.Reason != patra.ReasonPaused {
 			t.Errorf("%d slices were planned, %s %s", second.Added, second.Plan.Status, second.Plan.Reason)
 		}
-		if err := y.Resume(t.Context(), y.Clock.Instant(), id, "", "me"); err != nil {
+		if _, err := y.Resume(t.Context(), patra.WorkTarget(patra.ScopeCursor, id), "", "me"); err != nil {
 			t.Fatal(err)
 		}
 		if err := y.planner.Tend(t.Context(), y.Clock.Instant()); err != nil {

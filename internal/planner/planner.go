@@ -50,11 +50,11 @@ type Plans interface {
 	LastEnds(ctx context.Context, planID int64, n int) ([]patra.Status, error)
 }
 
-// Queue tells how much is waiting, and what it will cost.
+// Queue tells how much is waiting, what it will cost, and what holds it back.
 type Queue interface {
 	Stock(ctx context.Context, partition string) (int64, error)
 	Committed(ctx context.Context, source string, since patra.Instant) (patra.Commitment, error)
-	Paused(ctx context.Context, cursorID int64) (bool, error)
+	Held(ctx context.Context, at patra.Place) (patra.Hold, error)
 }
 
 // Past tells what earlier harvests found.

@@ -21,7 +21,15 @@ func (p *Planner) Reslice(ctx context.Context, now patra.Instant, cursorID int64
 	cut := 0
 	var failed error
 	for _, parent := range early {
-		children, err := p.children(ctx, parent)
+		plan, err := p.Store.Plan(ctx, parent.PlanID)
+		if err != nil {
+			return cut, errors.Join(failed, err)
+		}
+		if why, err := p.held(ctx, plan); err != nil || why != "" { // cutting may cost requests
+			failed = errors.Join(failed, err)
+			continue
+		}
+		children, err := p.children(ctx, plan, parent)
 		if err == nil {
 			err = p.Store.Split(ctx, now, parent, children, patra.TriggerReslice, p.Config.TaskAttempts)
 		}
@@ -39,11 +47,7 @@ func (p *Planner) Reslice(ctx context.Context, now patra.Instant, cursorID int64
 }
 
 // children cuts the rest of a slice that ended early.
-func (p *Planner) children(ctx context.Context, parent patra.Slice) ([]patra.Slice, error) {
-	plan, err := p.Store.Plan(ctx, parent.PlanID)
-	if err != nil {
-		return nil, err
-	}
+func (p *Planner) children(ctx context.Context, plan patra.Plan, parent patra.Slice) ([]patra.Slice, error) {
 	d, err := p.restore(ctx, plan)
 	if err != nil {
 		return nil, err

@@ -22,14 +22,9 @@ var unlimited = room{tasks: math.MaxInt64, allTasks: math.MaxInt64, requests: ma
 // room reads how much there is left.
 func (p *Planner) room(ctx context.Context, now patra.Instant, j *job) (room, error) {
 	r := unlimited
-	if j.plan.CursorID != 0 {
-		paused, err := p.Store.Paused(ctx, j.plan.CursorID)
-		if err != nil {
-			return r, err
-		}
-		if paused {
-			r.closed = patra.ReasonPaused
-		}
+	var err error
+	if r.closed, err = p.held(ctx, j.plan); err != nil {
+		return r, err
 	}
 	if p.Config.Inventory > 0 {
 		stock, err := p.Store.Stock(ctx, patra.Partition(j.plan.Source, j.plan.Endpoint, j.plan.Operation))

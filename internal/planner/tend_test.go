@@ -168,7 +168,7 @@ func TestTasksThatAreHeldBackTakeNoRoom(t *testing.T) {
 	y.planner.Prober = nil
 	y.planner.Config.Inventory = 4
 	first := y.plan(y.ask(patra.Backfill, 0, 4))
-	if err := y.Pause(t.Context(), y.Clock.Instant(), first.Plan.CursorID, "", "me"); err != nil {
+	if _, err := y.Pause(t.Context(), patra.WorkTarget(patra.ScopeCursor, first.Plan.CursorID), "", "me"); err != nil {
 		t.Fatal(err)
 	}
 	req := y.ask(patra.Backfill, 0, 4)

@@ -36,6 +36,8 @@ type Blocks struct {
 	Auth  Auth  `yaml:"auth" json:"auth,omitzero"`
 	Rate  Rate  `yaml:"rate" json:"rate,omitzero"`
 	Retry Retry `yaml:"retry" json:"retry,omitzero"`
+
+	Breaker Breaker `yaml:"breaker" json:"breaker,omitzero"`
 }
 
 // HTTP is how a provider is spoken to.

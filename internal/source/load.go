@@ -176,6 +176,8 @@ func (c *checker) blocks(at string, own, d Blocks, params map[string]Parameter) 
 	c.notZero(at+".rate.burst", own.Rate.Burst == 0)
 	c.notZero(at+".http.maxBody", own.HTTP.MaxBody == 0)
 	c.notZero(at+".retry.maxAttempts", own.Retry.MaxAttempts == 0)
+	c.notZero(at+".breaker.failures", own.Breaker.Failures == 0)
+	c.notZero(at+".breaker.cooldown", own.Breaker.Cooldown.IsZero())
 	base := placeholder.ReplaceAllString(d.HTTP.BaseURL, "x")
 	if strings.HasPrefix(d.HTTP.BaseURL, "${param.") { // the whole address is the user's to say
 		base = "https://x"
@@ -193,6 +195,7 @@ func (c *checker) blocks(at string, own, d Blocks, params map[string]Parameter) 
 	c.positive(at+".rate.burst", d.Rate.Burst >= 1, "burst is at least 1")
 	c.positive(at+".retry.maxAttempts", d.Retry.MaxAttempts >= 1 && d.Retry.MaxAttempts <= 100, "maxAttempts counts the first attempt too and is between 1 and 100")
 	c.quota(at+".rate.quota", d.Rate.Quota)
+	c.breaker(at+".breaker", d.Breaker)
 	b := d.Retry.Backoff
 	c.positive(at+".retry.backoff", b.Initial > 0 && b.Max >= b.Initial && b.Factor >= 1 && b.Jitter >= 0 && b.Jitter <= 1,
 		"a back-off needs initial > 0, max >= initial, factor >= 1 and jitter between 0 and 1")

@@ -28,9 +28,13 @@ var (
 		WHERE status_code = 'QUEUED' AND scheduled_at <= {now} AND ` + claimable + ` ORDER BY scheduled_at, id LIMIT ?`}
 	findQueued    = stmt{"find_queued", perPriority()}
 	nextPartition = stmt{"next_partition", `SELECT partition_key FROM ing_task WHERE status_code = 'QUEUED' AND partition_key > ? ORDER BY partition_key LIMIT 1`}
-	busy          = stmt{"busy_partitions", `SELECT partition_key, COUNT(*) FROM ing_task WHERE status_code = 'RUNNING' GROUP BY partition_key`}
-	peekTask      = stmt{"peek_task", `SELECT id FROM ing_task WHERE id = ? {peek}`}
-	takeTask      = stmt{"take_task", `UPDATE ing_task
+	gates         = stmt{"gates", `SELECT {now}, ` + controlColumns + ` FROM ing_control
+		WHERE scope_code IN ('SOURCE', 'ENDPOINT', 'OPERATION') AND state_code IN ('PAUSED', 'HALTED', 'OPEN', 'HALF_OPEN', 'LIMITED')`}
+	runningIn   = stmt{"running_in", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'RUNNING' AND partition_key = ?`}
+	peekControl = stmt{"peek_control", `SELECT version FROM ing_control WHERE scope_code = ? AND scope_key = ? AND kind_code = ? {peek}`}
+	busy        = stmt{"busy_partitions", `SELECT partition_key, COUNT(*) FROM ing_task WHERE status_code = 'RUNNING' GROUP BY partition_key`}
+	peekTask    = stmt{"peek_task", `SELECT id FROM ing_task WHERE id = ? {peek}`}
+	takeTask    = stmt{"take_task", `UPDATE ing_task
 		SET status_code = 'RUNNING', lease_owner = ?, lease_token = ?, lease_count = lease_count + 1, attempt_count = attempt_count + 1,
 		    leased_until = {now} + ?, wait_code = NULL, started_at = COALESCE(started_at, {now})
 		WHERE id = ? AND attempt_count < max_attempts
@@ -66,11 +70,20 @@ func perPriority() string {
 	return strings.Join(probes, " UNION ALL ")
 }
 
-// Claim takes one task: an expired lease first, else a queued one. It returns nil when there is nothing to do. The
-// run row is written in the same transaction, and what a lost predecessor left open is closed.
+// candidate is a task that may be taken.
+type candidate struct {
+	id        int64
+	partition string
+	limit     int64 // how many of its partition may run; 0 is any number
+}
+
+// Claim takes one task: an expired lease first, else a queued one of a partition that is neither shut nor full. It
+// returns nil when there is nothing to do. The run row is written in the same transaction, and what a lost predecessor
+// left open is closed.
 func (s *Store) Claim(ctx context.Context, req patra.ClaimRequest) (*patra.Claim, error) {
 	t := s.read(ctx)
-	expired, err := t.candidates(findExpired, nil, req.CursorID, req.CursorID, req.PlanID, req.PlanID, candidates)
+	// What somebody holds back is taken over all the same: its run finds that out, and puts it back into the queue.
+	expired, err := t.candidates(findExpired, doors{}, req.CursorID, req.CursorID, req.PlanID, req.PlanID, candidates)
 	if err != nil {
 		return nil, err
 	}
@@ -85,9 +98,9 @@ func (s *Store) Claim(ctx context.Context, req patra.ClaimRequest) (*patra.Claim
 }
 
 // takeOne tries the candidates one after the other until it owns one.
-func (s *Store) takeOne(ctx context.Context, req patra.ClaimRequest, ids []int64) (*patra.Claim, error) {
-	for _, id := range ids {
-		claim, err := s.take(ctx, req, id)
+func (s *Store) takeOne(ctx context.Context, req patra.ClaimRequest, all []candidate) (*patra.Claim, error) {
+	for _, c := range all {
+		claim, err := s.take(ctx, req, c)
 		if err != nil || claim != nil {
 			return claim, err
 		}
@@ -96,50 +109,38 @@ func (s *Store) takeOne(ctx context.Context, req patra.ClaimRequest, ids []int64
 }
 
 // due reads queued candidates without locking anything; the guarded update decides who gets one.
-func (t *tx) due(req patra.ClaimRequest) ([]int64, error) {
-	full, err := t.fullPartitions(req.PerPartition)
+func (t *tx) due(req patra.ClaimRequest) ([]candidate, error) {
+	d, err := t.doors(req.PerPartition)
 	if err != nil {
 		return nil, err
 	}
 	if req.Turn%oldestEvery == oldestEvery-1 {
-		return t.candidates(findOldest, full, req.CursorID, req.CursorID, req.PlanID, req.PlanID, candidates)
+		// The oldest may all lie behind a shut door, and then others are still to be had.
+		oldest, err := t.candidates(findOldest, d, req.CursorID, req.CursorID, req.PlanID, req.PlanID, candidates)
+		if err != nil || len(oldest) > 0 {
+			return oldest, err
+		}
 	}
-	return t.queued(req, full)
+	return t.queued(req, d)
 }
 
-func (t *tx) fullPartitions(limit int) (map[string]bool, error) {
-	full := map[string]bool{}
-	if limit <= 0 {
-		return full, nil
-	}
-	err := t.rows(busy, func(r *sql.Rows) error {
-		var partition string
-		var n int
-		err := r.Scan(&partition, &n)
-		full[partition] = n >= limit
-		return err
-	})
-	return full, err
-}
-
-func (t *tx) candidates(st stmt, full map[string]bool, args ...any) (ids []int64, err error) {
+func (t *tx) candidates(st stmt, d doors, args ...any) (all []candidate, err error) {
 	err = t.rows(st, func(r *sql.Rows) error {
-		var id int64
-		var partition string
-		err := r.Scan(&id, &partition)
-		if !full[partition] {
-			ids = append(ids, id)
+		var c candidate
+		err := r.Scan(&c.id, &c.partition)
+		if c.limit = d.limit(c.partition); !d.shut(c.partition) {
+			all = append(all, c)
 		}
 		return err
 	}, args...)
-	return ids, err
+	return all, err
 }
 
 // queued gives the candidates of one partition: of those that have work of the best priority, the one whose turn
 // it is.
-func (t *tx) queued(req patra.ClaimRequest, full map[string]bool) ([]int64, error) {
+func (t *tx) queued(req patra.ClaimRequest, d doors) ([]candidate, error) {
 	best := 10
-	var turns [][]int64
+	var turns [][]candidate
 	for partition := ""; ; {
 		found, err := t.one(nextPartition, []any{partition}, &partition)
 		if err != nil {
@@ -148,7 +149,7 @@ func (t *tx) queued(req patra.ClaimRequest, full map[string]bool) ([]int64, erro
 		if !found {
 			break
 		}
-		if full[partition] {
+		if d.shut(partition) {
 			continue
 		}
 		priority, ids, err := t.bestOf(partition, req)
@@ -161,14 +162,18 @@ func (t *tx) queued(req patra.ClaimRequest, full map[string]bool) ([]int64, erro
 		if priority < best {
 			best, turns = priority, nil
 		}
-		turns = append(turns, ids)
+		turn := make([]candidate, len(ids))
+		for i, id := range ids {
+			turn[i] = candidate{id, partition, d.limit(partition)}
+		}
+		turns = append(turns, turn)
 	}
 	if len(turns) == 0 {
 		return nil, nil
 	}
-	ids := turns[req.Turn%uint64(len(turns))]
-	rand.Shuffle(len(ids), func(i, j int) { ids[i], ids[j] = ids[j], ids[i] })
-	return ids, nil
+	all := turns[req.Turn%uint64(len(turns))]
+	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	return all, nil
 }
 
 func (t *tx) bestOf(partition string, req patra.ClaimRequest) (best int, ids []int64, err error) {
@@ -193,11 +198,15 @@ func (t *tx) bestOf(partition string, req patra.ClaimRequest) (best int, ids []i
 }
 
 // take tries to become the owner of one task.
-func (s *Store) take(ctx context.Context, req patra.ClaimRequest, id int64) (*patra.Claim, error) {
+func (s *Store) take(ctx context.Context, req patra.ClaimRequest, of candidate) (*patra.Claim, error) {
 	token := NewOwner()
+	id := of.id
 	var claim *patra.Claim
 	err := s.write(ctx, "claim", func(t *tx) error {
 		claim = nil
+		if room, err := t.room(of.partition, of.limit); err != nil || !room {
+			return err
+		}
 		// A paused process may hold the row for long: never wait for it, there is other work.
 		var row int64
 		if _, err := t.one(peekTask, []any{id}, &row); err != nil {

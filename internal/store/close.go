@@ -8,7 +8,7 @@ import (
 )
 
 var (
-	endTask = stmt{"end_task", `UPDATE ing_task SET status_code = ?, lease_owner = NULL, leased_until = 0, last_error = ?, finished_at = ?
+	endTask = stmt{"end_task", `UPDATE ing_task SET status_code = ?, lease_owner = NULL, leased_until = 0, last_error = ?, finished_at = ?, cancel_requested = 0
 		WHERE id = ? AND lease_count = ? AND lease_owner = ? AND status_code = 'RUNNING'`}
 	requeueTask = stmt{"requeue_task", `UPDATE ing_task
 		SET status_code = 'QUEUED', lease_owner = NULL, leased_until = 0, scheduled_at = {now} + ?, wait_code = ?, last_error = ?, attempt_count = attempt_count - ?
@@ -21,11 +21,18 @@ var (
 )
 
 // Finish ends a run and with it the task: SUCCEEDED with the proof of exhaustion, PARTIAL with what is proved of a slice
-// that is to be cut, FAILED, or QUEUED to give the task back. One transaction: task, slice, run, coverage, cursor event,
+// that is to be cut, FAILED, CANCELLED because somebody called it off, or QUEUED to give the task back. A task that was
+// called off is not given back, whatever the caller wants. One transaction: task, slice, run, coverage, cursor event,
 // cursor.
 func (s *Store) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.Closing) error {
-	runStatus := runEnd(end)
+	asked := end
+	var runStatus patra.Status
 	return s.write(ctx, "finish "+string(end.Status), func(t *tx) error {
+		end, err := t.obeyed(c, asked)
+		if err != nil {
+			return err
+		}
+		runStatus = runEnd(end)
 		if err := patra.TaskMoves.Check(patra.Running, end.Status); err != nil {
 			return err
 		}
@@ -60,8 +67,8 @@ func (t *tx) conclude(c *patra.Claim, now patra.Instant, runStatus patra.Status,
 		return t.succeed(c, now, found)
 	case patra.Partial:
 		return t.endEarly(c, now, *end.Early)
-	case patra.Failed:
-		return t.endSlice(c.Slice.ID, patra.Failed, now)
+	case patra.Failed, patra.Cancelled:
+		return t.endSlice(c.Slice.ID, end.Status, now)
 	}
 	return nil
 }
@@ -92,7 +99,7 @@ func (t *tx) endTask(c *patra.Claim, now patra.Instant, end patra.Closing) error
 	if err := held(t.exec(requeueTask, end.RetryIn.Microseconds(), optional(end.WaitCode), fault, back, c.TaskID, c.Fence, c.Owner)); err != nil {
 		return err
 	}
-	return t.parkIfPaused(c.Task.CursorID)
+	return t.parkIfPaused(c.Place())
 }
 
 func (t *tx) endSlice(id int64, to patra.Status, now patra.Instant) error {

@@ -2,87 +2,142 @@ package store
 
 import (
 	"context"
-	"strconv"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+	"strings"
 
 	"patra"
 )
 
-// farAway is when a task that is held back would be due: never.
-const farAway = 253402300799000000 // the end of the year 9999
-
-const scopeCursor = "CURSOR"
+// A control is a row that people and executors hold work back with. Its clock is the database's, so that all processes
+// agree on when it ends. What only some kinds have stands in record_remarks.
+const controlColumns = `scope_code, scope_key, kind_code, state_code, COALESCE(until_at, 0), failures, reason, actor, version, record_remarks`
 
 var (
-	selectPause = stmt{"select_pause", `SELECT COUNT(*) FROM ing_control WHERE scope_code = ? AND scope_key = ? AND kind_code = 'PAUSE' AND state_code = 'PAUSED'`}
-	insertPause = stmt{"insert_pause", `INSERT INTO ing_control (scope_code, scope_key, kind_code, state_code, failures, reason, actor, version, created_at)
-		VALUES (?, ?, 'PAUSE', ?, 0, ?, ?, 1, ?)`}
-	movePause = stmt{"move_pause", `UPDATE ing_control SET state_code = ?, reason = ?, actor = ?, version = version + 1 WHERE scope_code = ? AND scope_key = ? AND kind_code = 'PAUSE'`}
-	park      = stmt{"park_tasks", `UPDATE ing_task SET scheduled_at = ?, wait_code = 'PAUSED' WHERE provenance_code = ? AND operation_code = ? AND status_code = 'QUEUED' AND cursor_id = ?`}
-	unpark    = stmt{"unpark_tasks", `UPDATE ing_task SET scheduled_at = {now}, wait_code = NULL
-		WHERE provenance_code = ? AND operation_code = ? AND status_code = 'QUEUED' AND cursor_id = ? AND wait_code = 'PAUSED'`}
+	clockNow       = stmt{"clock_now", `SELECT {now}`}
+	lockControl    = stmt{"lock_control", `SELECT ` + controlColumns + ` FROM ing_control WHERE scope_code = ? AND scope_key = ? AND kind_code = ? {lock}`}
+	selectControls = stmt{"select_controls", `SELECT ` + controlColumns + ` FROM ing_control ORDER BY scope_code, scope_key, kind_code`}
+	insertControl  = stmt{"insert_control", `INSERT INTO ing_control (scope_code, scope_key, kind_code, state_code, failures, reason, actor, version, created_at)
+		VALUES (?, ?, ?, ?, 0, '', '', 0, {now})`}
+	moveControl = stmt{"move_control", `UPDATE ing_control SET state_code = ?, until_at = ?, failures = ?, reason = ?, actor = ?, record_remarks = ?, version = version + 1
+		WHERE scope_code = ? AND scope_key = ? AND kind_code = ? AND version = ?`}
 )
 
-// Pause holds a cursor's work back: what is queued waits, what is running finishes its page run, and nothing more is
-// planned. Resume lets it go on.
-func (s *Store) Pause(ctx context.Context, now patra.Instant, cursorID int64, reason, actor string) error {
-	return s.control(ctx, now, cursorID, "PAUSED", reason, actor)
+func scanControl(r *sql.Rows) (c patra.Control, err error) {
+	var detail json.RawMessage
+	err = r.Scan(&c.Scope, &c.Key, &c.Kind, &c.State, &c.Until, &c.Failures, &c.Reason, &c.Actor, &c.Version, jsonInto{&detail})
+	if err == nil && len(detail) > 0 {
+		err = json.Unmarshal(detail, &c.Detail)
+	}
+	return c, err
 }
 
-// Resume ends a pause.
-func (s *Store) Resume(ctx context.Context, now patra.Instant, cursorID int64, reason, actor string) error {
-	return s.control(ctx, now, cursorID, "RUNNING", reason, actor)
+func (t *tx) controls(st stmt, args ...any) (all []patra.Control, err error) {
+	err = t.rows(st, func(r *sql.Rows) error {
+		c, err := scanControl(r)
+		all = append(all, c)
+		return err
+	}, args...)
+	return all, err
 }
 
-func (s *Store) control(ctx context.Context, now patra.Instant, cursorID int64, state, reason, actor string) error {
-	return s.write(ctx, "pause or resume", func(t *tx) error {
-		c, err := t.oneCursor(lockCursor, cursorID)
+// Controls lists what holds work back now.
+func (s *Store) Controls(ctx context.Context) ([]patra.Control, error) {
+	all, err := s.read(ctx).controls(selectControls)
+	force := []patra.Control{}
+	for _, c := range all {
+		if c.InForce() {
+			force = append(force, c)
+		}
+	}
+	return force, err
+}
+
+// clock is the database's time as a value, for rules that are not SQL.
+func (t *tx) clock() (now patra.Instant, err error) {
+	_, err = t.one(clockNow, nil, &now)
+	return now, err
+}
+
+// move is one step of a control: what it was, what it is, and whether that is something else.
+type move struct {
+	was, is patra.Control
+	now     patra.Instant
+}
+
+func (m move) changed() bool { return m.is.Version != m.was.Version }
+
+func (m move) change() patra.ControlChange {
+	return patra.ControlChange{Was: m.was, Is: m.is, Hold: patra.Judged([]patra.Control{m.is}, m.now)}
+}
+
+// steer locks a control, which it makes first if it must, and stores what change makes of it. Nothing is written when
+// that is what it was.
+func (t *tx) steer(target patra.Target, kind patra.ControlKind, change func(c *patra.Control, now patra.Instant)) (m move, err error) {
+	if m.was, err = t.lockControl(target, kind); err != nil {
+		return m, err
+	}
+	if m.now, err = t.clock(); err != nil {
+		return m, err
+	}
+	m.is = m.was
+	change(&m.is, m.now)
+	if same(m.was, m.is) {
+		return m, nil
+	}
+	if err := kind.Machine().Check(m.was.State, m.is.State); err != nil {
+		return m, err
+	}
+	if m.is.State != m.was.State {
+		m.is.Detail.Since = m.now
+	}
+	c := m.is
+	n, err := t.exec(moveControl, c.State, optional(c.Until), c.Failures, c.Reason, c.Actor, asJSON(c.Detail), c.Scope, c.Key, c.Kind, m.was.Version)
+	if err == nil && n != 1 {
+		err = fmt.Errorf("%s %s of %s: %w", kind, m.was.State, target, patra.ErrIllegalMove)
+	}
+	m.is.Version++
+	return m, err
+}
+
+func same(a, b patra.Control) bool { return asJSON(a) == asJSON(b) }
+
+func (t *tx) lockControl(target patra.Target, kind patra.ControlKind) (patra.Control, error) {
+	for range 2 {
+		found, err := t.controls(lockControl, target.Scope, target.Key, kind)
 		if err != nil {
-			return err
+			return patra.Control{}, err
 		}
-		if c == nil {
-			return patra.ErrNotFound
+		if len(found) == 1 {
+			return found[0], nil
 		}
-		key := strconv.FormatInt(cursorID, 10)
-		n, err := t.exec(movePause, state, reason, actor, scopeCursor, key)
-		if err == nil && n == 0 {
-			_, err = t.exec(insertPause, scopeCursor, key, state, reason, actor, now)
+		if _, err := t.exec(insertControl, target.Scope, target.Key, kind, kind.Rest()); err != nil && !t.s.dialect.duplicate(err) {
+			return patra.Control{}, err
 		}
-		if err != nil {
-			return err
-		}
-		if state == "PAUSED" {
-			_, err = t.exec(park, farAway, c.Source, c.Operation, c.ID)
-		} else {
-			_, err = t.exec(unpark, c.Source, c.Operation, c.ID)
-		}
-		return err
-	})
+	}
+	found, err := t.controls(lockControl, target.Scope, target.Key, kind)
+	if err == nil && len(found) == 0 {
+		err = patra.ErrNotFound
+	}
+	if err != nil {
+		return patra.Control{}, err
+	}
+	return found[0], nil
 }
 
-// Paused reports whether a cursor's work is held back.
-func (s *Store) Paused(ctx context.Context, cursorID int64) (bool, error) {
-	return s.read(ctx).paused(cursorID)
+// tellHealing keeps what a control did to go on, in the same transaction.
+func (t *tx) tellHealing(at patra.Place, m move, action, reason string, detail any) (*patra.Healing, error) {
+	h := &patra.Healing{TaskID: at.TaskID, Source: at.Source, Endpoint: at.Endpoint, Operation: at.Operation, Action: action, Reason: reason, Detail: json.RawMessage(asJSON(detail)), At: m.now}
+	return h, t.heal(*h)
 }
 
-func (t *tx) paused(cursorID int64) (bool, error) {
-	var n int
-	_, err := t.one(selectPause, []any{scopeCursor, strconv.FormatInt(cursorID, 10)}, &n)
-	return n > 0, err
-}
-
-// parkIfPaused holds back tasks that came into the queue while their cursor is paused.
-func (t *tx) parkIfPaused(cursorID int64) error {
-	if cursorID == 0 {
-		return nil
+// anyOf is a condition on the controls of some targets.
+func anyOf(targets []patra.Target) (where string, args []any) {
+	conds := make([]string, len(targets))
+	for i, t := range targets {
+		conds[i] = `(scope_code = ? AND scope_key = ?)`
+		args = append(args, t.Scope, t.Key)
 	}
-	paused, err := t.paused(cursorID)
-	if err != nil || !paused {
-		return err
-	}
-	c, err := t.oneCursor(cursorByID, cursorID)
-	if err != nil || c == nil {
-		return err
-	}
-	_, err = t.exec(park, farAway, c.Source, c.Operation, c.ID)
-	return err
+	return strings.Join(conds, " OR "), args
 }

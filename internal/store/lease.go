@@ -14,7 +14,7 @@ var (
 	guardDetail = stmt{"guard_detail", `UPDATE ing_task SET leased_until = {now} + ?, scan_no = ?, next_detail_ordinal = ?
 		WHERE id = ? AND lease_count = ? AND lease_owner = ? AND status_code = 'RUNNING'`}
 	worn = stmt{"worn_out", `SELECT id FROM ing_task WHERE status_code = 'RUNNING' AND leased_until < {now} AND attempt_count >= max_attempts LIMIT ?`}
-	bury = stmt{"bury_worn_out", `UPDATE ing_task SET status_code = 'FAILED', lease_owner = NULL, last_error = ?, finished_at = {now}
+	bury = stmt{"bury_worn_out", `UPDATE ing_task SET status_code = 'FAILED', lease_owner = NULL, last_error = ?, finished_at = {now}, cancel_requested = 0
 		WHERE id = ? AND status_code = 'RUNNING' AND leased_until < {now} AND attempt_count >= max_attempts`}
 	failSliceOf = stmt{"fail_slice_of", `UPDATE ing_plan_slice SET status_code = 'FAILED', closed_at = {now}
 		WHERE id = (SELECT slice_id FROM ing_task WHERE id = ?) AND status_code = 'READY'`}

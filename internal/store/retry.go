@@ -10,20 +10,71 @@ import (
 
 var (
 	stirCursorPlan = stmt{"stir_cursor_plan", `UPDATE ing_cursor SET plan_version = plan_version + 1 WHERE id = ?`}
-	selectEnded    = stmt{"select_ended", `SELECT id, purpose_code, window_from, window_to, part_count, status_code FROM ing_plan_slice
-		WHERE plan_id = ? AND status_code IN ('FAILED', 'CANCELLED') AND reslice IS NULL`}  // what could not be cut would end early again
-	reviveSlice = stmt{"revive_slice", `UPDATE ing_plan_slice SET status_code = 'READY', closed_at = NULL WHERE id = ? AND status_code = ?`}
-	reviveTask  = stmt{"revive_task", `UPDATE ing_task SET status_code = 'QUEUED', attempt_count = 0, scheduled_at = {now}, cancel_requested = 0, wait_code = NULL, finished_at = NULL,
+	selectEnded    = stmt{"select_ended", `SELECT id, purpose_code, window_from, window_to, part_count, status_code, reslice IS NOT NULL FROM ing_plan_slice
+		WHERE plan_id = ? AND (? = 0 OR id = ?) AND status_code IN ('FAILED', 'CANCELLED')`}
+	reviveSlice = stmt{"revive_slice", `UPDATE ing_plan_slice SET status_code = ?, closed_at = NULL WHERE id = ? AND status_code = ?`}
+	reviveTask  = stmt{"revive_task", `UPDATE ing_task SET status_code = ?, attempt_count = 0, scheduled_at = {now}, cancel_requested = 0, wait_code = NULL, finished_at = NULL,
 		    scan_no = scan_no + 1, next_ordinal = 1, next_detail_ordinal = 1
 		WHERE slice_id = ? AND status_code IN ('FAILED', 'CANCELLED')`}
+	revivePlan = stmt{"revive_plan", `UPDATE ing_plan SET status_code = 'PARTIAL', reason_code = NULL, version = version + 1 WHERE id = ? AND status_code = 'CANCELLED'`}
+	endedPlans = stmt{"ended_plans", `SELECT DISTINCT plan_id FROM ing_task WHERE status_code IN ('FAILED', 'CANCELLED') AND {where} ORDER BY plan_id`}
+	haltedWork = stmt{"halted_work", `SELECT plan_id, slice_id FROM ing_task WHERE provenance_code = ? AND endpoint_name = ? AND status_code = 'FAILED'
+		AND finished_at >= ? AND last_error LIKE '{"level":"L4"%' ORDER BY plan_id, slice_id`}
 )
 
 // Retry queues the failed and cancelled tasks of a plan again, unless another plan has covered their windows or is
 // at work on them. It tells how many.
 func (s *Store) Retry(ctx context.Context, planID int64) (int, error) {
-	revived := 0
-	err := s.write(ctx, "retry plan", func(t *tx) error {
-		revived = 0
+	steered, err := s.retryPlan(ctx, planID, 0)
+	return int(steered.Revived), err
+}
+
+// RetryTarget queues the failed and cancelled tasks of anything again. A plan that was called off is planned to its end
+// again. What could not be cut stays as it is, and is counted: it would end early again.
+func (s *Store) RetryTarget(ctx context.Context, target patra.Target) (steered patra.Steered, err error) {
+	var plans []int64
+	slice := int64(0)
+	err = s.write(ctx, "find what ended", func(t *tx) error { // not a plain read: it locks what it names, and finds out whether it exists
+		plans, slice = nil, 0
+		where, args, err := t.tasksOf(target)
+		if err != nil {
+			return err
+		}
+		switch target.Scope {
+		case patra.ScopePlan:
+			plans = []int64{target.ID()}
+			return t.revivePlan(target.ID())
+		case patra.ScopeSlice, patra.ScopeTask:
+			if _, err := t.one(stmt{"slice_of", `SELECT slice_id FROM ing_task WHERE ` + where}, args, &slice); err != nil {
+				return err
+			}
+		}
+		plans, err = t.ids(endedPlans.with(where), args...)
+		return err
+	})
+	for _, plan := range plans {
+		if err != nil {
+			return steered, err
+		}
+		var one patra.Steered
+		one, err = s.retryPlan(ctx, plan, slice)
+		steered.Revived, steered.Covered, steered.Uncut = steered.Revived+one.Revived, steered.Covered+one.Covered, steered.Uncut+one.Uncut
+	}
+	return steered, err
+}
+
+func (t *tx) revivePlan(id int64) error {
+	if err := patra.PlanMoves.Check(patra.Cancelled, patra.Partial); err != nil {
+		return err
+	}
+	_, err := t.exec(revivePlan, id)
+	return err
+}
+
+// retryPlan revives what ended of a plan, or of one slice of it.
+func (s *Store) retryPlan(ctx context.Context, planID, sliceID int64) (steered patra.Steered, err error) {
+	err = s.write(ctx, "retry plan", func(t *tx) error {
+		steered = patra.Steered{}
 		plan, err := t.plan(lockPlan, planID)
 		if err != nil {
 			return err
@@ -31,7 +82,7 @@ func (s *Store) Retry(ctx context.Context, planID int64) (int, error) {
 		if plan == nil {
 			return patra.ErrNotFound
 		}
-		ended, err := t.endedSlices(planID)
+		ended, err := t.endedSlices(planID, sliceID)
 		if err != nil || len(ended) == 0 {
 			return err
 		}
@@ -44,17 +95,46 @@ func (s *Store) Retry(ctx context.Context, planID int64) (int, error) {
 			return err
 		}
 		for _, sl := range ended {
-			if done(sl) {
+			switch {
+			case sl.cut && sl.Status == patra.Failed:
+				steered.Uncut++
+				continue
+			case done(sl.Slice):
+				steered.Covered++
 				continue
 			}
 			if err := t.revive(sl); err != nil {
 				return err
 			}
-			revived++
+			steered.Revived++
 		}
-		return t.parkIfPaused(plan.CursorID)
+		return t.parkAll()
 	})
-	return revived, err
+	return steered, err
+}
+
+// reviveHalted queues again what failed because of a halt that a person has ended: it is mended now, or halts again.
+func (s *Store) reviveHalted(ctx context.Context, halt patra.Control, steered *patra.Steered) error {
+	at := halt.Place()
+	type work struct{ plan, slice int64 }
+	var all []work
+	// A task that failed with the fault ends a moment after the halt is set, and one that was faster a moment before.
+	const about = 10 * patra.Minute
+	err := s.read(ctx).rows(haltedWork, func(r *sql.Rows) error {
+		var w work
+		err := r.Scan(&w.plan, &w.slice)
+		all = append(all, w)
+		return err
+	}, at.Source, at.Endpoint, halt.Detail.Since-about)
+	for _, w := range all {
+		if err != nil {
+			return err
+		}
+		var one patra.Steered
+		one, err = s.retryPlan(ctx, w.plan, w.slice)
+		steered.Revived += one.Revived
+	}
+	return err
 }
 
 // doneFor tells whether somebody else has done, or is doing, what a slice was to do. The window of a part is under way as
@@ -77,26 +157,37 @@ func (t *tx) doneFor(cursorID int64) (func(patra.Slice) bool, error) {
 	}, nil
 }
 
-func (t *tx) endedSlices(planID int64) (ended []patra.Slice, err error) {
+// endedSlice is a slice that failed or was called off.
+type endedSlice struct {
+	patra.Slice
+	cut bool // it had ended early, and waited to be cut
+}
+
+func (t *tx) endedSlices(planID, sliceID int64) (ended []endedSlice, err error) {
 	err = t.rows(selectEnded, func(r *sql.Rows) error {
-		var sl patra.Slice
-		err := r.Scan(&sl.ID, &sl.Purpose, &sl.Window.From, &sl.Window.To, &sl.PartCount, &sl.Status)
+		var sl endedSlice
+		err := r.Scan(&sl.ID, &sl.Purpose, &sl.Window.From, &sl.Window.To, &sl.PartCount, &sl.Status, &sl.cut)
 		ended = append(ended, sl)
 		return err
-	}, planID)
+	}, planID, sliceID, sliceID)
 	return ended, err
 }
 
-// revive queues a task again. Its walk begins anew: what was read long ago is no good place to go on from.
-func (t *tx) revive(sl patra.Slice) error {
-	if err := patra.SliceMoves.Check(sl.Status, patra.Ready); err != nil {
+// revive queues a task again. Its walk begins anew: what was read long ago is no good place to go on from. A slice that
+// was called off while it waited to be cut waits for that again.
+func (t *tx) revive(sl endedSlice) error {
+	slice, task := patra.Ready, patra.Queued
+	if sl.cut {
+		slice, task = patra.Partial, patra.Partial
+	}
+	if err := patra.SliceMoves.Check(sl.Status, slice); err != nil {
 		return err
 	}
-	n, err := t.exec(reviveTask, sl.ID)
+	n, err := t.exec(reviveTask, task, sl.ID)
 	if err != nil {
 		return err
 	}
-	m, err := t.exec(reviveSlice, sl.ID, sl.Status)
+	m, err := t.exec(reviveSlice, slice, sl.ID, sl.Status)
 	if err == nil && (n != 1 || m != 1) {
 		err = errors.New("slice and task disagree about their end")
 	}

@@ -93,7 +93,7 @@ func (s *Store) AddSlices(ctx context.Context, now patra.Instant, planID, planVe
 		if err != nil {
 			return err
 		}
-		return t.parkIfPaused(plan.CursorID)
+		return t.parkIfPaused(plan.Place())
 	})
 }
 

@@ -60,7 +60,7 @@ func (s *Store) Split(ctx context.Context, now patra.Instant, parent patra.Slice
 		if _, err := t.exec(addToPlan, len(children), plan.ID); err != nil {
 			return err
 		}
-		return t.parkIfPaused(plan.CursorID)
+		return t.parkIfPaused(plan.Place())
 	})
 }
 

@@ -111,16 +111,17 @@ func (l *look) none(noun, query string, args ...any) error {
 
 // What a person does next.
 const (
-	report = "This is a defect of patra: keep a copy of the store, and report it together with these rows"
-	reread = "Read the stretch again: patra harvest SOURCE --from DAY --to DAY --force. Then report it: it is a defect"
-	redeem = "Put back a copy of the store from before it was changed by hand, or report it together with these rows"
-	resume = "Nobody is at work on them: the next patra harvest, or patra serve, takes them over"
+	report  = "This is a defect of patra: keep a copy of the store, and report it together with these rows"
+	reread  = "Read the stretch again: patra harvest SOURCE --from DAY --to DAY --force. Then report it: it is a defect"
+	redeem  = "Put back a copy of the store from before it was changed by hand, or report it together with these rows"
+	release = "Say patra resume SOURCE/ENDPOINT, which sets it right, and report it together with these rows"
+	resume  = "Nobody is at work on them: the next patra harvest, or patra serve, takes them over"
 )
 
 // Promises are all of them, the gravest first.
 func Promises() []Promise {
 	var all []Promise
-	for _, group := range [][]Promise{progress, slices, leases, ledger, records, snapshots} {
+	for _, group := range [][]Promise{progress, slices, leases, ledger, records, controls, snapshots} {
 		for _, p := range group {
 			if p.Verdict == "" {
 				p.Verdict = patra.VerdictFail

@@ -19,7 +19,7 @@ var slices = []Promise{
 	{Text: "what is confirmed is covered, and nothing else of an early end", Next: reread, look: none("slice", `SELECT s.id FROM ing_plan_slice s LEFT JOIN ing_coverage v ON v.slice_id = s.id AND v.kind_code = 'CONFIRMED'
 		WHERE (s.confirmed_to IS NOT NULL) <> (v.id IS NOT NULL) OR v.window_from <> s.confirmed_from OR v.window_to <> s.confirmed_to`)},
 	{Text: "only an early end confirms something, and at the right end of its window", Next: reread, look: none("slice", `SELECT s.id FROM ing_plan_slice s WHERE s.confirmed_to IS NOT NULL
-		AND NOT ((s.status_code IN ('PARTIAL', 'SPLIT') OR (s.status_code = 'FAILED' AND s.reslice IS NOT NULL)) AND s.confirmed_from < s.confirmed_to AND NOT `+isPart+` AND (
+		AND NOT ((s.status_code IN ('PARTIAL', 'SPLIT') OR (s.status_code IN ('FAILED', 'CANCELLED') AND s.reslice IS NOT NULL)) AND s.confirmed_from < s.confirmed_to AND NOT `+isPart+` AND (
 		     (COALESCE(s.order_code, '') = 'ASC' AND s.confirmed_from = s.window_from AND s.confirmed_to <= s.window_to)
 		  OR (COALESCE(s.order_code, '') = 'DESC' AND s.confirmed_to = s.window_to AND s.confirmed_from >= s.window_from)))`)},
 	{Text: "every page of a walk that confirmed something kept to the order", Next: reread, look: none("slice", `SELECT s.id FROM ing_plan_slice s `+earlyPages+`
@@ -31,7 +31,7 @@ var slices = []Promise{
 		WHERE s.confirmed_to IS NOT NULL AND (COALESCE(w.pages, 0) = 0 OR w.pages <> w.last
 		   OR (s.order_code = 'ASC' AND s.confirmed_to > w.latest) OR (s.order_code = 'DESC' AND s.confirmed_from <= w.earliest))`)},
 	{Text: "a slice that ended early says why", Next: report, look: none("slice", `SELECT s.id FROM ing_plan_slice s
-		WHERE (s.status_code IN ('PARTIAL', 'SPLIT') AND s.reslice IS NULL) OR (s.status_code NOT IN ('PARTIAL', 'SPLIT', 'FAILED') AND s.reslice IS NOT NULL)`)},
+		WHERE (s.status_code IN ('PARTIAL', 'SPLIT') AND s.reslice IS NULL) OR (s.status_code NOT IN ('PARTIAL', 'SPLIT', 'FAILED', 'CANCELLED') AND s.reslice IS NOT NULL)`)},
 	{Text: splitsTile, Next: reread, look: wrongSplits},
 	{Text: groupsTile, Next: reread, look: wrongGroups},
 	{Text: "every slice has exactly one task", Next: redeem, look: none("slice", `SELECT s.id FROM ing_plan_slice s WHERE (SELECT COUNT(*) FROM ing_task t WHERE t.slice_id = s.id) <> 1`)},

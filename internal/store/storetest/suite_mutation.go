@@ -57,6 +57,9 @@ var spoil = map[string]string{
 	"a stored source is what its fingerprint says":                                                   `UPDATE ing_spec_snapshot SET snapshot = '{"v":2}'`,
 	"every run read with the configuration that was planned":                                         `UPDATE ing_task SET spec_fingerprint = 'another'`,
 	"every plan has its configuration":                                                               `DELETE FROM ing_spec_snapshot`,
+	"only a running task is asked to stop":                                                           `UPDATE ing_task SET cancel_requested = 1 WHERE status_code = 'SUCCEEDED'`,
+	"a breaker that is not closed knows how long":                                                    `UPDATE ing_control SET until_at = NULL`,
+	"a control is in one of the states of its machine":                                               `UPDATE ing_control SET state_code = 'HALTED'`,
 }
 
 // mutations breaks each promise once, in a world in which everything has happened, and takes it back.
@@ -129,6 +132,9 @@ func eventful(t *testing.T, e Engine) *World {
 	w.stumble(w.takeOf(Day(11)))
 	w.Add(Stretch(Day(12)))
 	w.takeOf(Day(12))
+	for range 3 {
+		w.must(second(w.Store.Fail(t.Context(), w.place(), breakerRule, 0, outage, 0)))
+	}
 	return w
 }
 

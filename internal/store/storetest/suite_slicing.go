@@ -61,7 +61,7 @@ func pausing(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 3)
 	ctx, now := t.Context(), w.Clock.Instant()
 	running := w.Take()
-	w.must(w.Pause(ctx, now, w.Cursor.ID, "a holiday", "me"))
+	w.must(second(w.Pause(ctx, patra.WorkTarget(patra.ScopeCursor, w.Cursor.ID), "a holiday", "me")))
 	if c := w.TryTake(patra.ClaimRequest{}); c != nil {
 		t.Errorf("task %d of a paused cursor was begun", c.TaskID)
 	}
@@ -87,8 +87,8 @@ func pausing(t *testing.T, e Engine) {
 	if c := w.TryTake(patra.ClaimRequest{}); c == nil || c.Task.CursorID != other.ID {
 		t.Error("the others wait too")
 	}
-	w.must(w.Resume(ctx, now, w.Cursor.ID, "", "me"))
-	w.must(w.Resume(ctx, now, w.Cursor.ID, "", "me"))
+	w.must(second(w.Resume(ctx, patra.WorkTarget(patra.ScopeCursor, w.Cursor.ID), "", "me")))
+	w.must(second(w.Resume(ctx, patra.WorkTarget(patra.ScopeCursor, w.Cursor.ID), "", "me")))
 	for range 5 {
 		c := w.Take()
 		page, err := w.OpenAt(c, 1, c.Task.ScanNo, 1)
@@ -100,7 +100,7 @@ func pausing(t *testing.T, e Engine) {
 	if got := w.Watermark(); got.Value != Origin+4*patra.Day {
 		t.Errorf("watermark %s", got.Value)
 	}
-	if err := w.Pause(ctx, now, 999, "", "me"); !errors.Is(err, patra.ErrNotFound) {
+	if _, err := w.Pause(ctx, patra.WorkTarget(patra.ScopeCursor, 999), "", "me"); !errors.Is(err, patra.ErrNotFound) {
 		t.Errorf("an unknown cursor: %v", err)
 	}
 }
@@ -109,9 +109,9 @@ func pausing(t *testing.T, e Engine) {
 func (w *World) pausedBeyond() {
 	w.T.Helper()
 	ctx, now := w.T.Context(), w.Clock.Instant()
-	w.must(w.Resume(ctx, now, w.Cursor.ID, "", "me"))
+	w.must(second(w.Resume(ctx, patra.WorkTarget(patra.ScopeCursor, w.Cursor.ID), "", "me")))
 	bad, early := w.Take(), w.Take()
-	w.must(w.Pause(ctx, now, w.Cursor.ID, "", "me"))
+	w.must(second(w.Pause(ctx, patra.WorkTarget(patra.ScopeCursor, w.Cursor.ID), "", "me")))
 	w.must(w.Finish(ctx, bad, now, patra.Closing{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Text: "no"}}))
 	w.Page(early, 1, true)
 	w.must(w.Finish(ctx, early, now, patra.Closing{Status: patra.Partial, Early: &patra.EarlyEnd{ScanNo: 1, Order: patra.OrderNone, Reslice: patra.Reslice{Reason: patra.ResliceRequests}}}))

@@ -1,0 +1,91 @@
+package patra
+
+import "time"
+
+// BreakerRule is when an endpoint is left alone, and for how long.
+type BreakerRule struct {
+	Failures int64         // in a row, of everybody who asks there
+	Shortest time.Duration // the first time; a length between the two is drawn, so that processes do not come back together
+	Longest  time.Duration
+}
+
+const (
+	// BreakerCap is the longest that an endpoint is left alone, however often it failed.
+	BreakerCap = 15 * time.Minute
+	// ProbeTime is how long the one that tries may take. After that it counts as lost, and another may try.
+	ProbeTime = 3 * time.Minute
+)
+
+// Breaker keeps everybody from asking an endpoint that does not answer. It is a shared row, so one process that has
+// learnt it spares all others the lesson.
+type Breaker struct {
+	State    Status
+	Failures int64   // in a row
+	Trips    int64   // how often it opened since it was closed
+	Until    Instant // OPEN: nobody asks before it. HALF_OPEN: whoever tries is given up for lost
+	Version  int64   // names the one that may try
+}
+
+// Counts reports whether a failure says something about the endpoint. That we are too fast, or ask for something that is
+// not there, does not: it answers.
+func (f *Fault) Counts() bool {
+	return f.Level == LevelRetry && f.Code != CodeRateLimited && f.Code != CodeTokenExpired && f.Code != CodeInternal && f.Code != CodeDisputed
+}
+
+// Fail is the breaker after a failed request. probe is the version under which the request was allowed to try, or 0.
+// Requests that were on their way when the breaker opened are not heard any more. dice is between 0 and 1.
+func (b Breaker) Fail(r BreakerRule, now Instant, probe int64, dice float64) Breaker {
+	switch {
+	case b.State == Closed:
+		b.Failures++
+		if b.Failures < r.Failures {
+			return b
+		}
+	case b.State != HalfOpen || probe != b.Version:
+		return b
+	default:
+		b.Failures++
+	}
+	b.State = Open
+	b.Trips++
+	b.Until = now.Add(r.cooldown(b.Trips, dice))
+	return b
+}
+
+// Answer is the breaker after a request that was answered, in whatever way.
+func (b Breaker) Answer(probe int64) Breaker {
+	if b.State == Closed || (b.State == HalfOpen && probe == b.Version) {
+		return Breaker{State: Closed, Version: b.Version}
+	}
+	return b
+}
+
+// Try is the breaker when somebody wants to ask: one may, when its time is over, and one more when that one is lost.
+func (b Breaker) Try(now Instant) (Breaker, bool) {
+	if b.State == Closed || b.Until > now {
+		return b, b.State == Closed
+	}
+	b.State, b.Until = HalfOpen, now.Add(ProbeTime)
+	return b, true
+}
+
+// Patient reports whether a try that fails now would make the breaker wait longer than before. As long as it does, the
+// task that tried is not to blame; after that nobody can tell an endpoint that is gone from a task that cannot succeed.
+func (b Breaker) Patient(r BreakerRule) bool {
+	return r.Shortest<<min(b.Trips, 32) < BreakerCap && b.Trips < 32
+}
+
+func (r BreakerRule) cooldown(trips int64, dice float64) time.Duration {
+	wait := r.Shortest + time.Duration(dice*float64(r.Longest-r.Shortest))
+	for range min(trips-1, 32) {
+		if wait *= 2; wait >= BreakerCap {
+			break
+		}
+	}
+	return min(wait, max(BreakerCap, r.Longest))
+}
+
+// Breaker is the row as the rules see it.
+func (c Control) Breaker() Breaker {
+	return Breaker{State: c.State, Failures: c.Failures, Trips: c.Detail.Trips, Until: c.Until, Version: c.Version}
+}

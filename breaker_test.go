@@ -1,0 +1,142 @@
+package patra_test
+
+import (
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"patra"
+)
+
+var breakerRule = patra.BreakerRule{Failures: 3, Shortest: time.Minute, Longest: 2 * time.Minute}
+
+func TestABreakerOpensAfterFailuresInARow(t *testing.T) {
+	b := patra.Breaker{State: patra.Closed}
+	at := patra.Date(2026, 6, 1)
+	b = b.Fail(breakerRule, at, 0, 0).Fail(breakerRule, at, 0, 0).Answer(0)
+	b = b.Fail(breakerRule, at, 0, 0).Fail(breakerRule, at, 0, 0)
+	if b.State != patra.Closed || b.Failures != 2 {
+		t.Fatalf("an answer between was not heard: %+v", b)
+	}
+	b = b.Fail(breakerRule, at, 0, 0.5)
+	if b.State != patra.Open || b.Until != at.Add(90*time.Second) {
+		t.Errorf("the third in a row: %+v", b)
+	}
+}
+
+func TestATryThatFailsDoublesTheWait(t *testing.T) {
+	at := patra.Date(2026, 6, 1)
+	b := patra.Breaker{State: patra.Closed}
+	for range 3 {
+		b = b.Fail(breakerRule, at, 0, 0)
+	}
+	var waits []time.Duration
+	var patient []bool
+	for version := range int64(8) {
+		waits = append(waits, b.Until.Sub(at))
+		at = b.Until
+		var may bool
+		if b, may = b.Try(at); !may {
+			t.Fatal("nobody may try when the time is over")
+		}
+		b.Version = version + 10
+		patient = append(patient, b.Patient(breakerRule))
+		b = b.Fail(breakerRule, at, b.Version, 0)
+	}
+	want := []time.Duration{1, 2, 4, 8, 15, 15, 15, 15}
+	for i, w := range want {
+		if waits[i] != w*time.Minute {
+			t.Errorf("wait %d is %s, want %s", i+1, waits[i], w*time.Minute)
+		}
+		if patient[i] != (i < 3) {
+			t.Errorf("try %d: patient is %v", i+1, patient[i])
+		}
+	}
+}
+
+// Whatever comes in whatever order: between two moments in which the breaker is closed, at most one request goes out for
+// each cooldown, and nobody is asked while it is open.
+func TestOnlyOneTriesAtATime(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		b := patra.Breaker{State: patra.Closed, Version: 1}
+		now := patra.Date(2026, 6, 1)
+		rule := patra.BreakerRule{Failures: rapid.Int64Range(1, 5).Draw(t, "failures"), Shortest: time.Minute, Longest: 3 * time.Minute}
+		probe, probed := int64(0), patra.Instant(0)
+		store := func(next patra.Breaker) {
+			if next != b {
+				if err := patra.BreakerMoves.Check(b.State, next.State); err != nil {
+					t.Fatal(err)
+				}
+				next.Version++
+			}
+			b = next
+		}
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			now = now.Add(time.Duration(rapid.Int64Range(0, 400).Draw(t, "seconds")) * time.Second)
+			switch rapid.SampledFrom([]string{"ask", "fail", "answer", "straggler fails", "straggler answers"}).Draw(t, "what") {
+			case "ask":
+				was := b.State
+				next, may := b.Try(now)
+				store(next)
+				if may && was == patra.Open && now < next.Until.Add(-patra.ProbeTime) {
+					t.Fatal("somebody tried too early")
+				}
+				if may && b.State == patra.HalfOpen {
+					if was == patra.HalfOpen && now < probed.Add(patra.ProbeTime) {
+						t.Fatal("two try at a time")
+					}
+					probe, probed = b.Version, now
+				}
+			case "fail":
+				was := b
+				store(b.Fail(rule, now, probe, rapid.Float64Range(0, 1).Draw(t, "dice")))
+				if was.State == patra.HalfOpen && probe == was.Version && (b.State != patra.Open || b.Until < now.Add(rule.Shortest)) {
+					t.Fatalf("a try failed: %+v", b)
+				}
+				if b.Until > now.Add(max(patra.BreakerCap, rule.Longest)) {
+					t.Fatalf("it waits for ever: %+v", b)
+				}
+			case "answer":
+				was := b
+				store(b.Answer(probe))
+				if was.State == patra.HalfOpen && probe == was.Version && b.State != patra.Closed {
+					t.Fatalf("a try was answered: %+v", b)
+				}
+			case "straggler fails":
+				if was := b; was.State != patra.Closed {
+					if store(b.Fail(rule, now, 0, 0)); b != was {
+						t.Fatal("one that was sent before counts")
+					}
+				}
+			case "straggler answers":
+				if was := b; was.State != patra.Closed {
+					if store(b.Answer(0)); b != was {
+						t.Fatal("one that was sent before counts")
+					}
+				}
+			}
+		}
+	})
+}
+
+func TestWhichFailuresCount(t *testing.T) {
+	for _, c := range []struct {
+		fault patra.Fault
+		want  bool
+	}{
+		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork}, true},
+		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeTimeout}, true},
+		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeHTTP, Status: 503}, true},
+		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody}, true},
+		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeRateLimited, Status: 429}, false},
+		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeTokenExpired}, false},
+		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeInternal}, false},
+		{patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Status: 404}, false},
+		{patra.Fault{Level: patra.LevelFatal, Code: patra.CodeHTTP, Status: 401}, false},
+	} {
+		if got := c.fault.Counts(); got != c.want {
+			t.Errorf("%+v counts: %v", c.fault, got)
+		}
+	}
+}

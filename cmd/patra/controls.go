@@ -1,0 +1,108 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"patra"
+	"patra/internal/store"
+)
+
+func (a *app) controlsCmd() *cobra.Command {
+	var out format
+	c := &cobra.Command{
+		Use: "controls", Short: "List what holds work back: pauses, breakers, halts and limits", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := a.open(c.Context())
+			if err != nil {
+				return err
+			}
+			all, err := s.Controls(c.Context())
+			if err != nil {
+				return err
+			}
+			return printRows(a.stdout, out, all, controlColumns)
+		},
+	}
+	formatFlag(c, &out)
+	return c
+}
+
+var controlColumns = columns[patra.Control]{
+	names: []string{"target", "kind", "state", "why", "by", "since", "until"},
+	row: func(c patra.Control) []any {
+		until := "somebody resumes it"
+		if c.Until != 0 {
+			until = seconds(c.Until)
+		}
+		return []any{c.Target, c.Kind, c.State, controlReason(c), c.Actor, seconds(c.Detail.Since), until}
+	},
+	empty: "Nothing is held back.",
+}
+
+func controlReason(c patra.Control) string {
+	switch c.Kind {
+	case patra.KindLimit:
+		return fmt.Sprintf("%d of %d at once: %s", c.Detail.Limit, c.Detail.Of, strings.ToLower(strings.ReplaceAll(c.Reason, "_", " ")))
+	case patra.KindBreaker:
+		return fmt.Sprintf("%s in a row: %s", plural(c.Failures, "failure"), c.Reason)
+	}
+	return c.Reason
+}
+
+func (a *app) healingCmd() *cobra.Command {
+	var out format
+	var limit int
+	var task int64
+	c := &cobra.Command{
+		Use: "healing [SOURCE]", Short: "List what was done to go on when something went wrong, newest first", Args: atMostOne,
+		RunE: func(c *cobra.Command, args []string) error {
+			s, err := a.open(c.Context())
+			if err != nil {
+				return err
+			}
+			source := strings.Join(args, "")
+			if source != "" {
+				if _, err := a.target(c.Context(), s, source); err != nil {
+					return err
+				}
+			}
+			all, err := s.Healings(c.Context(), source, task, limit)
+			if err != nil {
+				return err
+			}
+			if all == nil {
+				all = []patra.Healing{}
+			}
+			return printRows(a.stdout, out, all, healingColumns)
+		},
+	}
+	c.Flags().Int64Var(&task, "task", 0, "only of this task")
+	c.Flags().IntVar(&limit, "limit", 100, "at most this many")
+	formatFlag(c, &out)
+	return c
+}
+
+var healingColumns = columns[patra.Healing]{
+	names: []string{"at", "source", "operation", "action", "because of", "task", "detail"},
+	row: func(h patra.Healing) []any {
+		return []any{seconds(h.At), h.Source + "/" + h.Endpoint, h.Operation, h.Action, h.Reason, unlessZero(h.TaskID), string(h.Detail)}
+	},
+	empty: "Nothing had to be healed.",
+}
+
+// waitsFor says why a foreground command has to wait, or has to end because it would wait for a person.
+func waitsFor(ctx context.Context, s *store.Store, at patra.Place) (hold patra.Hold, line string, err error) {
+	hold, err = s.Held(ctx, at)
+	if err != nil || hold.Code != patra.WaitBreaker {
+		return hold, "", err
+	}
+	c := hold.Control
+	if c.State == patra.HalfOpen {
+		return hold, fmt.Sprintf("%s: one request tries whether it answers again", c.Target), nil
+	}
+	return hold, fmt.Sprintf("%s does not answer and is left alone until %s: %s", c.Target, c.Until.Time().Format("15:04:05"), controlReason(*c)), nil
+}

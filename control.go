@@ -1,0 +1,254 @@
+package patra
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ControlScope is what somebody steers: a source, a place in it, or a piece of work.
+type ControlScope string
+
+// The scopes, from the widest to the narrowest.
+const (
+	ScopeSource    ControlScope = "SOURCE"    // crossref
+	ScopeEndpoint  ControlScope = "ENDPOINT"  // crossref/works
+	ScopeOperation ControlScope = "OPERATION" // crossref/works/HARVEST, or crossref/*/HARVEST at every endpoint
+	ScopeCursor    ControlScope = "CURSOR"    // the id of a cursor: one campaign, one question
+	ScopePlan      ControlScope = "PLAN"
+	ScopeSlice     ControlScope = "SLICE"
+	ScopeTask      ControlScope = "TASK"
+)
+
+// ControlKind is what a control does.
+type ControlKind string
+
+// The kinds.
+const (
+	KindPause   ControlKind = "PAUSE"   // a person holds work back
+	KindBreaker ControlKind = "BREAKER" // an endpoint does not answer, and is left alone for a while
+	KindHalt    ControlKind = "HALT"    // an endpoint answers what only a person can mend
+	KindLimit   ControlKind = "LIMIT"   // fewer tasks of a partition than configured run at the same time
+)
+
+// The states of controls.
+const (
+	Paused   Status = "PAUSED"
+	Halted   Status = "HALTED"
+	Closed   Status = "CLOSED"
+	HalfOpen Status = "HALF_OPEN"
+	Limited  Status = "LIMITED"
+	Free     Status = "FREE"
+)
+
+// The machines of controls. OPEN is shared with everything else that can be open.
+var (
+	PauseMoves   = Moves{Running: {Paused}, Paused: {Running, Paused}}
+	HaltMoves    = Moves{Running: {Halted}, Halted: {Running, Halted}}
+	BreakerMoves = Moves{Closed: {Open, Closed}, Open: {HalfOpen, Closed, Open}, HalfOpen: {Closed, Open, HalfOpen}}
+	LimitMoves   = Moves{Free: {Limited, Free}, Limited: {Limited, Free}}
+)
+
+// Target is what a control is about.
+type Target struct {
+	Scope ControlScope `json:"scope"`
+	Key   string       `json:"key"`
+}
+
+// anyEndpoint stands for every endpoint of a source.
+const anyEndpoint = "*"
+
+// works are the scopes that are named by an id, and the word that people write before it.
+var works = map[string]ControlScope{"cursor": ScopeCursor, "plan": ScopePlan, "slice": ScopeSlice, "task": ScopeTask}
+
+// TargetForms is the grammar of targets, for people.
+const TargetForms = "SOURCE, SOURCE/ENDPOINT, SOURCE/ENDPOINT/OPERATION, SOURCE/*/OPERATION, cursor:ID, plan:ID, slice:ID or task:ID"
+
+// ParseTarget reads what a person writes.
+func ParseTarget(text string) (Target, error) {
+	bad := fmt.Errorf("%q names nothing that can be steered; write %s", text, TargetForms)
+	if word, id, ok := strings.Cut(text, ":"); ok {
+		n, err := strconv.ParseInt(id, 10, 64)
+		scope, known := works[word]
+		if err != nil || n <= 0 || !known {
+			return Target{}, bad
+		}
+		return WorkTarget(scope, n), nil
+	}
+	parts := strings.Split(text, "/")
+	if slices.Contains(parts, "") || (parts[0] == anyEndpoint) {
+		return Target{}, bad
+	}
+	switch {
+	case len(parts) == 1:
+		return Target{ScopeSource, text}, nil
+	case len(parts) == 2 && parts[1] != anyEndpoint:
+		return Target{ScopeEndpoint, text}, nil
+	case len(parts) == 3:
+		op := Operation(strings.ToUpper(parts[2]))
+		if slices.Contains(Operations, op) {
+			return Target{ScopeOperation, Partition(parts[0], parts[1], op)}, nil
+		}
+	}
+	return Target{}, bad
+}
+
+// WorkTarget is a piece of work by its id.
+func WorkTarget(scope ControlScope, id int64) Target {
+	return Target{scope, strconv.FormatInt(id, 10)}
+}
+
+// String is what ParseTarget reads.
+func (t Target) String() string {
+	for word, scope := range works {
+		if scope == t.Scope {
+			return word + ":" + t.Key
+		}
+	}
+	return t.Key
+}
+
+// ID is the id of a piece of work; 0 where a target is named otherwise.
+func (t Target) ID() int64 {
+	if t.Wide() {
+		return 0
+	}
+	id, _ := strconv.ParseInt(t.Key, 10, 64)
+	return id
+}
+
+// Wide reports whether a target is a place at a provider, and not a piece of work.
+func (t Target) Wide() bool {
+	return t.Scope == ScopeSource || t.Scope == ScopeEndpoint || t.Scope == ScopeOperation
+}
+
+// Place takes a wide target apart; what it does not name is empty.
+func (t Target) Place() Place {
+	if !t.Wide() {
+		return Place{}
+	}
+	parts := append(strings.Split(t.Key, "/"), "", "")
+	p := Place{Source: parts[0], Endpoint: parts[1], Operation: Operation(parts[2])}
+	if p.Endpoint == anyEndpoint {
+		p.Endpoint = ""
+	}
+	return p
+}
+
+// Place is where a piece of work stands. Every target that it belongs to can hold it back.
+type Place struct {
+	Source    string
+	Endpoint  string
+	Operation Operation
+	CursorID  int64
+	PlanID    int64
+	SliceID   int64
+	TaskID    int64
+}
+
+// EndpointTarget is the endpoint: breakers and halts are about it, because whoever asks there asks the same machine.
+func (p Place) EndpointTarget() Target { return Target{ScopeEndpoint, p.Source + "/" + p.Endpoint} }
+
+// PartitionTarget is the operation at the endpoint: limits are about it.
+func (p Place) PartitionTarget() Target {
+	return Target{ScopeOperation, Partition(p.Source, p.Endpoint, p.Operation)}
+}
+
+// Targets are all that the work belongs to, widest first.
+func (p Place) Targets() []Target {
+	all := []Target{{ScopeSource, p.Source}, p.EndpointTarget(), {ScopeOperation, Partition(p.Source, anyEndpoint, p.Operation)}, p.PartitionTarget()}
+	for _, w := range []struct {
+		scope ControlScope
+		id    int64
+	}{{ScopeCursor, p.CursorID}, {ScopePlan, p.PlanID}, {ScopeSlice, p.SliceID}, {ScopeTask, p.TaskID}} {
+		if w.id != 0 {
+			all = append(all, WorkTarget(w.scope, w.id))
+		}
+	}
+	return all
+}
+
+// Place is where the task of a claim stands.
+func (c *Claim) Place() Place {
+	p := c.Task.Place()
+	p.SliceID, p.TaskID = c.Slice.ID, c.TaskID
+	return p
+}
+
+// Place is where a task stands.
+func (t Task) Place() Place {
+	return Place{Source: t.Source, Endpoint: t.Endpoint, Operation: t.Operation, CursorID: t.CursorID, PlanID: t.PlanID, SliceID: t.SliceID, TaskID: t.ID}
+}
+
+// Place is where a plan stands.
+func (p Plan) Place() Place {
+	return Place{Source: p.Source, Endpoint: p.Endpoint, Operation: p.Operation, CursorID: p.CursorID, PlanID: p.ID}
+}
+
+// Control is one row of what holds work back, or has held it back.
+type Control struct {
+	Target
+	Kind     ControlKind   `json:"kind"`
+	State    Status        `json:"state"`
+	Until    Instant       `json:"until,omitzero"` // 0: until somebody ends it
+	Failures int64         `json:"failures,omitempty"`
+	Reason   string        `json:"reason,omitempty"`
+	Actor    string        `json:"actor,omitempty"`
+	Version  int64         `json:"version"`
+	Detail   ControlDetail `json:"detail"`
+}
+
+// ControlDetail is what only some kinds of control have.
+type ControlDetail struct {
+	Since   Instant   `json:"since,omitzero"`    // when it came into this state
+	Fault   *Fault    `json:"fault,omitempty"`   // of a breaker or a halt: what went wrong
+	Trips   int64     `json:"trips,omitempty"`   // of a breaker: how often in a row it opened
+	Limit   int64     `json:"limit,omitempty"`   // of a limit: how many may run
+	Of      int64     `json:"of,omitempty"`      // of a limit: how many would run without it
+	Refused []Instant `json:"refused,omitempty"` // of a limit: when the provider last asked us to slow down
+}
+
+// InForce reports whether a control holds anything back, or is about to.
+func (c Control) InForce() bool {
+	switch c.State {
+	case Paused, Halted, Open, HalfOpen, Limited:
+		return true
+	}
+	return false
+}
+
+// machines says which moves a kind of control has.
+var machines = map[ControlKind]Moves{KindPause: PauseMoves, KindHalt: HaltMoves, KindBreaker: BreakerMoves, KindLimit: LimitMoves}
+
+// Machine is the state machine of a kind of control.
+func (k ControlKind) Machine() Moves { return machines[k] }
+
+// Rest is the state in which a kind of control holds nothing back.
+func (k ControlKind) Rest() Status {
+	switch k {
+	case KindBreaker:
+		return Closed
+	case KindLimit:
+		return Free
+	}
+	return Running
+}
+
+// ControlChange is one step of a control. Healing tells of it, where it is worth telling.
+type ControlChange struct {
+	Was, Is Control
+	Hold    Hold // what it says to the next request
+	Healing *Healing
+}
+
+// Steered is what became of the work when somebody steered it.
+type Steered struct {
+	Changed []Control `json:"changed,omitempty"` // as they are now; of a resume as they were
+	Queued  int64     `json:"queued"`            // tasks that wait
+	Running int64     `json:"running"`           // tasks that are being worked on
+	Ended   int64     `json:"ended,omitempty"`
+	Revived int64     `json:"revived,omitempty"`
+	Covered int64     `json:"covered,omitempty"` // of a retry: somebody else did it, or is at it
+	Uncut   int64     `json:"uncut,omitempty"`   // of a retry: could not be cut, and would end early again
+}

@@ -1,0 +1,103 @@
+package patra
+
+import "time"
+
+// Why a task waits. They are stored with it.
+const (
+	WaitScheduled = "SCHEDULED" // it is due later, after a failure
+	WaitPaused    = "PAUSED"
+	WaitBreaker   = "BREAKER"
+	WaitHalted    = "HALTED"
+	WaitPartition = "PARTITION" // as many of its partition run as may
+)
+
+// HoldCancelled is why a run must not go on: somebody called its task off.
+const HoldCancelled = "CANCELLED"
+
+// Hold is the answer to whoever is about to send a request. The zero value is: go.
+type Hold struct {
+	Code    string        `json:"code,omitempty"` // empty: go
+	Wait    time.Duration `json:"-"`              // how long to wait at least; 0 is until somebody ends it
+	Control *Control      `json:"control,omitempty"`
+
+	Probe int64 `json:"-"` // not 0: this request is the one that may try a half-open breaker
+	Watch bool  `json:"-"` // the breaker counts failures, so it must hear of a success
+	Rise  bool  `json:"-"` // the limit of the partition may be lifted by a step
+}
+
+// Go reports whether the request may be sent.
+func (h Hold) Go() bool { return h.Code == "" }
+
+// HalfOpenRest is how long those rest who meet a breaker that somebody else is trying: until then its answer is there.
+const HalfOpenRest = 5 * time.Second
+
+// Judged is what the controls of a place say to a request at a moment. A breaker whose time is over says BREAKER with no
+// wait: somebody may try, and the caller sees to it that it is only one.
+func Judged(controls []Control, now Instant) Hold {
+	var hold Hold
+	for i := range controls {
+		c := &controls[i]
+		if c.Kind == KindBreaker && c.State == Closed && c.Failures > 0 {
+			hold.Watch = true
+		}
+		if c.Kind == KindLimit && c.State == Limited && c.Until <= now {
+			hold.Rise = true
+		}
+		if h := c.holds(now); holdRank[h.Code] > holdRank[hold.Code] {
+			hold.Code, hold.Wait, hold.Control = h.Code, h.Wait, c
+		}
+	}
+	return hold
+}
+
+// holdRank: what only a person can end is said before what ends by itself.
+var holdRank = map[string]int{"": 0, WaitBreaker: 1, WaitPaused: 2, WaitHalted: 3, HoldCancelled: 4}
+
+func (c *Control) holds(now Instant) Hold {
+	switch {
+	case c.Kind == KindPause && c.State == Paused:
+		return Hold{Code: WaitPaused}
+	case c.Kind == KindHalt && c.State == Halted:
+		return Hold{Code: WaitHalted}
+	case c.Kind == KindBreaker && c.State == Open:
+		return Hold{Code: WaitBreaker, Wait: c.Until.Sub(now)}
+	case c.Kind == KindBreaker && c.State == HalfOpen:
+		return Hold{Code: WaitBreaker, Wait: min(HalfOpenRest, c.Until.Sub(now))}
+	}
+	return Hold{}
+}
+
+// Gates is what a claim has to know of the controls of places: which partitions get no task, and which get fewer than
+// configured.
+type Gates []Control
+
+// Shut reports whether a partition gets no task now.
+func (g Gates) Shut(p Place, now Instant) bool {
+	h := Judged(g.of(p), now)
+	return !h.Go() && (h.Code != WaitBreaker || h.Wait > 0)
+}
+
+// Limit is how many tasks of a partition may run: no more than configured, and fewer where a limit is in force. 0 is any
+// number.
+func (g Gates) Limit(p Place, configured int64, now Instant) int64 {
+	for _, c := range g.of(p) {
+		if c.Kind != KindLimit || c.State != Limited {
+			continue
+		}
+		if at := c.Limit().Now(now); at > 0 && (configured <= 0 || at < configured) {
+			return at
+		}
+	}
+	return configured
+}
+
+func (g Gates) of(p Place) (all []Control) {
+	for _, t := range p.Targets() {
+		for _, c := range g {
+			if c.Target == t {
+				all = append(all, c)
+			}
+		}
+	}
+	return all
+}

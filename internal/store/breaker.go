@@ -1,0 +1,104 @@
+package store
+
+import (
+	"context"
+
+	"patra"
+)
+
+// unparkBroken lets tasks go on that were given back because of something that is over.
+var unparkBroken = stmt{"unpark_broken", `UPDATE ing_task SET scheduled_at = {now}, wait_code = NULL
+	WHERE provenance_code = ? AND endpoint_name = ? AND status_code = 'QUEUED' AND wait_code = 'BREAKER'`}
+
+func setBreaker(c *patra.Control, b patra.Breaker) {
+	c.State, c.Failures, c.Detail.Trips, c.Until = b.State, b.Failures, b.Trips, b.Until
+	if b.State == patra.Closed {
+		c.Until = 0
+		if b.Failures == 0 {
+			c.Reason, c.Detail.Fault = "", nil
+		}
+	}
+}
+
+// try lets one of all who ask find out whether an endpoint answers again.
+func (s *Store) try(ctx context.Context, at patra.Place) (hold patra.Hold, err error) {
+	err = s.write(ctx, "try breaker", func(t *tx) error {
+		hold = patra.Hold{}
+		may := false
+		m, err := t.steer(at.EndpointTarget(), patra.KindBreaker, func(c *patra.Control, now patra.Instant) {
+			var b patra.Breaker
+			b, may = c.Breaker().Try(now)
+			setBreaker(c, b)
+		})
+		switch {
+		case err != nil:
+			return err
+		case !may:
+			hold = patra.Judged([]patra.Control{m.is}, m.now)
+			return nil
+		case !m.changed(): // somebody has closed it meanwhile
+			return nil
+		}
+		hold = patra.Hold{Probe: m.is.Version, Control: &m.is}
+		_, err = t.tellHealing(at, m, patra.HealHalfOpen, patra.WaitBreaker, map[string]any{"trips": m.is.Detail.Trips})
+		return err
+	})
+	return hold, err
+}
+
+// Fail tells the breaker of an endpoint that a request failed. probe is what Hold said; dice, between 0 and 1, draws how
+// long an open breaker waits.
+func (s *Store) Fail(ctx context.Context, at patra.Place, rule patra.BreakerRule, probe int64, fault patra.Fault, dice float64) (change patra.ControlChange, err error) {
+	err = s.write(ctx, "count failure", func(t *tx) error {
+		m, err := t.steer(at.EndpointTarget(), patra.KindBreaker, func(c *patra.Control, now patra.Instant) {
+			b := c.Breaker().Fail(rule, now, probe, dice)
+			if b != c.Breaker() {
+				setBreaker(c, b)
+				c.Reason, c.Detail.Fault, c.Actor = fault.Error(), &fault, "executor"
+			}
+		})
+		if change = m.change(); err != nil || !m.changed() || m.is.State != patra.Open {
+			return err
+		}
+		change.Healing, err = t.tellHealing(at, m, patra.HealOpen, fault.Code,
+			map[string]any{"failures": m.is.Failures, "trips": m.is.Detail.Trips, "until": m.is.Until, "text": fault.Text, "status": fault.Status})
+		return err
+	})
+	return change, err
+}
+
+// Answered tells the breaker of an endpoint that a request was answered. If it was the one that tried, everybody may ask
+// again, and what waited for it is due.
+func (s *Store) Answered(ctx context.Context, at patra.Place, probe int64) (change patra.ControlChange, err error) {
+	err = s.write(ctx, "count answer", func(t *tx) error {
+		m, err := t.steer(at.EndpointTarget(), patra.KindBreaker, func(c *patra.Control, _ patra.Instant) {
+			setBreaker(c, c.Breaker().Answer(probe))
+		})
+		if change = m.change(); err != nil || !m.changed() || m.was.State == patra.Closed {
+			return err
+		}
+		if _, err := t.exec(unparkBroken, at.Source, at.Endpoint); err != nil {
+			return err
+		}
+		change.Healing, err = t.tellHealing(at, m, patra.HealClose, patra.WaitBreaker, map[string]any{"open_seconds": m.now.Sub(m.was.Detail.Since).Seconds(), "trips": m.was.Detail.Trips})
+		return err
+	})
+	return change, err
+}
+
+// Halt stops an endpoint until a person lets it go on. The fault that came first is kept.
+func (s *Store) Halt(ctx context.Context, at patra.Place, fault patra.Fault) (change patra.ControlChange, err error) {
+	err = s.write(ctx, "halt", func(t *tx) error {
+		m, err := t.steer(at.EndpointTarget(), patra.KindHalt, func(c *patra.Control, _ patra.Instant) {
+			if c.State != patra.Halted {
+				c.State, c.Reason, c.Actor, c.Detail.Fault = patra.Halted, fault.Error(), "executor", &fault
+			}
+		})
+		if change = m.change(); err != nil || !m.changed() {
+			return err
+		}
+		change.Healing, err = t.tellHealing(at, m, patra.HealHalt, fault.Code, fault)
+		return err
+	})
+	return change, err
+}

@@ -1,0 +1,61 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+
+	"patra"
+)
+
+const kindCancel = "CANCEL" // not a row of ing_control: the task itself says so
+
+// controlsOf reads all that can hold a piece of work back, by the primary key, and whether its task was called off.
+func (t *tx) controlsOf(at patra.Place) (all []patra.Control, now patra.Instant, cancelled bool, err error) {
+	where, args := anyOf(at.Targets())
+	query := `SELECT {now}, ` + controlColumns + ` FROM ing_control WHERE ` + where
+	if at.TaskID != 0 {
+		query += ` UNION ALL SELECT {now}, 'TASK', '', '` + kindCancel + `', '', 0, 0, '', '', 0, NULL FROM ing_task WHERE id = ? AND cancel_requested = 1`
+		args = append(args, at.TaskID)
+	}
+	err = t.rows(stmt{"controls_of", query}, func(r *sql.Rows) error {
+		var c patra.Control
+		var detail json.RawMessage
+		if err := r.Scan(&now, &c.Scope, &c.Key, &c.Kind, &c.State, &c.Until, &c.Failures, &c.Reason, &c.Actor, &c.Version, jsonInto{&detail}); err != nil {
+			return err
+		}
+		if c.Kind == kindCancel {
+			cancelled = true
+			return nil
+		}
+		all = append(all, c)
+		if len(detail) == 0 {
+			return nil
+		}
+		return json.Unmarshal(detail, &all[len(all)-1].Detail)
+	}, args...)
+	return all, now, cancelled, err
+}
+
+// Hold says whether the work at a place may send a request now, and if not, why and how long. Of all who ask when the
+// time of an open breaker is over, in all processes, one is told to try.
+func (s *Store) Hold(ctx context.Context, at patra.Place) (patra.Hold, error) {
+	all, now, cancelled, err := s.read(ctx).controlsOf(at)
+	if err != nil || cancelled {
+		return patra.Hold{Code: patra.HoldCancelled}, err
+	}
+	hold := patra.Judged(all, now)
+	if hold.Code != patra.WaitBreaker || hold.Wait > 0 {
+		return hold, nil
+	}
+	return s.try(ctx, at)
+}
+
+// Held says what holds back the work at a place, without trying anything.
+func (s *Store) Held(ctx context.Context, at patra.Place) (patra.Hold, error) {
+	all, now, cancelled, err := s.read(ctx).controlsOf(at)
+	if err != nil || cancelled {
+		return patra.Hold{Code: patra.HoldCancelled}, err
+	}
+	return patra.Judged(all, now), nil
+}
