@@ -19,9 +19,7 @@ var (
 	replaceRecord = stmt{"replace_record", `UPDATE ing_record
 		SET rev = ?, provider_updated_at = ?, content_sha256 = ?, deleted = ?, fields = ?, raw = ?, raw_code = ?, observed_at = ?, changed_at = ?, last_refreshed_at = ?, batch_id = ?, expr_hash = ?, spec_fingerprint = ?
 		WHERE id = ?`}
-	touchRecord  = stmt{"touch_record", `UPDATE ing_record SET provider_updated_at = ?, observed_at = ?, last_refreshed_at = ? WHERE id = ?`}
-	insertChange = stmt{"insert_record_rev", `INSERT INTO ing_record_rev
-		(record_id, rev, change_code, content_sha256, provider_updated_at, observed_at, batch_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`}
+	touchRecord = stmt{"touch_record", `UPDATE ing_record SET provider_updated_at = ?, observed_at = ?, last_refreshed_at = ? WHERE id = ?`}
 )
 
 // known is the stored state that decides about an arriving version.
@@ -35,15 +33,19 @@ type known struct {
 func (t *tx) putRecords(c *patra.Claim, now patra.Instant, recordType string, batchID int64, arriving []patra.Observation) (counts patra.Counts, err error) {
 	unique := newestOfEach(arriving)
 	counts.Dup = int64(len(arriving) - len(unique))
+	var made changes
 	for part := range slices.Chunk(unique, chunk) {
 		stored, err := t.knownRecords(c.Task.Source, recordType, part)
 		if err != nil {
 			return counts, err
 		}
 		for _, o := range part {
-			if err := t.putRecord(c, now, recordType, batchID, o, stored[o.ID], &counts); err != nil {
+			if err := t.putRecord(c, now, recordType, batchID, o, stored[o.ID], &counts, &made); err != nil {
 				return counts, err
 			}
+		}
+		if err := t.addChanges(&made); err != nil {
+			return counts, err
 		}
 	}
 	return counts, nil
@@ -84,7 +86,7 @@ func (t *tx) knownRecords(source, recordType string, part []patra.Observation) (
 	return stored, err
 }
 
-func (t *tx) putRecord(c *patra.Claim, now patra.Instant, recordType string, batchID int64, o patra.Observation, have *known, counts *patra.Counts) error {
+func (t *tx) putRecord(c *patra.Claim, now patra.Instant, recordType string, batchID int64, o patra.Observation, have *known, counts *patra.Counts, made *changes) error {
 	var old *patra.Version
 	if have != nil {
 		old = &have.Version
@@ -92,14 +94,15 @@ func (t *tx) putRecord(c *patra.Claim, now patra.Instant, recordType string, bat
 	switch decision := patra.Decide(old, o.Version()); decision {
 	case patra.Insert:
 		counts.Insert++
-		return t.addRecord(c, now, recordType, batchID, o)
+		return t.addRecord(c, now, recordType, batchID, o, made)
 	case patra.Replace:
 		counts.Update++
 		_, err := t.many(replaceRecord, have.rev+1, o.UpdatedAt, o.Hash, o.Deleted, string(o.Fields), o.Raw, o.RawCode, o.ObservedAt, now, now, batchID, c.Slice.ExprHash, c.Spec, have.id)
 		if err != nil {
 			return err
 		}
-		return t.addChange(now, have.id, have.rev+1, decision, batchID, o)
+		t.addChange(c, now, recordType, have, decision, batchID, o, made)
+		return nil
 	case patra.Same:
 		counts.Same++
 		if !o.Version().Newer(have.Version) {
@@ -112,7 +115,7 @@ func (t *tx) putRecord(c *patra.Claim, now patra.Instant, recordType string, bat
 	return nil
 }
 
-func (t *tx) addRecord(c *patra.Claim, now patra.Instant, recordType string, batchID int64, o patra.Observation) error {
+func (t *tx) addRecord(c *patra.Claim, now patra.Instant, recordType string, batchID int64, o patra.Observation, made *changes) error {
 	res, err := t.many(insertRecord, c.Task.Source, recordType, o.ID, o.UpdatedAt, o.Hash, o.Deleted, string(o.Fields), o.Raw, o.RawCode, now, o.ObservedAt, now, now,
 		batchID, c.Slice.ExprHash, c.Spec, now)
 	if err != nil {
@@ -122,10 +125,16 @@ func (t *tx) addRecord(c *patra.Claim, now patra.Instant, recordType string, bat
 	if err != nil {
 		return err
 	}
-	return t.addChange(now, id, 1, patra.Insert, batchID, o)
+	t.addChange(c, now, recordType, &known{id: id}, patra.Insert, batchID, o, made)
+	return nil
 }
 
-func (t *tx) addChange(now patra.Instant, id, rev int64, as patra.Decision, batchID int64, o patra.Observation) error {
-	_, err := t.many(insertChange, id, rev, as, o.Hash, o.UpdatedAt, o.ObservedAt, batchID, now)
-	return err
+// addChange notes a new version.
+func (t *tx) addChange(c *patra.Claim, now patra.Instant, recordType string, have *known, as patra.Decision, batchID int64, o patra.Observation, made *changes) {
+	event := patra.RecordEvent{Source: c.Task.Source, Type: recordType, ID: o.ID, Rev: have.rev + 1, UpdatedAt: o.UpdatedAt, Deleted: o.Deleted, Hash: o.Hash, Fields: o.Fields,
+		Lineage: patra.EventLineage{Plan: c.Task.PlanID, Slice: c.Slice.ID, Task: c.TaskID, Run: c.RunID, Batch: batchID}}
+	if as != patra.Insert {
+		event.Previous = &have.Hash
+	}
+	made.add(now, have.id, as, batchID, o, event)
 }

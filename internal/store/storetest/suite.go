@@ -34,6 +34,7 @@ func Run(t *testing.T, e Engine) {
 		{"a page is one transaction", pageIsAtomic},
 		{"commit and next announcement are one transaction", announceNext},
 		{"a record is decided against what is stored", decide},
+		{"every version of a record is told once", told},
 		{"the same id twice on a page is counted", duplicates},
 		{"quarantine holds what is no record", quarantine},
 		{"a scan is resumed after its last committed page", resume},

@@ -37,6 +37,8 @@ var spoil = map[string]string{
 	"quarantined items are there":                                              `DELETE FROM ing_quarantine`,
 	"records come from committed pages only":                                   `UPDATE ing_record SET batch_id = 0`,
 	"a record has one row for each of its versions":                            `DELETE FROM ing_record_rev`,
+	"a record has one event for each of its versions":                          `DELETE FROM ing_outbox`,
+	"an event tells of a version that is stored":                               `UPDATE ing_outbox SET rev = rev + 7`,
 	"inserts and updates of the ledger are the versions of the records":        `DELETE FROM ing_record`,
 	"attempts stay within what is permitted":                                   `UPDATE ing_task SET attempt_count = max_attempts + 1`,
 	"every request was granted before it was sent":                             `UPDATE ing_request SET sent_at = acquired_at - 1`,
