@@ -10,23 +10,27 @@ type EventType string
 
 // The events of records.
 const (
-	EventUpserted EventType = "patra.record.upserted"
-	EventDeleted  EventType = "patra.record.deleted"
+	EventUpserted  EventType = "patra.record.upserted"
+	EventDeleted   EventType = "patra.record.deleted"
+	EventMerged    EventType = "patra.record.merged"
+	EventRetracted EventType = "patra.record.retracted"
 )
 
 // RecordEvent is one version of a record, as it is told to others. Who has seen all events of a record in the order of
 // their revisions knows the record.
 type RecordEvent struct {
-	Source    string          `json:"source"`
-	Type      string          `json:"record_type"`
-	ID        string          `json:"id"`
-	Rev       int64           `json:"rev"`
-	UpdatedAt *Instant        `json:"updated_at"`
-	Deleted   bool            `json:"deleted"`
-	Hash      string          `json:"content_sha256"`
-	Previous  *string         `json:"prev_sha256"` // of the version that this one replaced
-	Lineage   EventLineage    `json:"lineage"`
-	Fields    json.RawMessage `json:"fields"`
+	Source     string          `json:"source"`
+	Type       string          `json:"record_type"`
+	ID         string          `json:"id"`
+	Rev        int64           `json:"rev"`
+	UpdatedAt  *Instant        `json:"updated_at"`
+	Deleted    bool            `json:"deleted"`
+	MergedInto string          `json:"merged_into,omitempty"`
+	Retracted  bool            `json:"retracted,omitempty"`
+	Hash       string          `json:"content_sha256"`
+	Previous   *string         `json:"prev_sha256"` // of the version that this one replaced
+	Lineage    EventLineage    `json:"lineage"`
+	Fields     json.RawMessage `json:"fields"`
 }
 
 // EventLineage is the line of work that a version came along.
@@ -54,6 +58,12 @@ func (e RecordEvent) JSON() string {
 	}
 	b = append(b, `,"deleted":`...)
 	b = strconv.AppendBool(b, e.Deleted)
+	if e.MergedInto != "" {
+		b = appendMember(b, `,"merged_into":`, e.MergedInto)
+	}
+	if e.Retracted {
+		b = append(b, `,"retracted":true`...)
+	}
 	b = appendMember(b, `,"content_sha256":`, e.Hash)
 	b = append(b, `,"prev_sha256":`...)
 	if e.Previous == nil {
@@ -84,8 +94,13 @@ func appendCount(b []byte, name string, n int64) []byte {
 
 // EventType is what the version means for those who follow the record.
 func (e RecordEvent) EventType() EventType {
-	if e.Deleted {
+	switch {
+	case e.MergedInto != "":
+		return EventMerged
+	case e.Deleted:
 		return EventDeleted
+	case e.Retracted:
+		return EventRetracted
 	}
 	return EventUpserted
 }

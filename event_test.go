@@ -48,7 +48,16 @@ func TestAnEventSaysWhatBecameOfTheRecord(t *testing.T) {
 	if err := json.Unmarshal([]byte(e.JSON()), &back); err != nil || !reflect.DeepEqual(back, e) {
 		t.Errorf("%+v, %v", back, err)
 	}
+	if e.Retracted = true; e.EventType() != patra.EventRetracted {
+		t.Error("a retraction is told as any other version")
+	}
 	if e.Deleted = true; e.EventType() != patra.EventDeleted {
 		t.Error("a record that is gone is told as one that is there")
+	}
+	if e.MergedInto = "10.5/y"; e.EventType() != patra.EventMerged {
+		t.Error("nobody is told where the record went")
+	}
+	if err := json.Unmarshal([]byte(e.JSON()), &back); err != nil || !reflect.DeepEqual(back, e) {
+		t.Errorf("%+v, %v", back, err)
 	}
 }

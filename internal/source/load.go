@@ -166,6 +166,7 @@ func validate(doc *strictyaml.Document, f *File) patra.Problems {
 		}
 	}
 	c.mapping("mapping", format, f.Mapping)
+	c.merge(f)
 	slices.SortStableFunc(c.found, func(a, b patra.Problem) int { return a.Line - b.Line })
 	return c.found
 }
@@ -343,6 +344,15 @@ func (c *checker) response(at string, r Response) {
 	}
 	if r.Deleted != nil {
 		c.path(at+".deleted.path", r.Format, r.Deleted.Path)
+	}
+	if r.Retracted != nil {
+		c.path(at+".retracted.path", r.Format, r.Retracted.Path)
+	}
+	if r.MergedInto != "" {
+		c.path(at+".mergedInto", r.Format, r.MergedInto)
+	}
+	for i, n := range r.Signals {
+		c.notice(fmt.Sprintf("%s.signals[%d]", at, i), r.Format, n)
 	}
 	for i, v := range r.Volatile {
 		if r.Format == formatXML {

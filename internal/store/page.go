@@ -140,11 +140,11 @@ func (t *tx) closeBatch(now patra.Instant, page patra.OpenPage, res patra.PageRe
 
 // keep stores what a page brought: records and what could not become one. Together they account for every item.
 func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult) (patra.Counts, error) {
-	batchID := page.BatchID
-	counts, err := t.putRecords(c, now, recordType, batchID, res.Records)
-	if err != nil {
-		return counts, err
+	in := &intake{tx: t, claim: c, now: now, recordType: recordType, batchID: page.BatchID, merge: res.Merge}
+	if err := in.take(res.Records); err != nil {
+		return in.counts, err
 	}
+	counts, batchID := in.counts, page.BatchID
 	if err := t.addItems(c, now, page, res.IDs); err != nil {
 		return counts, err
 	}

@@ -35,6 +35,8 @@ func Run(t *testing.T, e Engine) {
 		{"commit and next announcement are one transaction", announceNext},
 		{"a record is decided against what is stored", decide},
 		{"every version of a record is told once", told},
+		{"versions are brought together as the source wants it", merging},
+		{"what a new mapping reads is a new version", remapped},
 		{"the same id twice on a page is counted", duplicates},
 		{"quarantine holds what is no record", quarantine},
 		{"a scan is resumed after its last committed page", resume},
