@@ -34,7 +34,9 @@ type Version struct {
 func (v Version) gone() bool { return v.Deleted && v.UpdatedAt == nil }
 
 // Version is the part of an observation that decides.
-func (o Observation) Version() Version { return Version{o.UpdatedAt, o.ObservedAt, o.Hash, o.Mark, o.Deleted} }
+func (o Observation) Version() Version {
+	return Version{o.UpdatedAt, o.ObservedAt, o.Hash, o.Mark, o.Deleted}
+}
 
 // Decision is what becomes of an observed record.
 type Decision string

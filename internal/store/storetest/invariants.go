@@ -63,11 +63,14 @@ var invariants = map[string]string{
 	"a page's fence is not above its task's": `SELECT b.id FROM ing_task_run_batch b JOIN ing_task t ON t.id = b.task_id WHERE b.lease_count > t.lease_count`,
 	"fences of committed pages never fall": `SELECT b.id FROM ing_task_run_batch b JOIN ing_task_run_batch k ON k.task_id = b.task_id AND k.id < b.id
 		WHERE b.status_code = 'SUCCEEDED' AND k.status_code = 'SUCCEEDED' AND k.lease_count > b.lease_count`,
-	"a page accounts for every item":                  `SELECT id FROM ing_task_run_batch WHERE status_code = 'SUCCEEDED' AND record_count <> n_insert + n_update + n_same + n_stale + n_dup + n_quarantine`,
-	"quarantined items are there":                     `SELECT b.id FROM ing_task_run_batch b WHERE b.n_quarantine <> (SELECT COUNT(*) FROM ing_quarantine q WHERE q.batch_id = b.id)`,
-	"records come from committed pages only":          `SELECT r.id FROM ing_record r WHERE NOT EXISTS (SELECT 1 FROM ing_task_run_batch b WHERE b.id = r.batch_id AND b.status_code = 'SUCCEEDED')`,
-	"a record has one row for each of its versions":   `SELECT r.id FROM ing_record r WHERE r.rev <> (SELECT COUNT(*) FROM ing_record_rev v WHERE v.record_id = r.id)`,
-	"a record has one event for each of its versions": `SELECT r.id FROM ing_record r WHERE r.rev <> (SELECT COUNT(*) FROM ing_outbox o WHERE o.record_id = r.id AND o.rev BETWEEN 1 AND r.rev)`,
+	"a page accounts for every item": `SELECT id FROM ing_task_run_batch WHERE status_code = 'SUCCEEDED' AND record_count <> n_insert + n_update + n_same + n_stale + n_dup + n_quarantine`,
+	"quarantined items are there":    `SELECT b.id FROM ing_task_run_batch b WHERE b.n_quarantine <> (SELECT COUNT(*) FROM ing_quarantine_seen s JOIN ing_quarantine q ON q.id = s.quarantine_id WHERE s.batch_id = b.id)`,
+	"what is open in quarantine is there once, and only that is known by its key": `SELECT q.id FROM ing_quarantine q
+		WHERE (q.status_code IN ('OPEN', 'RETRYING')) <> ((SELECT COUNT(*) FROM ing_quarantine_seen s WHERE s.quarantine_id = q.id AND s.open_key IS NOT NULL) = 1)`,
+	"an open signal has its key, and a closed one none": `SELECT id FROM ing_signal WHERE (status_code IN ('NEW', 'PLANNED')) <> (open_key IS NOT NULL) OR (status_code <> 'NEW') <> (plan_id IS NOT NULL)`,
+	"records come from committed pages only":            `SELECT r.id FROM ing_record r WHERE NOT EXISTS (SELECT 1 FROM ing_task_run_batch b WHERE b.id = r.batch_id AND b.status_code = 'SUCCEEDED')`,
+	"a record has one row for each of its versions":     `SELECT r.id FROM ing_record r WHERE r.rev <> (SELECT COUNT(*) FROM ing_record_rev v WHERE v.record_id = r.id)`,
+	"a record has one event for each of its versions":   `SELECT r.id FROM ing_record r WHERE r.rev <> (SELECT COUNT(*) FROM ing_outbox o WHERE o.record_id = r.id AND o.rev BETWEEN 1 AND r.rev)`,
 	"an event tells of a version that is stored": `SELECT o.id FROM ing_outbox o WHERE o.record_id IS NOT NULL
 		AND NOT EXISTS (SELECT 1 FROM ing_record_rev v WHERE v.record_id = o.record_id AND v.rev = o.rev)`,
 	"inserts and updates of the ledger are the versions of the records": `SELECT b.n FROM (SELECT COALESCE(SUM(n_insert + n_update), 0) n FROM ing_task_run_batch WHERE status_code = 'SUCCEEDED') b,

@@ -16,34 +16,36 @@ var spoil = map[string]string{
 	splitsTile:    `UPDATE ing_plan_slice SET window_to = window_to - 1 WHERE parent_slice_id IS NOT NULL AND status_code = 'READY'`,
 	groupsTile:    `UPDATE ing_plan_slice SET status_code = 'FAILED' WHERE part_count = 3 AND part_no = 2`,
 
-	"cursor events form one chain from the origin to the value":                `UPDATE ing_cursor_event SET prev_instant = prev_instant - 1 WHERE seq = 1`,
-	"a cursor's version counts its events":                                     `UPDATE ing_cursor SET version = version + 1`,
-	"a closed slice has a run that was exhausted":                              `UPDATE ing_task_run SET exhausted = 0`,
-	"a closed slice has one scan without a hole that ends":                     `UPDATE ing_task_run_batch SET has_next = 1`,
-	"every id of an exhausted search is settled":                               `UPDATE ing_task_item SET status_code = 'PENDING'`,
-	"a slice that was read to its end is covered, and no other is":             `DELETE FROM ing_coverage WHERE kind_code = 'SCAN'`,
-	"an answer is about the time of its slice, in its cursor":                  `UPDATE ing_coverage SET window_from = window_from + 1`,
-	"a cursor is moved by slices of its own plans":                             `UPDATE ing_plan_slice SET cursor_id = cursor_id + 1`,
-	"what is confirmed is covered, and nothing else of an early end":           `UPDATE ing_coverage SET window_to = window_to + 1 WHERE kind_code = 'CONFIRMED'`,
-	"only an early end confirms something, and at the right end of its window": `UPDATE ing_plan_slice SET order_code = 'DESC'`,
-	"every page of a walk that confirmed something kept to the order":          `UPDATE ing_task_run_batch SET order_code = 'NONE' WHERE ordinal = 1`,
-	"no walk confirmed more than it saw":                                       `UPDATE ing_task_run_batch SET ts_max = ts_min`,
-	"a slice that ended early says why":                                        `UPDATE ing_plan_slice SET reslice = NULL`,
-	"slice and task agree":                                                     `UPDATE ing_task SET status_code = 'FAILED' WHERE status_code = 'PARTIAL'`,
-	"every slice has exactly one task":                                         `DELETE FROM ing_task WHERE status_code = 'FAILED'`,
-	"a page's fence is not above its task's":                                   `UPDATE ing_task_run_batch SET lease_count = lease_count + 100`,
-	"fences of committed pages never fall":                                     `UPDATE ing_task_run_batch SET lease_count = 1 - ordinal`,
-	"a page accounts for every item":                                           `UPDATE ing_task_run_batch SET record_count = record_count + 1`,
-	"quarantined items are there":                                              `DELETE FROM ing_quarantine`,
-	"records come from committed pages only":                                   `UPDATE ing_record SET batch_id = 0`,
-	"a record has one row for each of its versions":                            `DELETE FROM ing_record_rev`,
-	"a record has one event for each of its versions":                          `DELETE FROM ing_outbox`,
-	"an event tells of a version that is stored":                               `UPDATE ing_outbox SET rev = rev + 7`,
-	"inserts and updates of the ledger are the versions of the records":        `DELETE FROM ing_record`,
-	"attempts stay within what is permitted":                                   `UPDATE ing_task SET attempt_count = max_attempts + 1`,
-	"every request was granted before it was sent":                             `UPDATE ing_request SET sent_at = acquired_at - 1`,
-	"a finished run has no request in flight":                                  `UPDATE ing_request SET finished_at = NULL`,
-	"a finished run has no open page":                                          `UPDATE ing_task_run_batch SET status_code = 'RUNNING'`,
+	"cursor events form one chain from the origin to the value":                   `UPDATE ing_cursor_event SET prev_instant = prev_instant - 1 WHERE seq = 1`,
+	"a cursor's version counts its events":                                        `UPDATE ing_cursor SET version = version + 1`,
+	"a closed slice has a run that was exhausted":                                 `UPDATE ing_task_run SET exhausted = 0`,
+	"a closed slice has one scan without a hole that ends":                        `UPDATE ing_task_run_batch SET has_next = 1`,
+	"every id of an exhausted search is settled":                                  `UPDATE ing_task_item SET status_code = 'PENDING'`,
+	"a slice that was read to its end is covered, and no other is":                `DELETE FROM ing_coverage WHERE kind_code = 'SCAN'`,
+	"an answer is about the time of its slice, in its cursor":                     `UPDATE ing_coverage SET window_from = window_from + 1`,
+	"a cursor is moved by slices of its own plans":                                `UPDATE ing_plan_slice SET cursor_id = cursor_id + 1`,
+	"what is confirmed is covered, and nothing else of an early end":              `UPDATE ing_coverage SET window_to = window_to + 1 WHERE kind_code = 'CONFIRMED'`,
+	"only an early end confirms something, and at the right end of its window":    `UPDATE ing_plan_slice SET order_code = 'DESC'`,
+	"every page of a walk that confirmed something kept to the order":             `UPDATE ing_task_run_batch SET order_code = 'NONE' WHERE ordinal = 1`,
+	"no walk confirmed more than it saw":                                          `UPDATE ing_task_run_batch SET ts_max = ts_min`,
+	"a slice that ended early says why":                                           `UPDATE ing_plan_slice SET reslice = NULL`,
+	"slice and task agree":                                                        `UPDATE ing_task SET status_code = 'FAILED' WHERE status_code = 'PARTIAL'`,
+	"every slice has exactly one task":                                            `DELETE FROM ing_task WHERE status_code = 'FAILED'`,
+	"a page's fence is not above its task's":                                      `UPDATE ing_task_run_batch SET lease_count = lease_count + 100`,
+	"fences of committed pages never fall":                                        `UPDATE ing_task_run_batch SET lease_count = 1 - ordinal`,
+	"a page accounts for every item":                                              `UPDATE ing_task_run_batch SET record_count = record_count + 1`,
+	"quarantined items are there":                                                 `DELETE FROM ing_quarantine`,
+	"what is open in quarantine is there once, and only that is known by its key": `UPDATE ing_quarantine SET status_code = 'DISCARDED'`,
+	"an open signal has its key, and a closed one none":                           `UPDATE ing_signal SET open_key = NULL`,
+	"records come from committed pages only":                                      `UPDATE ing_record SET batch_id = 0`,
+	"a record has one row for each of its versions":                               `DELETE FROM ing_record_rev`,
+	"a record has one event for each of its versions":                             `DELETE FROM ing_outbox`,
+	"an event tells of a version that is stored":                                  `UPDATE ing_outbox SET rev = rev + 7`,
+	"inserts and updates of the ledger are the versions of the records":           `DELETE FROM ing_record`,
+	"attempts stay within what is permitted":                                      `UPDATE ing_task SET attempt_count = max_attempts + 1`,
+	"every request was granted before it was sent":                                `UPDATE ing_request SET sent_at = acquired_at - 1`,
+	"a finished run has no request in flight":                                     `UPDATE ing_request SET finished_at = NULL`,
+	"a finished run has no open page":                                             `UPDATE ing_task_run_batch SET status_code = 'RUNNING'`,
 }
 
 // mutations breaks each promise once, in a world in which everything has happened, and takes it back.
@@ -77,6 +79,8 @@ func mutations(t *testing.T, e Engine) {
 // again, and cut by ids.
 func eventful(t *testing.T, e Engine) *World {
 	w, parent := partial(t, e)
+	_, err := w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", []string{"1"}, patra.SignalManual, "")
+	w.must(err)
 	rest := Stretch(patra.Window{From: Day(4).From, To: parent.Window.To})
 	w.must(w.SplitInto(parent, append(Parts(Day(2), space.Cut(2)...), Stretch(Day(3)), rest)...))
 	for range 3 { // the last child stays
