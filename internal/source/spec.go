@@ -312,6 +312,14 @@ func (s *Spec) reachable() error {
 	return nil
 }
 
+// Records is the spec that reads the records: that of the second phase, where there are two.
+func (s *Spec) Records() *Spec {
+	if s.Second != nil {
+		return s.Second
+	}
+	return s
+}
+
 // Stateful reports whether each request consumes the provider's paging state, so that no page can be asked for twice.
 func (s *Spec) Stateful() bool { return s.Pagination.Token.State == stateful }
 

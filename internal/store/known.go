@@ -20,7 +20,13 @@ const knownAtOnce = 5000
 // SeedItems puts the known ids of some buckets on the list of a task, as if a search had given them, and tells how many
 // are on it. A task that was interrupted has its list already and keeps it.
 func (s *Store) SeedItems(ctx context.Context, c *patra.Claim, now patra.Instant, r patra.SliceRange) (int64, error) {
-	ids, err := s.known(ctx, c.Task.Source, r)
+	var ids []string
+	var err error
+	if r.Key == patra.PickedIDs || r.Key == patra.NamedIDs {
+		ids, err = s.listed(ctx, c.Task.PlanID, r)
+	} else {
+		ids, err = s.known(ctx, c.Task.Source, r)
+	}
 	if err != nil {
 		return 0, err
 	}

@@ -1,0 +1,150 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+
+	"patra"
+)
+
+var (
+	selectStale = stmt{"select_stale", `SELECT provider_id, 0 FROM ing_record WHERE provenance_code = ? AND record_type = ? AND deleted = 0 AND last_refreshed_at < ? ORDER BY last_refreshed_at, id LIMIT ?`}
+	// A signal whose plan came to nothing is taken up again.
+	selectWishes = stmt{"select_wishes", `SELECT s.provider_id, s.id FROM ing_signal s LEFT JOIN ing_plan p ON p.id = s.plan_id
+		WHERE s.provenance_code = ? AND s.record_type = ? AND (s.status_code = 'NEW' OR (s.status_code = 'PLANNED' AND p.status_code IN ('FAILED', 'CANCELLED'))) ORDER BY s.id LIMIT ?`}
+	planSignal       = stmt{"plan_signal", `UPDATE ing_signal SET status_code = 'PLANNED', plan_id = ? WHERE id = ?`}
+	hasCandidates    = stmt{"has_candidates", `SELECT COUNT(*) FROM ing_candidate WHERE plan_id = ?`}
+	selectCandidates = stmt{"select_candidates", `SELECT provider_id FROM ing_candidate WHERE plan_id = ? AND bucket >= ? AND bucket < ? ORDER BY bucket, seq`}
+	insertCandidates = newRowset("insert_candidate", `INSERT INTO ing_candidate (plan_id, bucket, seq, provider_id, reason_code, created_at) VALUES `, 6)
+	specsOf          = stmt{"specs_of", `SELECT DISTINCT spec_fingerprint FROM ing_record WHERE provenance_code = ?`}
+)
+
+// wishesAtOnce bounds how many signals one plan takes up; the rest is for the next.
+const wishesAtOnce = 100_000
+
+// candidate is a record that a plan is for, and the signal that asked for it.
+type candidate struct {
+	id     string
+	signal int64
+}
+
+// picked are the records of a pick, in the order in which they are to be fetched.
+func (t *tx) picked(source, recordType string, p patra.Pick) (all []candidate, err error) {
+	add := func(r *sql.Rows) error {
+		var c candidate
+		err := r.Scan(textInto{&c.id}, &c.signal)
+		all = append(all, c)
+		return err
+	}
+	switch p.By {
+	case patra.PickStale:
+		return all, t.rows(selectStale, add, source, recordType, *p.Before, p.Most)
+	case patra.PickMapping:
+		if len(p.Specs) == 0 {
+			return nil, nil
+		}
+		args := []any{source, recordType}
+		for _, spec := range p.Specs {
+			args = append(args, spec)
+		}
+		return all, t.rows(stmt{"select_other_mapping", `SELECT provider_id, 0 FROM ing_record WHERE provenance_code = ? AND record_type = ? AND deleted = 0 AND spec_fingerprint IN (` + marks(len(p.Specs)) + `) ORDER BY id`}, add, args...)
+	case patra.PickSignals:
+		return all, t.rows(selectWishes, add, source, recordType, wishesAtOnce)
+	case patra.PickNamed:
+		for _, id := range p.IDs {
+			all = append(all, candidate{id: id})
+		}
+		return all, nil
+	}
+	return nil, fmt.Errorf("pick by %q is not known", p.By)
+}
+
+// CountCandidates is how many records a pick would take now.
+func (s *Store) CountCandidates(ctx context.Context, source, recordType string, p patra.Pick) (int64, error) {
+	all, err := s.read(ctx).picked(source, recordType, p)
+	return int64(len(distinct(all))), err
+}
+
+// distinct takes each id once, where it comes first.
+func distinct(all []candidate) (ids []string) {
+	seen := make(map[string]bool, len(all))
+	for _, c := range all {
+		if !seen[c.id] {
+			seen[c.id] = true
+			ids = append(ids, c.id)
+		}
+	}
+	return ids
+}
+
+// Freeze makes the list of a plan: the ids of a pick, dealt into buckets. A plan that has its list keeps it. Signals that
+// are on it are planned from now on, and belong to this plan.
+func (s *Store) Freeze(ctx context.Context, now patra.Instant, planID int64, source, recordType string, p patra.Pick, buckets int64) error {
+	return s.write(ctx, "freeze candidates", func(t *tx) error {
+		if _, err := t.slicing(planID); err != nil { // nobody else makes the list meanwhile
+			return err
+		}
+		var n int64
+		if _, err := t.one(hasCandidates, []any{planID}, &n); err != nil || n > 0 || buckets == 0 {
+			return err
+		}
+		all, err := t.picked(source, recordType, p)
+		if err != nil {
+			return err
+		}
+		var rows []any
+		seq := map[int64]int64{}
+		for _, id := range distinct(all) {
+			b := patra.Bucket(id, buckets)
+			seq[b]++
+			rows = append(rows, planID, b, seq[b], id, p.By, now)
+		}
+		if err := t.addRows(insertCandidates, rows); err != nil {
+			return err
+		}
+		for _, c := range all {
+			if c.signal == 0 {
+				continue
+			}
+			if _, err := t.many(planSignal, planID, c.signal); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// listed are the ids of some buckets of a plan's list.
+func (s *Store) listed(ctx context.Context, planID int64, r patra.SliceRange) (ids []string, err error) {
+	err = s.read(ctx).rows(selectCandidates, func(rows *sql.Rows) error {
+		var id string
+		err := rows.Scan(textInto{&id})
+		ids = append(ids, id)
+		return err
+	}, planID, r.From, r.To)
+	return ids, err
+}
+
+// SpecsOf are the fingerprints of all specs that the records of a source were last read by.
+func (s *Store) SpecsOf(ctx context.Context, source string) (all []string, err error) {
+	err = s.read(ctx).rows(specsOf, func(r *sql.Rows) error {
+		var spec string
+		err := r.Scan(&spec)
+		all = append(all, spec)
+		return err
+	}, source)
+	return all, err
+}
+
+var lastPatrol = stmt{"last_patrol", `SELECT p.id, MAX(s.closed_at) FROM ing_plan p JOIN ing_plan_slice s ON s.plan_id = p.id
+	WHERE p.provenance_code = ? AND p.operation_code = 'UPDATE' AND p.campaign = 'stale' AND p.status_code = 'READY'
+	GROUP BY p.id HAVING COUNT(*) = SUM(CASE WHEN s.status_code = 'SUCCEEDED' THEN 1 ELSE 0 END) ORDER BY p.id DESC LIMIT 1`}
+
+// LastPatrol is when the last update of stale records was done; nil if there was none.
+func (s *Store) LastPatrol(ctx context.Context, source string) (*patra.Instant, error) {
+	var id int64
+	var at *patra.Instant
+	_, err := s.read(ctx).one(lastPatrol, []any{source}, &id, &at)
+	return at, err
+}
