@@ -107,6 +107,7 @@ type Detail struct {
 	IDsParam string `yaml:"idsParam" json:"idsParam"`
 	Batch    int    `yaml:"batch" json:"batch"`
 	Join     string `yaml:"join" json:"join,omitempty"`
+	Each     string `yaml:"each" json:"each,omitempty"` // how one id is written: {{id}}, or {{1}} and {{2}} for the parts of one that has several
 }
 
 // Request is what never changes about a request. A parameter whose name stands as ${name} in the path goes there.

@@ -71,6 +71,7 @@ func Run(t *testing.T, e Engine) {
 		{"two planners never cut the same slice", twoSplitters},
 		{"a request outside of a run has a row of its own", looseRequests},
 		{"every promise is seen to be broken when it is", mutations},
+		{"records are found by what they say", finding},
 		{"an export reads every record once", export},
 		{"the views for people can be read", views},
 		{"a source is applied once, and again changes nothing", registryApply},
