@@ -16,7 +16,9 @@ const (
 // the same list.
 type Pick struct {
 	By     PickBy   `json:"by"`
-	Before *Instant `json:"before,omitempty"` // STALE: not looked at since
+	Every  Period   `json:"every,omitzero"`   // STALE: how old is too old
+	Runs   int64    `json:"runs,omitempty"`   // STALE: in how many runs all have their turn; 0 is one a day
+	Before *Instant `json:"before,omitempty"` // STALE: not looked at since; what the two above come to when the plan is made
 	Most   int64    `json:"most,omitempty"`   // STALE: no more than these
 	Specs  []string `json:"specs,omitempty"`  // MAPPING: the fingerprints of specs with another mapping
 	IDs    []string `json:"-"`                // IDS
@@ -44,6 +46,20 @@ func (p Pick) Campaign() string {
 		return "ids-" + Hash(p.IDs)[:12]
 	}
 	return "ids"
+}
+
+// At settles what a pick of stale records is at a moment, with so many records known.
+func (p Pick) At(now Instant, known int64) Pick {
+	if p.By != PickStale || p.Before != nil {
+		return p
+	}
+	before := p.Every.Before(now)
+	p.Before = &before
+	if p.Runs == 0 {
+		p.Runs = PatrolRuns(p.Every)
+	}
+	p.Most = PatrolSize(known, p.Runs)
+	return p
 }
 
 // PatrolRuns is how many runs a patrol takes to have seen every record once within a period, at one run a day.

@@ -15,6 +15,7 @@ const (
 	PurposeLookback  Purpose = "LOOKBACK"  // read again for late arrivals
 	PurposeReconcile Purpose = "RECONCILE" // read again because somebody insists
 	PurposeRefresh   Purpose = "REFRESH"   // known records again
+	PurposeFill      Purpose = "FILL"      // read again because something in it could not be read
 )
 
 // sliceSpecVersion is the shape of SliceSpec; an executor refuses one that it does not know.

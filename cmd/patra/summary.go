@@ -91,7 +91,7 @@ func (s *summary) cover(ctx context.Context, st *store.Store) error {
 
 // print tells a person.
 func (s *summary) print(w io.Writer) {
-	if s.Decision.Window.IsEmpty() && s.Pages == 0 && s.Failed == 0 {
+	if (s.Decision.Window.IsEmpty() || s.Decision.Reason == patra.ReasonNobody) && s.Slices == 0 && s.Pages == 0 && s.Failed == 0 {
 		fmt.Fprintf(w, "Nothing to %s from %s: %s.\n", strings.ToLower(string(s.Plan.Operation)), s.source, reasonText[s.Decision.Reason])
 		s.printCursor(w)
 		return

@@ -28,19 +28,20 @@ type Draft struct {
 
 // sliceParams is how a plan is cut. It is stored with the plan, so that whoever goes on with it cuts in the same way.
 type sliceParams struct {
-	Step      patra.Period `json:"step"`
-	MinStep   patra.Period `json:"min_step"`
-	MaxSpan   patra.Period `json:"max_span"`
-	Precision patra.Unit   `json:"precision,omitempty"`
-	Target    int64        `json:"target"`
-	MaxPages  int64        `json:"max_pages"`
-	Newest    bool         `json:"newest_first,omitempty"`
-	Force     bool         `json:"force,omitempty"`
-	Trigger   string       `json:"trigger,omitempty"`
-	IDsOf     string       `json:"ids_of,omitempty"`  // of an update by id: where the ids are from
-	Buckets   int64        `json:"buckets,omitempty"` // and how many slices they are dealt into
-	Pick      *patra.Pick  `json:"pick,omitempty"`    // which of them, where it is not all
-	Known     int64        `json:"known,omitempty"`   // how many that were
+	Step      patra.Period  `json:"step"`
+	MinStep   patra.Period  `json:"min_step"`
+	MaxSpan   patra.Period  `json:"max_span"`
+	Precision patra.Unit    `json:"precision,omitempty"`
+	Target    int64         `json:"target"`
+	MaxPages  int64         `json:"max_pages"`
+	Newest    bool          `json:"newest_first,omitempty"`
+	Force     bool          `json:"force,omitempty"`
+	Purpose   patra.Purpose `json:"purpose,omitempty"` // under force
+	Trigger   string        `json:"trigger,omitempty"`
+	IDsOf     string        `json:"ids_of,omitempty"`  // of an update by id: where the ids are from
+	Buckets   int64         `json:"buckets,omitempty"` // and how many slices they are dealt into
+	Pick      *patra.Pick   `json:"pick,omitempty"`    // which of them, where it is not all
+	Known     int64         `json:"known,omitempty"`   // how many that were
 }
 
 // Draft decides a plan without storing anything.
@@ -207,7 +208,7 @@ func (p *Planner) adapted(ctx context.Context, d *Draft, in patra.WindowInputs) 
 // describe writes the plan down.
 func (p *Planner) describe(ctx context.Context, d *Draft, req Request) error {
 	s := d.Spec
-	known, buckets, err := p.buckets(ctx, s, req)
+	known, buckets, err := p.buckets(ctx, d.Decision.Now, s, req)
 	if err != nil {
 		return err
 	}
@@ -215,7 +216,7 @@ func (p *Planner) describe(ctx context.Context, d *Draft, req Request) error {
 		d.Decision.Reason = patra.ReasonNobody
 	}
 	params := sliceParams{Step: s.Window.Size, MinStep: s.MinStep(p.Config.MinStep), MaxSpan: s.MaxSpan(), Precision: s.Window.Precision,
-		Target: p.Config.Target, MaxPages: p.Config.MaxPages, Newest: req.Newest, Force: req.Force, Trigger: cmp.Or(req.By.Type, patra.TriggerManual), IDsOf: req.IDsOf, Buckets: buckets, Pick: req.Pick, Known: known}
+		Target: p.Config.Target, MaxPages: p.Config.MaxPages, Newest: req.Newest, Force: req.Force, Purpose: req.Purpose, Trigger: cmp.Or(req.By.Type, patra.TriggerManual), IDsOf: req.IDsOf, Buckets: buckets, Pick: req.Pick, Known: known}
 	plan := patra.Plan{Source: s.Source, Endpoint: s.Endpoint, Operation: req.Operation, Campaign: campaign(req), Window: d.Decision.Window,
 		ExprProtoHash: d.Expr.Hash(), ExprProto: d.Expr.JSON(), Spec: d.Snapshot.Fingerprint, Strategy: d.Spec.Strategy(),
 		BaseURL: req.BaseURL, Priority: req.Priority, Reason: d.Decision.Reason}
@@ -241,7 +242,7 @@ func (p *Planner) describe(ctx context.Context, d *Draft, req Request) error {
 }
 
 // buckets is how many slices the known ids are dealt into.
-func (p *Planner) buckets(ctx context.Context, spec *source.Spec, req Request) (known, buckets int64, err error) {
+func (p *Planner) buckets(ctx context.Context, now patra.Instant, spec *source.Spec, req Request) (known, buckets int64, err error) {
 	switch {
 	case !req.ByID:
 		return 0, 0, nil
@@ -249,6 +250,10 @@ func (p *Planner) buckets(ctx context.Context, spec *source.Spec, req Request) (
 		known, err = p.known(ctx, spec, req.IDsOf)
 		return known, max((known+p.Config.Target-1)/p.Config.Target, 1), err
 	}
+	if known, err = p.known(ctx, spec, ""); err != nil {
+		return 0, 0, err
+	}
+	*req.Pick = req.Pick.At(now, known)
 	if req.Pick.By == patra.PickMapping {
 		if req.Pick.Specs, err = p.otherMappings(ctx, spec); err != nil {
 			return 0, 0, err

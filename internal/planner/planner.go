@@ -140,6 +140,7 @@ type Request struct {
 	Newest    bool            // newest first
 	BaseURL   string          // a mirror or a simulator in place of the source's own address
 	Origin    json.RawMessage // which layer each setting is from, for those who ask later
+	Purpose   patra.Purpose   // why what is covered is read again; empty is RECONCILE
 	Force     bool            // plan again although the same plan exists, and read again what is covered
 	Priority  int             // 0 is that of the operation
 	By        Trigger

@@ -95,7 +95,7 @@ type SignalRow struct {
 // Signals lists signals, newest first.
 func (s *Store) Signals(ctx context.Context, f Filter) ([]SignalRow, error) {
 	return list(ctx, s, "list_signals", `SELECT id, provenance_code, record_type, provider_id, reason_code, payload, plan_id, status_code, created_at FROM ing_signal WHERE {where} ORDER BY id DESC LIMIT ?`, f,
-		map[string]string{"source": "provenance_code", "status": "status_code", "plan": "plan_id"},
+		map[string]string{"source": "provenance_code", "status": "status_code", "plan": "plan_id", "record": "provider_id"},
 		func(r *sql.Rows) (k SignalRow, err error) {
 			var payload json.RawMessage
 			var plan sql.NullInt64
@@ -112,6 +112,12 @@ func (s *Store) Signals(ctx context.Context, f Filter) ([]SignalRow, error) {
 			k.By = said.By
 			return k, err
 		})
+}
+
+// SignalsOf lists the signals of one record, newest first. There is no index for it: it is for one who looks at one record.
+func (s *Store) SignalsOf(ctx context.Context, source, id string) ([]SignalRow, error) {
+	all, err := s.Signals(ctx, Filter{Source: source, Record: id})
+	return all, err
 }
 
 // settleSignals says what became of the wishes that a plan took up, when their ids are settled. A record that the provider
