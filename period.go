@@ -135,9 +135,6 @@ func ParseSpan(text string) (Period, error) {
 		}
 	}
 	p, err := ParsePeriod(text)
-	if err == nil && p.IsZero() {
-		err = fmt.Errorf("%q is no time at all", text)
-	}
 	if err != nil {
 		return p, fmt.Errorf("%q is not a duration; write 30d, 2w, 6h or P30D", text)
 	}

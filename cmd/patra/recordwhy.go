@@ -26,11 +26,10 @@ type account struct {
 
 // placeInTime is what one watermark knows about a moment.
 type placeInTime struct {
-	Cursor cursorView     `json:"cursor"`
-	State  string         `json:"state"`
-	Answer *patra.Answer  `json:"answer,omitempty"`
-	Slices []patra.Status `json:"-"`
-	Text   string         `json:"text"`
+	Cursor patra.Cursor  `json:"cursor"`
+	State  string        `json:"state"`
+	Answer *patra.Answer `json:"answer,omitempty"`
+	Text   string        `json:"text"`
 }
 
 // What a moment can be for a watermark.
@@ -105,7 +104,7 @@ func accountOf(ctx context.Context, s *store.Store, source, recordType, id strin
 
 // placesOf asks every watermark of a source about a moment.
 func placesOf(ctx context.Context, s *store.Store, source string, at patra.Instant) ([]placeInTime, error) {
-	cursors, err := cursorViews(ctx, s, store.Filter{Source: source, Limit: most})
+	cursors, err := s.Cursors(ctx, store.Filter{Source: source, Limit: most})
 	if err != nil {
 		return nil, err
 	}
@@ -124,7 +123,7 @@ func placesOf(ctx context.Context, s *store.Store, source string, at patra.Insta
 	return places, nil
 }
 
-func placeOf(c cursorView, answers []patra.Answer, covered, live patra.Coverage, at patra.Instant) placeInTime {
+func placeOf(c patra.Cursor, answers []patra.Answer, covered, live patra.Coverage, at patra.Instant) placeInTime {
 	p := placeInTime{Cursor: c}
 	for i, ans := range answers {
 		if ans.Window.Contains(at) && (p.Answer == nil || ans.ClosedAt >= p.Answer.ClosedAt) {

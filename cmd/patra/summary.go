@@ -38,7 +38,8 @@ type summary struct {
 	Disputed    patra.Coverage `json:"disputed"`
 	Interrupted bool           `json:"interrupted"`
 	Probes      int            `json:"probes"`
-	Left        string         `json:"left,omitempty"` // why the plan could not be cut to its end
+	Patrol      *patra.Instant `json:"last_patrol,omitempty"` // of an update of stale records: when the last one was finished
+	Left        string         `json:"left,omitempty"`        // why the plan could not be cut to its end
 
 	source  string
 	started time.Time
@@ -54,10 +55,26 @@ func (s *summary) measure(ctx context.Context, st *store.Store) error {
 		return err
 	}
 	if s.Plan.CursorID == 0 {
-		s.states, err = st.PlanStates(ctx, s.Plan.ID)
-		return err
+		if s.states, err = st.PlanStates(ctx, s.Plan.ID); err != nil {
+			return err
+		}
+		return s.patrol(ctx, st)
 	}
 	return s.cover(ctx, st)
+}
+
+// patrol reads when the last update of stale records was finished.
+func (s *summary) patrol(ctx context.Context, st *store.Store) error {
+	if s.Plan.Campaign != (patra.Pick{By: patra.PickStale}).Campaign() {
+		return nil
+	}
+	patrols, err := st.Patrols(ctx, s.source)
+	for _, p := range patrols {
+		if p.Endpoint == s.Plan.Endpoint {
+			s.Patrol = &p.Last
+		}
+	}
+	return err
 }
 
 // cover compares what was asked for with what is proved.
@@ -120,6 +137,9 @@ func (s *summary) cut() string {
 }
 
 func (s *summary) printCursor(w io.Writer) {
+	if s.Patrol != nil {
+		fmt.Fprintf(w, "  patrol     last finished %s\n", *s.Patrol)
+	}
 	if s.Cursor == nil {
 		return
 	}

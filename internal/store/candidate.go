@@ -137,14 +137,34 @@ func (s *Store) SpecsOf(ctx context.Context, source string) (all []string, err e
 	return all, err
 }
 
-var lastPatrol = stmt{"last_patrol", `SELECT p.id, MAX(s.closed_at) FROM ing_plan p JOIN ing_plan_slice s ON s.plan_id = p.id
-	WHERE p.provenance_code = ? AND p.operation_code = 'UPDATE' AND p.campaign = 'stale' AND p.status_code = 'READY'
-	GROUP BY p.id HAVING COUNT(*) = SUM(CASE WHEN s.status_code = 'SUCCEEDED' THEN 1 ELSE 0 END) ORDER BY p.id DESC LIMIT 1`}
+var selectPatrols = stmt{"select_patrols", `SELECT p.provenance_code, p.endpoint_name, p.created_at, MAX(s.closed_at) FROM ing_plan p JOIN ing_plan_slice s ON s.plan_id = p.id
+	WHERE (? = '' OR p.provenance_code = ?) AND p.operation_code = 'UPDATE' AND p.slice_strategy_code = 'ID_RANGE' AND p.campaign = 'stale' AND p.status_code = 'READY'
+	GROUP BY p.id, p.provenance_code, p.endpoint_name, p.created_at HAVING COUNT(*) = SUM(CASE WHEN s.status_code = 'SUCCEEDED' THEN 1 ELSE 0 END) ORDER BY p.id`}
 
-// LastPatrol is when the last update of stale records was done; nil if there was none.
-func (s *Store) LastPatrol(ctx context.Context, source string) (*patra.Instant, error) {
-	var id int64
-	var at *patra.Instant
-	_, err := s.read(ctx).one(lastPatrol, []any{source}, &id, &at)
-	return at, err
+// Patrol is how far the updates of stale records of a source have come.
+type Patrol struct {
+	Source, Endpoint string
+	First, Last      patra.Instant // when the first run was planned, and when the last was finished
+	Runs             int64
+}
+
+// Patrols lists finished patrols, of one source or of all. They cover no time, so they have no watermark: what there is to
+// know about them stands in their plans.
+func (s *Store) Patrols(ctx context.Context, source string) (all []Patrol, err error) {
+	err = s.read(ctx).rows(selectPatrols, func(r *sql.Rows) error {
+		var p Patrol
+		if err := r.Scan(&p.Source, &p.Endpoint, &p.First, &p.Last); err != nil {
+			return err
+		}
+		for i := range all {
+			if all[i].Source == p.Source && all[i].Endpoint == p.Endpoint {
+				all[i].Last, all[i].Runs = p.Last, all[i].Runs+1
+				return nil
+			}
+		}
+		p.Runs = 1
+		all = append(all, p)
+		return nil
+	}, source, source)
+	return all, err
 }

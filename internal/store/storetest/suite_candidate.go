@@ -85,9 +85,21 @@ func stalest(t *testing.T, e Engine) {
 	}
 	pick.Most = 1
 	plan := w.byID(pick, 1)
-	_, ids := w.seeded(plan)
+	claims, ids := w.seeded(plan)
 	if fmt.Sprint(ids) != "[[a]]" {
-		t.Errorf("the stalest are %v", ids)
+		t.Fatalf("the stalest are %v", ids)
+	}
+	if patrols, err := w.Patrols(t.Context(), ""); err != nil || len(patrols) != 0 {
+		t.Errorf("%+v, %v", patrols, err)
+	}
+	w.answer(claims[0], 1, map[patra.Status][]string{patra.ItemDone: {"a"}}, w.Record("a", Origin, "a"))
+	w.must(w.Finish(t.Context(), claims[0], w.Clock.Instant(), patra.Closing{Status: patra.Succeeded,
+		Proof: &patra.Proof{ScanNo: claims[0].Task.ScanNo, State: patra.StateSealed, Trust: patra.TrustNone, IDsSeen: 1, ByID: true}}))
+	if patrols, err := w.Patrols(t.Context(), "demo"); err != nil || len(patrols) != 1 || patrols[0].Runs != 1 || patrols[0].Last != w.Clock.Instant() {
+		t.Errorf("%+v, %v", patrols, err)
+	}
+	if n, err := w.CountCandidates(t.Context(), "demo", "work", patra.Pick{By: patra.PickStale, Before: &before, Most: 10}); err != nil || n != 1 {
+		t.Errorf("%d are still stale, %v", n, err)
 	}
 	CheckInvariants(t, Inspect(t, w.URL))
 }
