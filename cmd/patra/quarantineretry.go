@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 
@@ -119,7 +120,9 @@ func (a *app) retryItem(ctx context.Context, s *store.Store, item patra.SetAside
 		r.Way, r.Text = wayNone, "there is no way to get it: the source cannot be asked by id, and it came in no window"
 		return r, nil
 	}
-	req.From, req.To, req.Force, req.Purpose = &slice.Window.From, &slice.Window.To, true, patra.PurposeFill
+	if req, err = sameQuestion(ctx, s, req, slice); err != nil {
+		return r, err
+	}
 	p, err := a.planner(s, req.Contact, false)
 	if err != nil {
 		return r, err
@@ -131,6 +134,26 @@ func (a *app) retryItem(ctx context.Context, s *store.Store, item patra.SetAside
 	r.Way, r.PlanID = wayWindow, plan.Plan.ID
 	r.Text = fmt.Sprintf("%s is planned to be read again, as plan %d; next: %s works through it", slice.Window, plan.Plan.ID, nextCommand(&plan.Draft))
 	return r, s.RetryQuarantined(ctx, now(), item.ID, r.RecordID, false)
+}
+
+// sameQuestion asks what the slice asked, for its window, again.
+func sameQuestion(ctx context.Context, s *store.Store, now planner.Request, slice *patra.Slice) (planner.Request, error) {
+	plan, err := s.Plan(ctx, slice.PlanID)
+	if err != nil {
+		return now, err
+	}
+	body, err := s.Snapshot(ctx, plan.Spec)
+	if err != nil {
+		return now, err
+	}
+	spec, err := source.FromSnapshot(plan.Spec, body)
+	if err != nil {
+		return now, err
+	}
+	then := planner.File{Plan: plan, Params: spec.Parameters}.Request(now.Source, now.Contact)
+	then.From, then.To, then.Force, then.Purpose, then.Origin = &slice.Window.From, &slice.Window.To, true, patra.PurposeFill, now.Origin
+	then.BaseURL = cmp.Or(now.BaseURL, plan.BaseURL)
+	return then, nil
 }
 
 // reads tries what is kept of an item with the present source file.

@@ -20,8 +20,8 @@ var (
 	specsOf          = stmt{"specs_of", `SELECT DISTINCT spec_fingerprint FROM ing_record WHERE provenance_code = ?`}
 )
 
-// wishesAtOnce bounds how many signals one plan takes up; the rest is for the next.
-const wishesAtOnce = 100_000
+// listedAtOnce bounds how many records one list has, so that it fits into memory; the rest is for the next plan.
+const listedAtOnce = 500_000
 
 // candidate is a record that a plan is for, and the signal that asked for it.
 type candidate struct {
@@ -39,7 +39,7 @@ func (t *tx) picked(source, recordType string, p patra.Pick) (all []candidate, e
 	}
 	switch p.By {
 	case patra.PickStale:
-		return all, t.rows(selectStale, add, source, recordType, *p.Before, p.Most)
+		return all, t.rows(selectStale, add, source, recordType, *p.Before, min(p.Most, listedAtOnce))
 	case patra.PickMapping:
 		if len(p.Specs) == 0 {
 			return nil, nil
@@ -48,9 +48,9 @@ func (t *tx) picked(source, recordType string, p patra.Pick) (all []candidate, e
 		for _, spec := range p.Specs {
 			args = append(args, spec)
 		}
-		return all, t.rows(stmt{"select_other_mapping", `SELECT provider_id, 0 FROM ing_record WHERE provenance_code = ? AND record_type = ? AND deleted = 0 AND spec_fingerprint IN (` + marks(len(p.Specs)) + `) ORDER BY id`}, add, args...)
+		return all, t.rows(stmt{"select_other_mapping", `SELECT provider_id, 0 FROM ing_record WHERE provenance_code = ? AND record_type = ? AND deleted = 0 AND spec_fingerprint IN (` + marks(len(p.Specs)) + `) ORDER BY id LIMIT ?`}, add, append(args, listedAtOnce)...)
 	case patra.PickSignals:
-		return all, t.rows(selectWishes, add, source, recordType, wishesAtOnce)
+		return all, t.rows(selectWishes, add, source, recordType, listedAtOnce)
 	case patra.PickNamed:
 		for _, id := range p.IDs {
 			all = append(all, candidate{id: id})

@@ -61,8 +61,8 @@ func (t *tx) settleKnown(c *patra.Claim, now patra.Instant, recordType string, o
 	if patra.ForeignIDs(r.Key) {
 		return nil
 	}
-	for _, lost := range []patra.Status{patra.ItemMissing, patra.ItemBad} {
-		if err := t.moveItems(c.Task.Source, recordType, outcomes[lost], patra.Open, patra.Retrying); err != nil {
+	for _, ids := range outcomes { // what a record has not resolved by now is as bad as before
+		if err := t.moveItems(c.Task.Source, recordType, ids, patra.Open, patra.Retrying); err != nil {
 			return err
 		}
 	}
