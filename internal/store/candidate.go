@@ -10,9 +10,10 @@ import (
 
 var (
 	selectStale = stmt{"select_stale", `SELECT provider_id, 0 FROM ing_record WHERE provenance_code = ? AND record_type = ? AND deleted = 0 AND last_refreshed_at < ? ORDER BY last_refreshed_at, id LIMIT ?`}
-	// A signal whose plan came to nothing is taken up again.
+	// A signal whose plan has come to its end without it is taken up again.
 	selectWishes = stmt{"select_wishes", `SELECT s.provider_id, s.id FROM ing_signal s LEFT JOIN ing_plan p ON p.id = s.plan_id
-		WHERE s.provenance_code = ? AND s.record_type = ? AND (s.status_code = 'NEW' OR (s.status_code = 'PLANNED' AND p.status_code IN ('FAILED', 'CANCELLED'))) ORDER BY s.id LIMIT ?`}
+		WHERE s.provenance_code = ? AND s.record_type = ? AND (s.status_code = 'NEW' OR (s.status_code = 'PLANNED' AND p.status_code IN ('READY', 'FAILED', 'CANCELLED')
+		    AND NOT EXISTS (SELECT 1 FROM ing_plan_slice x WHERE x.plan_id = p.id AND x.status_code = 'READY'))) ORDER BY s.id LIMIT ?`}
 	planSignal       = stmt{"plan_signal", `UPDATE ing_signal SET status_code = 'PLANNED', plan_id = ? WHERE id = ?`}
 	hasCandidates    = stmt{"has_candidates", `SELECT COUNT(*) FROM ing_candidate WHERE plan_id = ?`}
 	selectCandidates = stmt{"select_candidates", `SELECT provider_id FROM ing_candidate WHERE plan_id = ? AND bucket >= ? AND bucket < ? ORDER BY bucket, seq`}

@@ -9,7 +9,7 @@ import (
 	"patra"
 )
 
-const recordColumns = `r.id, r.provenance_code, r.record_type, r.provider_id, r.provider_updated_at, r.deleted, r.merged_into, r.rev, r.first_seen_at, r.last_refreshed_at, r.changed_at, r.fields, r.raw, r.raw_code,
+const recordColumns = `r.id, r.provenance_code, r.record_type, r.provider_id, r.provider_updated_at, r.deleted, r.merged_into, r.rev, r.first_seen_at, r.last_refreshed_at, r.observed_at, r.changed_at, r.fields, r.raw, r.raw_code,
 	r.content_sha256, r.batch_id, r.expr_hash, r.spec_fingerprint, r.record_remarks`
 
 var (
@@ -50,13 +50,16 @@ func scanRecord(r *sql.Rows) (rec patra.Record, err error) {
 	var raw []byte
 	var code string
 	var notes json.RawMessage
-	err = r.Scan(&rec.ID, &rec.Source, &rec.Type, &rec.ProviderID, &rec.UpdatedAt, &rec.Deleted, textInto{&rec.MergedInto}, &rec.Rev, &rec.FirstSeen, &rec.LastSeen, &rec.ChangedAt, jsonInto{&rec.Fields}, &raw, &code,
+	var observed patra.Instant
+	err = r.Scan(&rec.ID, &rec.Source, &rec.Type, &rec.ProviderID, &rec.UpdatedAt, &rec.Deleted, textInto{&rec.MergedInto}, &rec.Rev, &rec.FirstSeen, &rec.LastSeen, &observed, &rec.ChangedAt, jsonInto{&rec.Fields}, &raw, &code,
 		&rec.ContentSHA256, &rec.BatchID, &rec.ExprHash, &rec.SpecFingerprint, jsonInto{&notes})
 	if err != nil {
 		return rec, err
 	}
 	said, err := readRemarks(notes)
-	rec.Retracted, rec.MissingSince = said.Retracted, said.MissingSince
+	if rec.Retracted, rec.MissingSince = said.Retracted, said.MissingSince; said.MissingSince != nil {
+		rec.LastSeen = observed // it was looked for since, and not seen
+	}
 	if rec.Raw = raw; code != "JSON" && err == nil {
 		rec.Raw, err = textInJSON(string(raw)) // other formats are a text within the JSON
 	}

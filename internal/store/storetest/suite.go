@@ -47,6 +47,7 @@ func Run(t *testing.T, e Engine) {
 		{"the stalest records have their turn first", stalest},
 		{"the list of a plan is made once and dealt into buckets", lists},
 		{"signals are done with the ids that they asked for", wishes},
+		{"signals of a plan that failed are taken up again", orphans},
 		{"a scan is resumed after its last committed page", resume},
 		{"ids of a search are noted once and settled one by one", twoPhases},
 		{"no slice closes without proof", proof},
