@@ -7,6 +7,7 @@ type Scope string
 const (
 	ScopeExpr   Scope = "EXPR"   // one query: another query never shares its watermark
 	ScopeCustom Scope = "CUSTOM" // one campaign of one query
+	ScopeGlobal Scope = "GLOBAL" // all known records of a source
 )
 
 // Direction is which way a cursor's work goes: a harvest's with time, a backfill's through what is past.

@@ -61,7 +61,8 @@ const (
 	ReasonTooShort = "BELOW_ALIGNMENT" // both ends fall into the same hour, day or month
 	ReasonNotYet   = "NOT_YET"         // it begins after now minus the safety lag
 
-	ReasonNoHistory = "NO_HISTORY" // a backfill would begin where the harvest has been already
+	ReasonNobody    = "NO_CANDIDATES" // no record is to be fetched again
+	ReasonNoHistory = "NO_HISTORY"    // a backfill would begin where the harvest has been already
 )
 
 // PlanWindow decides what a plan asks for.

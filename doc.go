@@ -11,7 +11,7 @@
 //
 // What belongs here: windows and interval algebra ([Window], [Coverage]), what a slice is ([SliceSpec]),
 // how things are named and hashed ([Canonical], [Hash], [PlanKey]), which steps a state machine allows
-// ([Moves]), how two versions of a record are compared ([Decide]), and how failures are classified ([Fault]).
+// ([Moves]), how two versions of a record are compared ([Merge.Decide]), and how failures are classified ([Fault]).
 //
 // What never belongs here: SQL, sockets, files, clocks. The package imports the standard library only, and
 // every function is a function of its arguments. A store method, a planner step or a page commit is correct

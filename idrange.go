@@ -65,6 +65,16 @@ func KnownIDs(key, own string) (source, field string) {
 	return source, field
 }
 
+// What the ids of a bucket are, where they are neither all of the source's nor all of another's: a list that was made with
+// the plan.
+const (
+	PickedIDs = "picked" // known records, chosen by a rule
+	NamedIDs  = "named"  // ids that somebody named, known or not
+)
+
+// ForeignIDs reports whether the ids of a bucket are those of another source, which need not have a record here.
+func ForeignIDs(key string) bool { return key != OwnIDs && key != PickedIDs && key != NamedIDs }
+
 // Bucket is the place of an id among n buckets. It depends on nothing but the id, so everybody finds it there.
 func Bucket(id string, n int64) int64 {
 	sum := sha256.Sum256([]byte(id))

@@ -124,6 +124,23 @@ func ParsePeriod(text string) (Period, error) {
 	return p, nil
 }
 
+// ParseSpan reads a duration as people type it, such as 30d, 2w or 6h, or in the ISO form.
+func ParseSpan(text string) (Period, error) {
+	if n := len(text); n > 1 && strings.Trim(text[:n-1], "0123456789") == "" {
+		switch unit := text[n-1]; unit {
+		case 'd', 'w':
+			text = "P" + strings.ToUpper(text)
+		case 'h', 'm', 's':
+			text = "PT" + strings.ToUpper(text)
+		}
+	}
+	p, err := ParsePeriod(text)
+	if err != nil {
+		return p, fmt.Errorf("%q is not a duration; write 30d, 2w, 6h or P30D", text)
+	}
+	return p, nil
+}
+
 // No period of a harvest is longer; what is within reads back as it was printed.
 const (
 	maxMonths = 12*999_999 + 11

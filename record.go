@@ -11,7 +11,11 @@ type Observation struct {
 	UpdatedAt  *Instant // the provider's own time of change, if it tells one
 	ObservedAt Instant  // when the request that brought it was sent
 	Hash       string   // of the content without what changes by itself
+	Mark       string   // what decides between versions of the same time, if the source says so
 	Deleted    bool     // the provider says that the record is gone
+	MergedInto string   // and which record has taken its place
+	Retracted  bool     // the provider says that the work does not stand any more
+	Signals    []Signal // other records that should be looked at again because of this one
 	Fields     json.RawMessage
 	Raw        []byte
 	RawCode    string // JSON or XML
@@ -22,10 +26,17 @@ type Version struct {
 	UpdatedAt  *Instant
 	ObservedAt Instant
 	Hash       string
+	Mark       string
+	Deleted    bool
 }
 
+// gone reports a deletion that says nothing about when it was.
+func (v Version) gone() bool { return v.Deleted && v.UpdatedAt == nil }
+
 // Version is the part of an observation that decides.
-func (o Observation) Version() Version { return Version{o.UpdatedAt, o.ObservedAt, o.Hash} }
+func (o Observation) Version() Version {
+	return Version{o.UpdatedAt, o.ObservedAt, o.Hash, o.Mark, o.Deleted}
+}
 
 // Decision is what becomes of an observed record.
 type Decision string
@@ -38,29 +49,13 @@ const (
 	Stale   Decision = "STALE"  // older than what we have
 )
 
-// Decide compares an arriving version with the stored one (nil if there is none). Whatever the order in which
-// the same versions arrive, the store ends with the same content: the one that is newest by the provider's
-// time, then by when we asked, then by hash so that a tie has one answer.
-func Decide(old *Version, arriving Version) Decision {
-	switch {
-	case old == nil:
-		return Insert
-	case old.Hash == arriving.Hash:
-		return Same
-	case arriving.Newer(*old):
-		return Replace
-	}
-	return Stale
-}
-
-// Newer orders versions totally. A version without the provider's time is older than one with it.
-func (v Version) Newer(than Version) bool {
-	return cmp.Or(
-		compareOptional(v.UpdatedAt, than.UpdatedAt),
-		cmp.Compare(v.ObservedAt, than.ObservedAt),
-		cmp.Compare(v.Hash, than.Hash),
-	) > 0
-}
+// What a version was, in the biography of its record, where UPDATE would say too little.
+const (
+	ChangeDeleted   Decision = "DELETED"   // the provider says that it is gone
+	ChangeMerged    Decision = "MERGED"    // and that another has taken its place
+	ChangeRetracted Decision = "RETRACTED" // the work does not stand any more
+	ChangeRemapped  Decision = "REMAPPED"  // the provider said the same, and a new mapping reads it differently
+)
 
 func compareOptional(a, b *Instant) int {
 	switch {
@@ -82,9 +77,13 @@ type Record struct {
 	ProviderID      string          `json:"id"`
 	UpdatedAt       *Instant        `json:"updated_at"`
 	Deleted         bool            `json:"deleted"`
+	MergedInto      string          `json:"merged_into,omitempty"`
+	Retracted       bool            `json:"retracted,omitempty"`
+	MissingSince    *Instant        `json:"missing_since,omitempty"` // the provider did not have it when it was asked for by id, and nobody has seen it since
 	Rev             int64           `json:"rev"`
 	FirstSeen       Instant         `json:"first_seen"`
 	LastSeen        Instant         `json:"last_seen"`
+	ChangedAt       Instant         `json:"-"`
 	Fields          json.RawMessage `json:"fields"`
 	Raw             json.RawMessage `json:"raw"`
 	Lineage         *Lineage        `json:"lineage,omitempty"`

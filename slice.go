@@ -14,7 +14,7 @@ const (
 	PurposeNeed      Purpose = "NEED"      // neither covered nor live
 	PurposeLookback  Purpose = "LOOKBACK"  // read again for late arrivals
 	PurposeReconcile Purpose = "RECONCILE" // read again because somebody insists
-	PurposeFill      Purpose = "FILL"      // a gap, or a window in dispute, because somebody asks for it
+	PurposeFill      Purpose = "FILL"      // a gap, a window in dispute or one with items that could not be read, because somebody asks for it
 	PurposeRefresh   Purpose = "REFRESH"   // known records again
 )
 

@@ -22,6 +22,7 @@ type askFlags struct {
 	params                                       []string
 	force, newest, byID, noProbe                 bool
 	idsOf                                        string
+	pick                                         pickFlags
 	priority                                     int
 }
 
@@ -58,6 +59,15 @@ func (a *app) request(ctx context.Context, code string, f askFlags) (planner.Req
 	}
 	req := planner.Request{Source: file, Endpoint: f.endpoint, Contact: c.Contact, BaseURL: strings.TrimSuffix(f.baseURL, "/"), Query: f.query, Force: f.force,
 		Operation: f.operation, Campaign: f.campaign, Newest: f.newest, ByID: f.byID || f.idsOf != "", IDsOf: f.idsOf, Priority: f.priority}
+	if req.Pick, err = f.pick.pick(); err != nil {
+		return req, err
+	}
+	if req.Pick != nil {
+		if f.idsOf != "" {
+			return req, usage("--ids-of takes all ids of another source; it cannot be narrowed")
+		}
+		req.ByID = true
+	}
 	if from, _, _ := strings.Cut(f.idsOf, "."); from != "" {
 		if _, _, err := a.inForce(ctx, from); err != nil {
 			return req, err
@@ -153,4 +163,5 @@ func addIDFlags(c *cobra.Command, f *askFlags) {
 	fl := c.Flags()
 	fl.BoolVar(&f.byID, "by-id", false, "UPDATE: fetch known records by their ids, in place of a stretch of time")
 	fl.StringVar(&f.idsOf, "ids-of", "", "UPDATE: fetch by the ids of another source, such as crossref, or by a field of its records, such as pubmed.doi")
+	f.pick.add(fl)
 }

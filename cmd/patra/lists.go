@@ -171,7 +171,7 @@ func (a *app) cursorCmd() *cobra.Command {
 		columns[cursorView]{
 			names: []string{"id", "source", "operation", "field", "origin", "watermark", "complete through", "moves", "campaign", "query"},
 			row: func(c cursorView) []any {
-				return []any{c.ID, c.Source + "/" + c.Endpoint, c.Operation, c.Key, seconds(c.Origin), seconds(c.Value), seconds(c.SealedThrough), c.Version, c.Campaign, c.Query}
+				return []any{unlessZero(c.ID), c.Source + "/" + c.Endpoint, c.Operation, c.Key, seconds(c.Origin), seconds(c.Value), seconds(c.SealedThrough), c.Version, c.Campaign, c.Query}
 			},
 			empty: "No cursors. " + emptyNext,
 		}))
@@ -197,7 +197,17 @@ func cursorViews(ctx context.Context, s *store.Store, f store.Filter) ([]cursorV
 		}
 		views = append(views, cursorView{c, query})
 	}
-	return views, nil
+	return patrolViews(ctx, s, f, views)
+}
+
+// patrolViews adds the patrols of known records, which have no row of their own: how far they are stands in their plans.
+func patrolViews(ctx context.Context, s *store.Store, f store.Filter, views []cursorView) ([]cursorView, error) {
+	patrols, err := s.Patrols(ctx, f.Source)
+	for _, p := range patrols {
+		views = append(views, cursorView{patra.Cursor{Namespace: patra.Namespace{Source: p.Source, Endpoint: p.Endpoint, Operation: patra.Update, Key: patra.RefreshKey, Scope: patra.ScopeGlobal},
+			Origin: p.First, Value: p.Last, SealedThrough: p.Last, Version: p.Runs, Campaign: patra.Pick{By: patra.PickStale}.Campaign()}, ""})
+	}
+	return views, err
 }
 
 // queryOf is the question of a cursor, which its plans know.

@@ -57,6 +57,9 @@ func (a *app) planCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if file != "" && req.Pick != nil {
+				return usage("--out: which records an update by id is for is decided when it is stored; a file cannot keep that")
+			}
 			if dry {
 				return a.dryRun(c.Context(), req, !f.noProbe, file, out)
 			}

@@ -131,6 +131,7 @@ var originText = map[string]string{patra.OriginUser: "you said so", patra.Origin
 
 var reasonText = map[string]string{patra.ReasonUpToDate: "everything up to the safety lag is planned or done", patra.ReasonInverted: "--from does not lie before --to",
 	patra.ReasonTooShort: "both ends fall into the same day, month or hour to which this source is aligned", patra.ReasonNotYet: "it begins after now minus the safety lag",
+	patra.ReasonNobody:    "no record is to be fetched again",
 	patra.ReasonNoHistory: "it begins where the harvest has been already"}
 
 // days is a set of windows for people: `2026-01-01~2026-01-04, ...`.

@@ -1,73 +1,53 @@
 package main
 
 import (
-	"bufio"
-	"fmt"
-	"os"
+	"context"
 
 	"github.com/spf13/cobra"
 
 	"patra"
+	"patra/internal/store"
 )
 
 func (a *app) recordsCmd() *cobra.Command {
 	c := &cobra.Command{
-		Use: "records", Short: "Take the records", Args: noArgs,
+		Use: "records", Short: "Look at records and take them", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.exportCmd())
+	c.AddCommand(a.recordGetCmd(), a.recordHistoryCmd(), a.recordQueryCmd(), a.recordWhyCmd(), a.exportCmd())
 	return c
 }
 
-func (a *app) exportCmd() *cobra.Command {
-	var form, code, out string
-	var lineage bool
-	c := &cobra.Command{
-		Use: "export", Short: "Write every stored record, one JSON object a line", Args: noArgs,
-		Example: "  patra records export --format jsonl --source crossref > works.jsonl",
-		RunE: func(c *cobra.Command, _ []string) (err error) {
-			if form != "jsonl" {
-				return usage("--format %q is not known; write jsonl", form)
-			}
-			s, err := a.open(c.Context())
-			if err != nil {
-				return err
-			}
-			w := bufio.NewWriterSize(a.stdout, 1<<20)
-			if out != "" {
-				f, err := os.OpenFile(out, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-				if err != nil {
-					return environment(err)
-				}
-				defer f.Close()
-				w = bufio.NewWriterSize(f, 1<<20)
-			}
-			n := int64(0)
-			err = s.Records(c.Context(), code, func(r patra.Record) error {
-				n++
-				if lineage {
-					if r.Lineage, err = s.Lineage(c.Context(), r.BatchID); err != nil {
-						return err
-					}
-					if r.Lineage != nil {
-						r.Lineage.Spec, r.Lineage.Expr = r.SpecFingerprint, r.ExprHash
-					}
-				}
-				return printJSON(w, r, "")
-			})
-			if err != nil {
-				return err
-			}
-			if err := w.Flush(); err != nil {
-				return environment(err)
-			}
-			fmt.Fprintf(a.stderr, "Exported %s.\n", plural(n, "record"))
-			return nil
-		},
+// findRecord looks a record up by its source and id. Without a type, every type that the source has is tried.
+func findRecord(ctx context.Context, s *store.Store, source, recordType, id string) (*patra.Record, error) {
+	types := []string{recordType}
+	if recordType == "" {
+		var err error
+		if types, err = s.RecordTypes(ctx, source); err != nil {
+			return nil, err
+		}
 	}
-	c.Flags().StringVar(&form, "format", "jsonl", "jsonl")
-	c.Flags().StringVar(&code, "source", "", "only this source")
-	c.Flags().StringVar(&out, "out", "", "file to write, in place of standard output")
-	c.Flags().BoolVar(&lineage, "lineage", false, "add the ids of the work that brought each record")
-	return c
+	for _, t := range types {
+		if rec, err := s.Record(ctx, source, t, id); err != nil || rec != nil {
+			return rec, err
+		}
+	}
+	return nil, nil
+}
+
+// storedRecord is a record that must be there.
+func storedRecord(ctx context.Context, s *store.Store, source, recordType, id string) (*patra.Record, error) {
+	rec, err := findRecord(ctx, s, source, recordType, id)
+	if err == nil && rec == nil {
+		err = usage("%s has no record %q; patra records why %s %q tells what is known about it", source, id, source, id)
+	}
+	return rec, err
+}
+
+// addLineage fills in the line of work that a record's last change came along.
+func addLineage(ctx context.Context, s *store.Store, r *patra.Record) (err error) {
+	if r.Lineage, err = s.Lineage(ctx, r.BatchID); err == nil && r.Lineage != nil {
+		r.Lineage.Spec, r.Lineage.Expr = r.SpecFingerprint, r.ExprHash
+	}
+	return err
 }

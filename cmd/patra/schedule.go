@@ -18,7 +18,8 @@ import (
 func (d *duty) fire(ctx context.Context, job string, at patra.Instant) error {
 	i := slices.IndexFunc(d.schedules, func(c config.Schedule) bool { return c.Name == job })
 	c := d.schedules[i]
-	req, err := d.app.request(ctx, c.Source, askFlags{operation: c.Operation, endpoint: c.Endpoint, query: c.Query, campaign: c.Campaign, baseURL: d.baseURL})
+	req, err := d.app.request(ctx, c.Source, askFlags{operation: c.Operation, endpoint: c.Endpoint, query: c.Query, campaign: c.Campaign, baseURL: d.baseURL,
+		byID: c.By == string(patra.PickAll), pick: pickOf(c)})
 	if err != nil {
 		return d.refuse(ctx, c, at, err)
 	}
@@ -32,6 +33,11 @@ func (d *duty) fire(ctx context.Context, job string, at patra.Instant) error {
 		d.log.Info("schedule fired", "schedule", c.Name, "plan", res.Plan.ID, "window", res.Plan.Window.String(), "slices", res.Added)
 	}
 	return err
+}
+
+// pickOf is which records a schedule is for.
+func pickOf(c config.Schedule) pickFlags {
+	return pickFlags{stale: c.Every, signals: c.By == string(patra.PickSignals), mapping: c.By == string(patra.PickMapping)}
 }
 
 // firedBy names a fire, so that of all processes one takes it.

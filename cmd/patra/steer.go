@@ -243,11 +243,11 @@ func (a *app) retryCmd() *cobra.Command {
 		Long: "Retry queues failed and cancelled tasks again, with all their attempts, unless somebody else has read their windows\nmeanwhile or is at it. A plan that was called off is also planned to its end.",
 	}, func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
 		done, err := s.RetryTarget(ctx, t)
-		return steering{Steered: done, Said: retried(t, done), Next: goOn(t)}, err
+		return steering{Steered: done, Said: revivedText(t, done), Next: goOn(t)}, err
 	})
 }
 
-func retried(t patra.Target, done patra.Steered) string {
+func revivedText(t patra.Target, done patra.Steered) string {
 	if done.Revived+done.Covered+done.Uncut == 0 {
 		return fmt.Sprintf("%s: nothing of it has failed or was called off.", t)
 	}

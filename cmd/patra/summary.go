@@ -38,7 +38,8 @@ type summary struct {
 	Disputed    patra.Coverage `json:"disputed"`
 	Interrupted bool           `json:"interrupted"`
 	Probes      int            `json:"probes"`
-	Left        string         `json:"left,omitempty"` // why the plan could not be cut to its end
+	Patrol      *patra.Instant `json:"last_patrol,omitempty"` // of an update of stale records: when the last one was finished
+	Left        string         `json:"left,omitempty"`        // why the plan could not be cut to its end
 	halt        *patra.Control
 
 	source  string
@@ -55,10 +56,26 @@ func (s *summary) measure(ctx context.Context, st *store.Store) error {
 		return err
 	}
 	if s.Plan.CursorID == 0 {
-		s.states, err = st.PlanStates(ctx, s.Plan.ID)
-		return err
+		if s.states, err = st.PlanStates(ctx, s.Plan.ID); err != nil {
+			return err
+		}
+		return s.patrol(ctx, st)
 	}
 	return s.cover(ctx, st)
+}
+
+// patrol reads when the last update of stale records was finished.
+func (s *summary) patrol(ctx context.Context, st *store.Store) error {
+	if s.Plan.Campaign != (patra.Pick{By: patra.PickStale}).Campaign() {
+		return nil
+	}
+	patrols, err := st.Patrols(ctx, s.source)
+	for _, p := range patrols {
+		if p.Endpoint == s.Plan.Endpoint {
+			s.Patrol = &p.Last
+		}
+	}
+	return err
 }
 
 // cover compares what was asked for with what is proved.
@@ -92,7 +109,7 @@ func (s *summary) cover(ctx context.Context, st *store.Store) error {
 
 // print tells a person.
 func (s *summary) print(w io.Writer) {
-	if s.Decision.Window.IsEmpty() && s.Pages == 0 && s.Failed == 0 {
+	if (s.Decision.Window.IsEmpty() || s.Decision.Reason == patra.ReasonNobody) && s.Slices == 0 && s.Pages == 0 && s.Failed == 0 {
 		fmt.Fprintf(w, "Nothing to %s from %s: %s.\n", strings.ToLower(string(s.Plan.Operation)), s.source, reasonText[s.Decision.Reason])
 		s.printCursor(w)
 		return
@@ -128,6 +145,9 @@ func (s *summary) cut() string {
 }
 
 func (s *summary) printCursor(w io.Writer) {
+	if s.Patrol != nil {
+		fmt.Fprintf(w, "  patrol     last finished %s\n", *s.Patrol)
+	}
 	if s.Cursor == nil {
 		return
 	}

@@ -37,9 +37,12 @@ func (a *app) backfillCmd() *cobra.Command {
 func (a *app) updateCmd() *cobra.Command {
 	return a.workCmd(patra.Update, &cobra.Command{
 		Use: "update SOURCE", Short: "Plan and read known records again",
-		Long: "Update reads again what is known. By time it asks an endpoint for what changed in a stretch of time, such as the endpoint\nmodified of pubmed, with a watermark of its own. With --by-id it fetches every known record by its id.",
+		Long: "Update reads again what is known. By time it asks an endpoint for what changed in a stretch of time, such as the endpoint\nmodified of pubmed, with a watermark of its own. By id it fetches known records: all of them with --by-id, those that nobody has looked at for\nlong with --stale, those of an older mapping with --changed-mapping, those that signals ask for with --signals, or those that\nare named with --ids. Which records that are is decided when the plan is made.",
 		Example: `  patra update pubmed --endpoint modified --from 2026-11-01
   patra update pubmed --by-id
+  patra update crossref --stale 30d                      a thirtieth of the known records, the stalest first
+  patra update crossref --signals
+  patra update crossref --ids 10.5555/a,10.5555/b
   patra update unpaywall --ids-of crossref`,
 	}, func(c *cobra.Command, f *askFlags) {
 		addPastFlags(c, f)

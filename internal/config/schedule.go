@@ -19,6 +19,8 @@ type Schedule struct {
 	Query     string            `yaml:"query" json:"query,omitempty"`       // empty for everything
 	Origin    *patra.Instant    `yaml:"origin" json:"origin,omitempty"`     // where the first harvest begins
 	Campaign  string            `yaml:"campaign" json:"campaign,omitempty"` // of a BACKFILL or an UPDATE
+	By        string            `yaml:"by" json:"by,omitempty"`             // of an UPDATE: TIME, or which known records are fetched by their ids
+	Every     string            `yaml:"every" json:"every,omitempty"`       // of an UPDATE by STALE: how old is too old, such as 30d
 	Params    map[string]string `yaml:"params" json:"params,omitempty"`     // of the source
 	Paused    bool              `yaml:"paused" json:"paused,omitempty"`     // kept, and not fired
 }
@@ -70,6 +72,26 @@ func (s Schedule) findings(path string) []finding {
 	all.add(bad("campaign", "a HARVEST has no campaign", "leave it out, or write operation: BACKFILL"),
 		s.Campaign == "" || s.Operation != patra.Harvest)
 	all.add(bad("campaign", fmt.Sprintf("the campaign's name has more than %d bytes", maxCampaign), ""), len(s.Campaign) <= maxCampaign)
+	return append(all, s.pickFindings(path, bad)...)
+}
+
+// Which records an UPDATE is for. Other ways to pick are for people only.
+const byTime = "TIME"
+
+var picks = []string{byTime, string(patra.PickAll), string(patra.PickStale), string(patra.PickSignals), string(patra.PickMapping)}
+
+func (s Schedule) pickFindings(path string, bad func(key, text, hint string) finding) []finding {
+	var all findings
+	all.add(bad("by", "only an UPDATE says which records it is for", "leave it out, or write operation: UPDATE"), s.By == "" || s.Operation == patra.Update)
+	if s.By != "" {
+		all.add(oneOf(path+".by", s.By, picks))
+	}
+	all.add(bad("every", "an update of stale records needs to know how old is too old", "write every: 30d"), s.Every != "" || s.By != string(patra.PickStale))
+	all.add(bad("every", "only an update of stale records has an age", "leave it out, or write by: STALE"), s.Every == "" || s.By == string(patra.PickStale))
+	if s.Every != "" {
+		_, err := patra.ParseSpan(s.Every)
+		all.add(bad("every", fmt.Sprintf("%q is not a duration", s.Every), "write one such as 30d, 2w or 12h"), err == nil)
+	}
 	return all
 }
 

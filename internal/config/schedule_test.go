@@ -78,6 +78,16 @@ func TestProblemsOfSchedules(t *testing.T) {
 			`patra.yaml:2:59: a HARVEST has no campaign (BAD_VALUE at schedules[0].campaign). Leave it out, or write operation: BACKFILL`}},
 		{"a long campaign", "schedules:\n  - {name: a, " + good + ", operation: UPDATE, campaign: " + strings.Repeat("x", 65) + "}\n", []string{
 			`patra.yaml:2:78: the campaign's name has more than 64 bytes (BAD_VALUE at schedules[0].campaign)`}},
+		{"records of a harvest", "schedules:\n  - {name: a, " + good + ", by: STALE, every: 30d}\n", []string{
+			`patra.yaml:2:53: only an UPDATE says which records it is for (BAD_VALUE at schedules[0].by). Leave it out, or write operation: UPDATE`}},
+		{"records of some kind", "schedules:\n  - {name: a, " + good + ", operation: UPDATE, by: AGE}\n", []string{
+			`patra.yaml:2:72: schedules[0].by is "AGE", and must be one of TIME, ALL, STALE, SIGNALS, MAPPING (BAD_VALUE at schedules[0].by)`}},
+		{"stale records of any age", "schedules:\n  - {name: a, " + good + ", operation: UPDATE, by: STALE}\n", []string{
+			`patra.yaml:2:5: an update of stale records needs to know how old is too old (BAD_VALUE at schedules[0].every). Write every: 30d`}},
+		{"an age", "schedules:\n  - {name: a, " + good + ", operation: UPDATE, by: STALE, every: soon}\n", []string{
+			`patra.yaml:2:86: "soon" is not a duration (BAD_VALUE at schedules[0].every). Write one such as 30d, 2w or 12h`}},
+		{"an age of signals", "schedules:\n  - {name: a, " + good + ", operation: UPDATE, by: SIGNALS, every: 30d}\n", []string{
+			`patra.yaml:2:88: only an update of stale records has an age (BAD_VALUE at schedules[0].every). Leave it out, or write by: STALE`}},
 		{"a variable that is not set", "schedules:\n  - {name: a, cron: \"@daily\", source: \"${env:GONE}\"}\n", []string{
 			`patra.yaml:2:39: the environment variable "GONE" is not set (MISSING_ENV at schedules[0].source). Set it, or write the value here`}},
 	}

@@ -165,7 +165,7 @@ func twoEndpoints(t *testing.T) *source.File {
 	}
 	text := strings.NewReplacer("perSecond: 3, burst: 3", "perSecond: 100000, burst: 1000", "initial: 500ms, max: 30s", "initial: 1ms, max: 2ms", "pageSize: 200", "pageSize: 50").Replace(string(data))
 	from := strings.Index(text, "  works:\n")
-	rest := strings.Index(text, "\nquery:")
+	rest := strings.Index(text, "\n  # One work by its DOI") // and what follows stays as it is
 	block := text[from:rest]
 	second := strings.NewReplacer("  works:\n", "  again:\n", "order: asc}}", "order: asc}, headers: {X-Endpoint: again}}").Replace(block)
 	f, err := source.Load("crossref.yaml", []byte(text[:from]+strings.Replace(block, "role: SEARCH", "role: SEARCH\n    default: true", 1)+"\n"+second+text[rest:]))

@@ -208,10 +208,10 @@ func (d *details) believe(res patra.PageResult) error {
 	return nil
 }
 
-// foreign reports whether the ids are those of another source.
+// foreign reports whether the ids are those of another source, or of a person: nobody knows whether they are known here.
 func (d *details) foreign() bool {
 	ids := d.claim.Slice.Spec.Range
-	return ids != nil && ids.Kind == patra.RangeBucket && ids.Key != patra.OwnIDs
+	return ids != nil && ids.Kind == patra.RangeBucket && (patra.ForeignIDs(ids.Key) || ids.Key == patra.NamedIDs)
 }
 
 // outcomes settles the ids of a page. One that was left out of a larger answer stays open and is asked for alone.

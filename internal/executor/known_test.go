@@ -150,3 +150,66 @@ func TestIdsOfAnotherSource(t *testing.T) {
 	}
 	storetest.CheckInvariants(t, db)
 }
+
+// TestSomeRecordsAreFetchedAgain: a list that is made with the plan is worked through, signals are settled with it, and a
+// record that the provider has lost is marked and stays.
+func TestSomeRecordsAreFetchedAgain(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		file, err := source.Load("crossref.yaml", []byte(shippedFast(t, "crossref")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		provider := sim.New(sim.Config{Seed: 9, From: from, To: to, PerDay: 20, Exact: true})
+		var lost atomic.Value
+		lost.Store("")
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if id := lost.Load().(string); id != "" && strings.HasSuffix(r.URL.Path, "/works/"+id) {
+				w.WriteHeader(http.StatusNotFound)
+				_, _ = io.WriteString(w, "Resource not found.")
+				return
+			}
+			provider.Handler().ServeHTTP(w, r)
+		}))
+		t.Cleanup(server.Close)
+		st, dbURL, plan := planOn(t, e, file, nil, server.URL)
+		if err := runner(t, st, plan).Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		var ids []string
+		if err := st.Find(t.Context(), store.RecordQuery{Limit: 3}, func(r patra.Record) error {
+			ids = append(ids, r.ProviderID)
+			return nil
+		}); err != nil {
+			t.Fatal(err)
+		}
+		lost.Store(ids[0])
+		if n, err := st.AddSignals(t.Context(), patra.InstantOf(time.Now()), "crossref", "work", append(ids, "10.1/nobody"), patra.SignalManual, ""); err != nil || n != 4 {
+			t.Fatal(n, err)
+		}
+		p := &planner.Planner{Store: st, Config: planner.Config{TaskAttempts: 5, Target: 2, MaxPages: 1000, MinStep: time.Minute}}
+		update, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Operation: patra.Update, ByID: true, Pick: &patra.Pick{By: patra.PickSignals}, Contact: "t@example.org", BaseURL: server.URL})
+		if err != nil || update.Added != 2 {
+			t.Fatalf("%+v, %v", update, err)
+		}
+		x := runner(t, st, update)
+		x.Config.PlanID = update.Plan.ID
+		x.Done = func(ctx context.Context) (bool, error) {
+			states, err := st.PlanStates(ctx, update.Plan.ID)
+			return states[patra.Ready] == 0, err
+		}
+		if err := x.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if states, err := st.PlanStates(t.Context(), update.Plan.ID); err != nil || states[patra.Succeeded] != 2 {
+			t.Errorf("%v, %v", states, err)
+		}
+		if done, err := st.Signals(t.Context(), store.Filter{Status: patra.SignalDone}); err != nil || len(done) != 4 {
+			t.Errorf("%+v, %v", done, err)
+		}
+		r, err := st.Record(t.Context(), "crossref", "work", ids[0])
+		if err != nil || r.MissingSince == nil || r.Deleted || r.Rev != 1 {
+			t.Errorf("%+v, %v", r, err)
+		}
+		storetest.CheckInvariants(t, storetest.Inspect(t, dbURL))
+	})
+}

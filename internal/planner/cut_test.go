@@ -102,7 +102,7 @@ func TestPlanningAgainAfterAnySuccessesAndFailuresConverges(t *testing.T) {
 		w := days(0, 12)
 		covered, live := patra.Coverage{}, patra.Coverage{}
 		for round := 0; ; round++ {
-			parts := toDo(patra.Backfill, w, w.From, covered, live, nil, false, false)
+			parts := toDo(patra.Backfill, w, w.From, covered, live, nil, "", false)
 			if len(parts) == 0 && len(live) == 0 {
 				break
 			}
@@ -148,7 +148,7 @@ func TestBelowTheWatermarkAllIsReadAgainAndAboveItWhatIsNeitherCoveredNorLive(t 
 	rapid.Check(t, func(t *rapid.T) {
 		window := patra.Window{From: moment().Draw(t, "from"), To: moment().Draw(t, "to")}
 		watermark, covered, live := moment().Draw(t, "watermark"), coverages().Draw(t, "covered"), coverages().Draw(t, "live")
-		got := byPurpose(toDo(patra.Harvest, window, watermark, covered, live, nil, false, false))
+		got := byPurpose(toDo(patra.Harvest, window, watermark, covered, live, nil, "", false))
 		below := patra.NewCoverage(window).Clip(patra.Window{From: start - patra.Day, To: watermark})
 		if !slices.Equal(got[patra.PurposeLookback], below) {
 			t.Fatalf("the look-back is %v, want %v", got[patra.PurposeLookback], below)
@@ -157,11 +157,11 @@ func TestBelowTheWatermarkAllIsReadAgainAndAboveItWhatIsNeitherCoveredNorLive(t 
 		if !slices.Equal(got[patra.PurposeNeed], above) {
 			t.Fatalf("the need is %v, want %v", got[patra.PurposeNeed], above)
 		}
-		history := byPurpose(toDo(patra.Backfill, window, watermark, covered, live, nil, false, false))
+		history := byPurpose(toDo(patra.Backfill, window, watermark, covered, live, nil, "", false))
 		if want := patra.NewCoverage(window).Minus(covered).Minus(live); !slices.Equal(history[patra.PurposeNeed], want) || len(history) > 1 {
 			t.Fatalf("history needs %v, want %v and nothing twice", history, want)
 		}
-		all := byPurpose(toDo(patra.Harvest, window, watermark, covered, live, nil, true, false))
+		all := byPurpose(toDo(patra.Harvest, window, watermark, covered, live, nil, patra.PurposeReconcile, false))
 		if !slices.Equal(all[patra.PurposeReconcile], patra.NewCoverage(window)) || len(all) > 1 {
 			t.Fatalf("under force %v is read", all)
 		}
@@ -172,7 +172,7 @@ func TestWhatAPlanHasCutIsNotCutAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		window := patra.Window{From: moment().Draw(t, "from"), To: moment().Draw(t, "to")}
 		watermark, covered, sliced := moment().Draw(t, "watermark"), coverages().Draw(t, "covered"), coverages().Draw(t, "sliced")
-		force := rapid.Bool().Draw(t, "force")
+		force := rapid.SampledFrom([]patra.Purpose{"", patra.PurposeReconcile, patra.PurposeFill}).Draw(t, "force")
 		var first, again []patra.Window
 		for _, p := range toDo(patra.Harvest, window, watermark, covered, nil, nil, force, false) {
 			first = append(first, p.Window)

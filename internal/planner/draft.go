@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"iter"
+	"maps"
 	"strings"
 	"time"
 
@@ -27,19 +28,22 @@ type Draft struct {
 
 // sliceParams is how a plan is cut. It is stored with the plan, so that whoever goes on with it cuts in the same way.
 type sliceParams struct {
-	Step      patra.Period `json:"step"`
-	MinStep   patra.Period `json:"min_step"`
-	MaxSpan   patra.Period `json:"max_span"`
-	Precision patra.Unit   `json:"precision,omitempty"`
-	Target    int64        `json:"target"`
-	MaxPages  int64        `json:"max_pages"`
-	Newest    bool         `json:"newest_first,omitempty"`
-	Force     bool         `json:"force,omitempty"`
-	Fill      bool         `json:"fill,omitempty"`
-	Disputed  bool         `json:"disputed,omitempty"` // of a fill: what is in dispute too
-	Trigger   string       `json:"trigger,omitempty"`
-	IDsOf     string       `json:"ids_of,omitempty"`  // of an update by id: where the ids are from
-	Buckets   int64        `json:"buckets,omitempty"` // and how many slices they are dealt into
+	Step      patra.Period  `json:"step"`
+	MinStep   patra.Period  `json:"min_step"`
+	MaxSpan   patra.Period  `json:"max_span"`
+	Precision patra.Unit    `json:"precision,omitempty"`
+	Target    int64         `json:"target"`
+	MaxPages  int64         `json:"max_pages"`
+	Newest    bool          `json:"newest_first,omitempty"`
+	Force     bool          `json:"force,omitempty"`
+	Purpose   patra.Purpose `json:"purpose,omitempty"` // under force
+	Fill      bool          `json:"fill,omitempty"`
+	Disputed  bool          `json:"disputed,omitempty"` // of a fill: what is in dispute too
+	Trigger   string        `json:"trigger,omitempty"`
+	IDsOf     string        `json:"ids_of,omitempty"`  // of an update by id: where the ids are from
+	Buckets   int64         `json:"buckets,omitempty"` // and how many slices they are dealt into
+	Pick      *patra.Pick   `json:"pick,omitempty"`    // which of them, where it is not all
+	Known     int64         `json:"known,omitempty"`   // how many that were
 }
 
 // Draft decides a plan without storing anything.
@@ -130,6 +134,8 @@ func possible(spec *source.Spec, req Request) error {
 		return patra.Problems{{Code: "CONFLICT", Path: "by-id", Text: "only an UPDATE fetches known records by their ids"}}
 	case req.IDsOf != "" && !req.ByID:
 		return patra.Problems{{Code: "CONFLICT", Path: "ids-of", Text: "ids of another source are for an UPDATE by id"}}
+	case req.Pick != nil && (!req.ByID || req.IDsOf != ""):
+		return patra.Problems{{Code: "CONFLICT", Path: "by-id", Text: "a choice of known records is for an UPDATE by id of the source itself"}}
 	case req.ByID:
 		return spec.Fetchable()
 	}
@@ -141,6 +147,8 @@ func campaign(req Request) string {
 	switch {
 	case req.Operation == patra.Harvest || req.Operation == "":
 		return ""
+	case req.Campaign == "" && req.Pick != nil:
+		return req.Pick.Campaign()
 	case req.Campaign == "" && req.ByID:
 		return "ids" + strings.TrimSuffix("-of-"+req.IDsOf, "-of-")
 	case req.Campaign == "":
@@ -217,12 +225,15 @@ func (p *Planner) adapted(ctx context.Context, d *Draft, in patra.WindowInputs) 
 // describe writes the plan down.
 func (p *Planner) describe(ctx context.Context, d *Draft, req Request) error {
 	s := d.Spec
-	buckets, err := p.buckets(ctx, s, req)
+	known, buckets, err := p.buckets(ctx, d.Decision.Now, s, req)
 	if err != nil {
 		return err
 	}
+	if req.Pick != nil && known == 0 && d.Decision.Reason == "" {
+		d.Decision.Reason = patra.ReasonNobody
+	}
 	params := sliceParams{Step: s.Window.Size, MinStep: s.MinStep(p.Config.MinStep), MaxSpan: s.MaxSpan(), Precision: s.Window.Precision,
-		Target: p.Config.Target, MaxPages: p.Config.MaxPages, Newest: req.Newest, Force: req.Force, Trigger: cmp.Or(req.By.Type, patra.TriggerManual), IDsOf: req.IDsOf, Buckets: buckets}
+		Target: p.Config.Target, MaxPages: p.Config.MaxPages, Newest: req.Newest, Force: req.Force, Purpose: req.Purpose, Trigger: cmp.Or(req.By.Type, patra.TriggerManual), IDsOf: req.IDsOf, Buckets: buckets, Pick: req.Pick, Known: known}
 	if req.Fill != nil {
 		params.Fill, params.Disputed = true, req.Fill.Disputed
 	}
@@ -251,12 +262,48 @@ func (p *Planner) describe(ctx context.Context, d *Draft, req Request) error {
 }
 
 // buckets is how many slices the known ids are dealt into.
-func (p *Planner) buckets(ctx context.Context, spec *source.Spec, req Request) (int64, error) {
-	if !req.ByID {
-		return 0, nil
+func (p *Planner) buckets(ctx context.Context, now patra.Instant, spec *source.Spec, req Request) (known, buckets int64, err error) {
+	switch {
+	case !req.ByID:
+		return 0, 0, nil
+	case req.Pick == nil:
+		known, err = p.known(ctx, spec, req.IDsOf)
+		return known, max((known+p.Config.Target-1)/p.Config.Target, 1), err
 	}
-	known, err := p.known(ctx, spec, req.IDsOf)
-	return max((known+p.Config.Target-1)/p.Config.Target, 1), err
+	if known, err = p.known(ctx, spec, ""); err != nil {
+		return 0, 0, err
+	}
+	*req.Pick = req.Pick.At(now, known)
+	if req.Pick.By == patra.PickMapping {
+		if req.Pick.Specs, err = p.otherMappings(ctx, spec); err != nil {
+			return 0, 0, err
+		}
+	}
+	known, err = p.Store.CountCandidates(ctx, spec.Source, spec.RecordType, *req.Pick)
+	return known, (known + p.Config.Target - 1) / p.Config.Target, err
+}
+
+// otherMappings are the specs by which records were read, and whose mapping is not the present one.
+func (p *Planner) otherMappings(ctx context.Context, spec *source.Spec) (others []string, err error) {
+	all, err := p.Store.SpecsOf(ctx, spec.Source)
+	if err != nil {
+		return nil, err
+	}
+	now := spec.Records().Mapping
+	for _, fingerprint := range all {
+		body, err := p.Store.Snapshot(ctx, fingerprint)
+		if err != nil {
+			return nil, err
+		}
+		then, err := source.FromSnapshot(fingerprint, body)
+		if err != nil {
+			return nil, err
+		}
+		if !maps.Equal(then.Records().Mapping, now) {
+			others = append(others, fingerprint)
+		}
+	}
+	return others, nil
 }
 
 // known is how many ids an update by id has to go by.

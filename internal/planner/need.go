@@ -1,6 +1,7 @@
 package planner
 
 import (
+	"cmp"
 	"context"
 	"slices"
 
@@ -23,7 +24,7 @@ func (p *Planner) need(ctx context.Context, j *job, c *patra.Cursor) (version in
 		return j.plan.SliceCount, []part{{w, patra.PurposeRefresh}}, nil
 	}
 	if c == nil {
-		return 0, toDo(j.plan.Operation, w, w.From, nil, nil, nil, j.Force, j.Newest), nil
+		return 0, toDo(j.plan.Operation, w, w.From, nil, nil, nil, j.again(), j.Newest), nil
 	}
 	now, covered, live, err := p.Store.Need(ctx, c.ID)
 	if err != nil {
@@ -39,13 +40,21 @@ func (p *Planner) need(ctx context.Context, j *job, c *patra.Cursor) (version in
 		disputed, err := p.disputed(ctx, j, c)
 		return now.PlanVersion, toFill(w, covered, live, disputed, sliced), err
 	}
-	return now.PlanVersion, toDo(j.plan.Operation, w, j.watermark, covered, live, sliced, j.Force, j.Newest), nil
+	return now.PlanVersion, toDo(j.plan.Operation, w, j.watermark, covered, live, sliced, j.again(), j.Newest), nil
+}
+
+// again is why all of the window is read, whatever is covered; empty if it is not.
+func (j *job) again() patra.Purpose {
+	if !j.Force {
+		return ""
+	}
+	return cmp.Or(j.Purpose, patra.PurposeReconcile)
 }
 
 // toDo is the planning rule. A harvest reads again, for late arrivals, what lay below its watermark when the window was
 // decided; what others have covered since is no look-back of this plan. Everything else is read only where it is neither
-// covered nor live; under force all of it. What the same plan has cut already is never cut twice.
-func toDo(op patra.Operation, w patra.Window, watermark patra.Instant, covered, live, sliced patra.Coverage, force, newest bool) []part {
+// covered nor live, or all of it again if somebody insists. What the same plan has cut already is never cut twice.
+func toDo(op patra.Operation, w patra.Window, watermark patra.Instant, covered, live, sliced patra.Coverage, again patra.Purpose, newest bool) []part {
 	whole := patra.NewCoverage(w)
 	var parts []part
 	add := func(c patra.Coverage, why patra.Purpose) {
@@ -54,8 +63,8 @@ func toDo(op patra.Operation, w patra.Window, watermark patra.Instant, covered, 
 		}
 	}
 	switch {
-	case force:
-		add(whole, patra.PurposeReconcile)
+	case again != "":
+		add(whole, again)
 	case op == patra.Harvest:
 		below := whole.Clip(patra.Window{From: w.From, To: watermark})
 		add(below, patra.PurposeLookback)

@@ -39,7 +39,23 @@ func (p *Planner) Plan(ctx context.Context, now patra.Instant, req Request) (*Re
 	if err := p.store(ctx, now, d); err != nil {
 		return nil, err
 	}
+	if err := p.freeze(ctx, now, d, req.Pick); err != nil {
+		return nil, err
+	}
 	return p.fill(ctx, now, d, true)
+}
+
+// freeze makes the list of an update that is for some records only, before anything of it can run. A plan that was found
+// has its list already.
+func (p *Planner) freeze(ctx context.Context, now patra.Instant, d *Draft, pick *patra.Pick) error {
+	if pick == nil || d.Plan.Status != patra.Draft {
+		return nil
+	}
+	var params sliceParams
+	if err := json.Unmarshal(d.Plan.SliceParams, &params); err != nil {
+		return err
+	}
+	return p.Store.Freeze(ctx, now, d.Plan.ID, d.Spec.Source, d.Spec.RecordType, *pick, params.Buckets)
 }
 
 // store keeps the plan without slices, and the cursor that it is for.
@@ -63,7 +79,7 @@ func (p *Planner) store(ctx context.Context, now patra.Instant, d *Draft) error 
 // accept writes down that somebody asked.
 func (p *Planner) accept(ctx context.Context, now patra.Instant, req Request) (int64, error) {
 	params, err := json.Marshal(map[string]any{"from": req.From, "to": req.To, "query": req.Query, "params": req.Params, "base_url": req.BaseURL, "force": req.Force,
-		"campaign": req.Campaign, "by_id": req.ByID, "ids_of": req.IDsOf, "newest_first": req.Newest, "first": req.First, "priority": req.Priority, "fill": req.Fill})
+		"campaign": req.Campaign, "by_id": req.ByID, "ids_of": req.IDsOf, "pick": req.Pick, "newest_first": req.Newest, "first": req.First, "priority": req.Priority, "fill": req.Fill})
 	if err != nil {
 		return 0, err
 	}
@@ -112,6 +128,9 @@ func (p *Planner) Continue(ctx context.Context, now patra.Instant, plan patra.Pl
 		res := &Result{Draft: *d}
 		res.Plan.Reason = why
 		return res, nil
+	}
+	if err := p.freeze(ctx, now, d, j.Pick); err != nil { // whoever began it may have died before
+		return nil, err
 	}
 	return p.fill(ctx, now, d, false)
 }

@@ -65,6 +65,13 @@ type Past interface {
 	CountRecords(ctx context.Context, source string) (int64, error)
 }
 
+// Picks tells which records an update by id is for, and keeps the list with the plan.
+type Picks interface {
+	CountCandidates(ctx context.Context, source, recordType string, p patra.Pick) (int64, error)
+	Freeze(ctx context.Context, now patra.Instant, planID int64, source, recordType string, p patra.Pick, buckets int64) error
+	SpecsOf(ctx context.Context, source string) ([]string, error)
+}
+
 // Splits hands out slices that ended early and puts their children in their place. Split fails with
 // patra.ErrIllegalMove when another planner was faster.
 type Splits interface {
@@ -82,6 +89,7 @@ type Store interface {
 	Plans
 	Queue
 	Past
+	Picks
 	Splits
 }
 
@@ -134,10 +142,12 @@ type Request struct {
 	From, To  *patra.Instant
 	First     *patra.Instant  // where the first harvest begins, in place of what the source says
 	ByID      bool            // of an UPDATE: known records, one by one
+	Pick      *patra.Pick     // of an UPDATE by id: which records; nil is all that are known
 	IDsOf     string          // of an UPDATE by id: SOURCE or SOURCE.FIELD whose values are the ids; empty is the source itself
 	Newest    bool            // newest first
 	BaseURL   string          // a mirror or a simulator in place of the source's own address
 	Origin    json.RawMessage // which layer each setting is from, for those who ask later
+	Purpose   patra.Purpose   // why what is covered is read again; empty is RECONCILE
 	Force     bool            // plan again although the same plan exists, and read again what is covered
 	Fill      *Fill           // read what is missing of one cursor, and nothing else
 	Priority  int             // 0 is that of the operation

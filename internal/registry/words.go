@@ -64,6 +64,8 @@ func Words() patra.Dictionary {
 		"reg_expr_upper":     {Items: []string{"INCLUSIVE", "EXCLUSIVE"}},
 		"reg_expr_escape":    {Items: []string{"REFUSE", "BACKSLASH", "DOUBLE"}},
 		"reg_transform":      {Items: []string{"LOWER", "UPPER"}},
+		"ing_signal_reason":  {Items: []string{"RETRACTED", "ERRATUM", "MERGED", "MISSING_FIELD", "QUARANTINE", "REMAP", "STALE", "MANUAL"}},
+		"reg_merge_nulls":    {Items: []string{"OVERWRITE", "FILL"}},
 		"ing_slice_strategy": {Items: []string{"TIME", "ID_RANGE", "CURSOR_LANDMARK", "VOLUME_BUDGET", "HYBRID"}},
 	}
 }

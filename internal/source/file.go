@@ -21,6 +21,7 @@ type File struct {
 	Endpoints  map[string]Endpoint  `yaml:"endpoints" json:"endpoints"`
 	Query      expr.Grammar         `yaml:"query" json:"query"`
 	Mapping    Mapping              `yaml:"mapping" json:"mapping,omitempty"`
+	Merge      Merge                `yaml:"merge" json:"merge,omitzero"`
 }
 
 // Parameter is something the user of a source sets, such as the set of a repository.
@@ -99,6 +100,7 @@ type Detail struct {
 	IDsParam string `yaml:"idsParam" json:"idsParam"`
 	Batch    int    `yaml:"batch" json:"batch"`
 	Join     string `yaml:"join" json:"join,omitempty"`
+	Each     string `yaml:"each" json:"each,omitempty"` // how one id is written: {{id}}, or {{1}} and {{2}} for the parts of one that has several
 }
 
 // Request is what never changes about a request. A parameter whose name stands as ${name} in the path goes there.
@@ -135,16 +137,19 @@ type Token struct {
 
 // Response is where things stand in an answer.
 type Response struct {
-	Format    string    `yaml:"format" json:"format"`
-	Items     string    `yaml:"items" json:"items"`
-	Order     string    `yaml:"order" json:"order,omitempty"` // where the ids stand, when items is a map by id
-	ID        Paths     `yaml:"id" json:"id"`
-	NoID      string    `yaml:"noId" json:"noId,omitempty"` // QUARANTINE, or HASH: the content is its own id
-	UpdatedAt Paths     `yaml:"updatedAt" json:"updatedAt,omitempty"`
-	Deleted   *Mark     `yaml:"deleted" json:"deleted,omitempty"`
-	Total     Total     `yaml:"total" json:"total"`
-	Volatile  []string  `yaml:"volatile" json:"volatile,omitempty"` // parts that change without the record changing
-	Errors    []Failure `yaml:"errors" json:"errors,omitempty"`
+	Format     string    `yaml:"format" json:"format"`
+	Items      string    `yaml:"items" json:"items"`
+	Order      string    `yaml:"order" json:"order,omitempty"` // where the ids stand, when items is a map by id
+	ID         Paths     `yaml:"id" json:"id"`
+	NoID       string    `yaml:"noId" json:"noId,omitempty"` // QUARANTINE, or HASH: the content is its own id
+	UpdatedAt  Paths     `yaml:"updatedAt" json:"updatedAt,omitempty"`
+	Deleted    *Mark     `yaml:"deleted" json:"deleted,omitempty"`
+	MergedInto string    `yaml:"mergedInto" json:"mergedInto,omitempty"` // where the id of the record stands that took this one's place
+	Retracted  *Mark     `yaml:"retracted" json:"retracted,omitempty"`
+	Signals    []Notice  `yaml:"signals" json:"signals,omitempty"`
+	Total      Total     `yaml:"total" json:"total"`
+	Volatile   []string  `yaml:"volatile" json:"volatile,omitempty"` // parts that change without the record changing
+	Errors     []Failure `yaml:"errors" json:"errors,omitempty"`
 }
 
 // Paths is one path or several. For an id all of them together are the id; for a time the first that is there counts.

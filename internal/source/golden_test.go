@@ -193,6 +193,15 @@ func (a *account) item(o patra.Observation) {
 	if o.Deleted {
 		a.line("deleted     yes")
 	}
+	if o.MergedInto != "" {
+		a.line("merged into %s", o.MergedInto)
+	}
+	if o.Retracted {
+		a.line("retracted   yes")
+	}
+	for _, s := range o.Signals {
+		a.line("signal      %s for %s", s.Reason, s.ID)
+	}
 	a.line("%s", a.indented(o.Fields, ""))
 }
 

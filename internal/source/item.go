@@ -28,7 +28,7 @@ func (p *Program) Item(raw []byte, observedAt patra.Instant) (patra.Observation,
 	if o.UpdatedAt, err = p.readTime(doc); err != nil {
 		return o, err
 	}
-	o.Deleted = p.readDeleted(doc)
+	p.readStanding(doc, &o)
 	if o.Fields, err = p.readFields(doc); err != nil {
 		return o, err
 	}
@@ -38,6 +38,7 @@ func (p *Program) Item(raw []byte, observedAt patra.Instant) (patra.Observation,
 	if noID != nil {
 		o.ID = "sha256:" + o.Hash
 	}
+	o.Signals = p.signals(doc, o.ID)
 	return o, nil
 }
 
@@ -108,16 +109,32 @@ func parseTime(text string) (patra.Instant, error) {
 	return 0, err
 }
 
-func (p *Program) readDeleted(doc any) bool {
-	if p.deleted == nil {
-		return false
+// readStanding reads what an item says about the record as a whole: that it is gone, that another has taken its place,
+// that it does not stand any more, which of its versions it is.
+func (p *Program) readStanding(doc any, o *patra.Observation) {
+	r := p.Spec.Response
+	o.Deleted = p.deleted != nil && said(p.deleted.find(doc), r.Deleted.Equals)
+	o.Retracted = p.retracted != nil && said(p.retracted.find(doc), r.Retracted.Equals)
+	if o.MergedInto = firstText(p.merged, doc); o.MergedInto != "" {
+		o.Deleted = true
 	}
-	found := p.deleted.find(doc)
-	if len(found) == 0 || found[0] == nil || found[0] == false {
-		return false
+	o.Mark = firstText(p.mark, doc)
+}
+
+// firstText is the first thing that a path finds, as text that fits the columns of ids.
+func firstText(p *path, doc any) string {
+	if p == nil {
+		return ""
+	}
+	found := p.find(doc)
+	if len(found) == 0 || found[0] == nil {
+		return ""
 	}
 	text, _ := textOf(found[0])
-	return p.Spec.Response.Deleted.Equals == "" || text == p.Spec.Response.Deleted.Equals
+	if text = strings.TrimSpace(text); len(text) > maxID {
+		return ""
+	}
+	return text
 }
 
 func (p *Program) readFields(doc any) (json.RawMessage, error) {

@@ -142,6 +142,8 @@ func (c *checker) path(at, format, value string) {
 
 func lastPart(path string) string { return path[strings.LastIndexByte(path, '.')+1:] }
 
+var idHole = regexp.MustCompile(`\{\{(id|[1-9])\}\}`)
+
 var codeForm = regexp.MustCompile(`^[a-z][a-z0-9-]{0,46}$`)
 
 // validate checks what the types cannot: words, ranges, paths, and that the parts fit together.
@@ -166,6 +168,7 @@ func validate(doc *strictyaml.Document, f *File) patra.Problems {
 		}
 	}
 	c.mapping("mapping", format, f.Mapping)
+	c.merge(f)
 	slices.SortStableFunc(c.found, func(a, b patra.Problem) int { return a.Line - b.Line })
 	return c.found
 }
@@ -269,6 +272,9 @@ func (c *checker) endpoint(at string, e Endpoint, f *File) {
 func (c *checker) detail(at string, d Detail) {
 	c.required(at+".idsParam", d.IDsParam)
 	c.positive(at+".batch", d.Batch >= 1, "batch is at least 1")
+	if d.Each != "" && !idHole.MatchString(d.Each) {
+		c.add(at+".each", "BAD_VALUE", fmt.Sprintf("each %q has no place for an id", d.Each), "write {{id}}, or {{1}} and {{2}} for its parts")
+	}
 }
 
 func (c *checker) mapping(at, format string, m Mapping) {
@@ -340,6 +346,15 @@ func (c *checker) response(at string, r Response) {
 	}
 	if r.Deleted != nil {
 		c.path(at+".deleted.path", r.Format, r.Deleted.Path)
+	}
+	if r.Retracted != nil {
+		c.path(at+".retracted.path", r.Format, r.Retracted.Path)
+	}
+	if r.MergedInto != "" {
+		c.path(at+".mergedInto", r.Format, r.MergedInto)
+	}
+	for i, n := range r.Signals {
+		c.notice(fmt.Sprintf("%s.signals[%d]", at, i), r.Format, n)
 	}
 	for i, v := range r.Volatile {
 		if r.Format == formatXML {

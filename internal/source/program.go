@@ -20,6 +20,10 @@ type Program struct {
 	id        []path
 	updatedAt []path
 	deleted   *path
+	retracted *path
+	merged    *path
+	mark      *path // what decides between versions of the same time
+	notices   []notice
 	failures  []failure
 	fields    map[string]*mapping
 }
@@ -47,10 +51,18 @@ func (s *Spec) Compile() (*Program, error) {
 	if s.Response.Deleted != nil {
 		p.deleted = c.optional(s.Response.Deleted.Path)
 	}
+	if s.Response.Retracted != nil {
+		p.retracted = c.optional(s.Response.Retracted.Path)
+	}
+	p.merged = c.optional(s.Response.MergedInto)
+	for _, n := range s.Response.Signals {
+		p.notices = append(p.notices, c.notice(n))
+	}
 	for _, f := range s.Response.Errors {
 		p.failures = append(p.failures, failure{Failure: f, path: c.optional(f.Path), match: c.regexp(f.Match)})
 	}
 	if s.Detail == nil { // where there are two phases, the mapping reads the second
+		p.mark = c.optional(s.Merge.by())
 		for name, text := range s.Mapping {
 			p.fields[name] = c.mapping(text)
 		}

@@ -92,10 +92,26 @@ func (s *Spec) BuildIDs(ids []string, baseURL string, vars Vars) (Call, error) {
 	return second.build(baseURL, vars, func() (url.Values, error) {
 		params, err := second.params(expr.All(), patra.Window{}, "", vars)
 		if err == nil {
-			params.Set(s.Detail.IDsParam, strings.Join(ids, cmp.Or(s.Detail.Join, ",")))
+			params.Set(s.Detail.IDsParam, s.Detail.written(ids, len(second.Response.ID)))
 		}
 		return params, err
 	}, "")
+}
+
+// written is how a provider wants some ids to be said; an id has as many parts as there are paths to it.
+func (d Detail) written(ids []string, parts int) string {
+	said := slices.Clone(ids)
+	for i, id := range ids {
+		if d.Each == "" {
+			continue
+		}
+		pairs := []string{"{{id}}", id}
+		for n, part := range strings.SplitN(id, "/", parts) {
+			pairs = append(pairs, fmt.Sprintf("{{%d}}", n+1), part)
+		}
+		said[i] = strings.NewReplacer(pairs...).Replace(d.Each)
+	}
+	return strings.Join(said, cmp.Or(d.Join, ","))
 }
 
 // address puts the parameters where the provider wants them: into the path where it names them, the rest as a query,

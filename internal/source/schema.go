@@ -27,6 +27,8 @@ var words = map[string][]string{
 	"Window.precision": {"MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "MONTH"},
 	"Window.align":     {"MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "MONTH"},
 	"Window.strategy":  windowStrategies,
+	"Merge.nulls":      nullsWords,
+	"Notice.reason":    noticeReasons(),
 	"File.apiVersion":  {"patra/v1"},
 }
 

@@ -41,6 +41,7 @@ type Spec struct {
 	Window     Window       `json:"window"`
 	Query      expr.Grammar `json:"query"`
 	Mapping    Mapping      `json:"mapping,omitempty"`
+	Merge      Merge        `json:"merge,omitzero"`
 }
 
 // Options are what the user of a source says about it.
@@ -63,7 +64,7 @@ func Compile(f *File, o Options) (*Spec, error) {
 	}
 	s := &Spec{
 		V: specVersion, Source: f.Code, RecordType: f.RecordType, Endpoint: name, Operation: o.Operation, Parameters: params,
-		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Response: e.Response, Window: e.Window, Query: f.grammar(e.Window), Mapping: f.Mapping,
+		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Response: e.Response, Window: e.Window, Query: f.grammar(e.Window), Mapping: f.Mapping, Merge: f.Merge,
 	}
 	if len(e.Mapping) > 0 {
 		s.Mapping = e.Mapping
@@ -302,6 +303,14 @@ func (s *Spec) Fetchable() error {
 			Hint: "update by time, or give the endpoint a detail: block"}}
 	}
 	return nil
+}
+
+// Records is the spec that reads the records: that of the second phase, where there are two.
+func (s *Spec) Records() *Spec {
+	if s.Second != nil {
+		return s.Second
+	}
+	return s
 }
 
 // Stateful reports whether each request consumes the provider's paging state, so that no page can be asked for twice.

@@ -1,10 +1,33 @@
 package store_test
 
 import (
+	"encoding/json"
+	"fmt"
+	"strings"
 	"testing"
 
+	"patra"
 	"patra/internal/store/storetest"
 )
+
+// A page of a thousand works of about the size that Crossref's have, 7 kB as sent and 1 kB mapped: what every page of a
+// harvest costs the store.
+func BenchmarkCommitPage(b *testing.B) {
+	w := storetest.NewWorld(b, storetest.Engines()[0], 1)
+	c := w.Take()
+	fields := json.RawMessage(`{"title":"` + strings.Repeat("a title ", 20) + `","abstract":"` + strings.Repeat("some words ", 60) + `"}`)
+	raw := []byte(`{"raw":"` + strings.Repeat("as the provider sent it ", 300) + `"}`)
+	for ordinal := int64(1); b.Loop(); ordinal++ {
+		b.StopTimer()
+		works := make([]patra.Observation, 1000)
+		for i := range works {
+			works[i] = w.Record(fmt.Sprintf("10.5555/%d.%d", ordinal, i), storetest.Origin, fmt.Sprint(ordinal, i))
+			works[i].Fields, works[i].Raw = fields, raw
+		}
+		b.StartTimer()
+		w.Page(c, ordinal, true, works...)
+	}
+}
 
 func BenchmarkHold(b *testing.B) {
 	w := storetest.NewWorld(b, storetest.Engines()[0], 3)

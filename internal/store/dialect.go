@@ -28,9 +28,12 @@ type dialect struct {
 	// liftIndexes: the engine wants CREATE INDEX statements beside the table instead of inside it.
 	liftIndexes bool
 	createView  string
-	retryable   func(error) bool
-	locked      func(error) bool // a peek found the row taken
-	duplicate   func(error) bool
+	// What a field of a record is; each ? is its path. fieldIs has the value too: behind the path, or before it as JSON.
+	fieldText, fieldNumber, fieldIs string
+	fieldIsPath                     bool
+	retryable                       func(error) bool
+	locked                          func(error) bool // a peek found the row taken
+	duplicate                       func(error) bool
 }
 
 var sqliteDialect = dialect{
@@ -45,6 +48,9 @@ var sqliteDialect = dialect{
 	},
 	liftIndexes: true,
 	createView:  "CREATE VIEW IF NOT EXISTS",
+	fieldText:   "CAST(json_extract(r.fields, ?) AS TEXT)",
+	fieldNumber: "json_type(r.fields, ?) IN ('integer', 'real')",
+	fieldIs:     "EXISTS (SELECT 1 FROM json_each(r.fields, ?) AS j WHERE CAST(j.value AS TEXT) = ?)",
 	retryable: func(err error) bool {
 		e, ok := errors.AsType[*sqlite.Error](err)
 		return ok && (e.Code()&0xff == sqlite3.SQLITE_BUSY || e.Code()&0xff == sqlite3.SQLITE_LOCKED)
@@ -70,7 +76,11 @@ var mysqlDialect = dialect{
 		"code": "VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin", "key": "VARBINARY(%s)",
 		"hash": "CHAR(64) CHARACTER SET ascii COLLATE ascii_bin", "text": "LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "json": "LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "blob": "LONGBLOB",
 	},
-	createView: "CREATE OR REPLACE VIEW",
+	createView:  "CREATE OR REPLACE VIEW",
+	fieldText:   "JSON_UNQUOTE(JSON_EXTRACT(r.fields, ?))",
+	fieldNumber: "JSON_TYPE(JSON_EXTRACT(r.fields, ?)) IN ('INTEGER', 'DOUBLE', 'DECIMAL')",
+	fieldIs:     "JSON_CONTAINS(r.fields, ?, ?)",
+	fieldIsPath: true,
 	retryable: func(err error) bool {
 		e, ok := errors.AsType[*mysql.MySQLError](err)
 		if !ok {

@@ -9,8 +9,8 @@ import (
 	"patra"
 )
 
-const recordColumns = `r.id, r.provenance_code, r.record_type, r.provider_id, r.provider_updated_at, r.deleted, r.rev, r.first_seen_at, r.last_refreshed_at, r.fields, r.raw, r.raw_code,
-	r.content_sha256, r.batch_id, r.expr_hash, r.spec_fingerprint`
+const recordColumns = `r.id, r.provenance_code, r.record_type, r.provider_id, r.provider_updated_at, r.deleted, r.merged_into, r.rev, r.first_seen_at, r.last_refreshed_at, r.observed_at, r.changed_at, r.fields, r.raw, r.raw_code,
+	r.content_sha256, r.batch_id, r.expr_hash, r.spec_fingerprint, r.record_remarks`
 
 var (
 	exportRecords = stmt{"export_records", `SELECT ` + recordColumns + ` FROM ing_record r WHERE r.id > ? AND (? = '' OR r.provenance_code = ?) ORDER BY r.id LIMIT 500`}
@@ -49,8 +49,17 @@ func (s *Store) Records(ctx context.Context, source string, use func(patra.Recor
 func scanRecord(r *sql.Rows) (rec patra.Record, err error) {
 	var raw []byte
 	var code string
-	err = r.Scan(&rec.ID, &rec.Source, &rec.Type, &rec.ProviderID, &rec.UpdatedAt, &rec.Deleted, &rec.Rev, &rec.FirstSeen, &rec.LastSeen, jsonInto{&rec.Fields}, &raw, &code,
-		&rec.ContentSHA256, &rec.BatchID, &rec.ExprHash, &rec.SpecFingerprint)
+	var notes json.RawMessage
+	var observed patra.Instant
+	err = r.Scan(&rec.ID, &rec.Source, &rec.Type, &rec.ProviderID, &rec.UpdatedAt, &rec.Deleted, textInto{&rec.MergedInto}, &rec.Rev, &rec.FirstSeen, &rec.LastSeen, &observed, &rec.ChangedAt, jsonInto{&rec.Fields}, &raw, &code,
+		&rec.ContentSHA256, &rec.BatchID, &rec.ExprHash, &rec.SpecFingerprint, jsonInto{&notes})
+	if err != nil {
+		return rec, err
+	}
+	said, err := readRemarks(notes)
+	if rec.Retracted, rec.MissingSince = said.Retracted, said.MissingSince; said.MissingSince != nil {
+		rec.LastSeen = observed // it was looked for since, and not seen
+	}
 	if rec.Raw = raw; code != "JSON" && err == nil {
 		rec.Raw, err = textInJSON(string(raw)) // other formats are a text within the JSON
 	}

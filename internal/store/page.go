@@ -21,10 +21,7 @@ var (
 	failBatch = stmt{"fail_batch", `UPDATE ing_task_run_batch SET status_code = 'FAILED', error = ?, response_digest = ?, committed_at = ? WHERE id = ? AND status_code = 'RUNNING'`}
 	checkRun  = stmt{"checkpoint_run", `UPDATE ing_task_run SET scan_no = ?, checkpoint = ? WHERE id = ?`}
 
-	batchLanded      = stmt{"batch_landed", `SELECT COUNT(*) FROM ing_task_run_batch WHERE id = ? AND lease_count = ? AND status_code = ?`}
-	insertQuarantine = stmt{"insert_quarantine", `INSERT INTO ing_quarantine
-		(batch_id, item_no, kind_code, provenance_code, record_type, provider_id, error_code, field_path, fragment, status_code, created_at)
-		VALUES (?, ?, 'RECORD', ?, ?, ?, ?, ?, ?, 'OPEN', ?)`}
+	batchLanded = stmt{"batch_landed", `SELECT COUNT(*) FROM ing_task_run_batch WHERE id = ? AND lease_count = ? AND status_code = ?`}
 )
 
 // OpenPage writes the ledger row and the request row of a page, before its request is sent.
@@ -144,9 +141,15 @@ func (t *tx) closeBatch(now patra.Instant, page patra.OpenPage, res patra.PageRe
 
 // keep stores what a page brought: records and what could not become one. Together they account for every item.
 func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult) (patra.Counts, error) {
-	batchID := page.BatchID
-	counts, err := t.putRecords(c, now, recordType, batchID, res.Records)
-	if err != nil {
+	in := &intake{tx: t, claim: c, now: now, recordType: recordType, batchID: page.BatchID, merge: res.Merge}
+	if err := in.take(res.Records); err != nil {
+		return in.counts, err
+	}
+	counts := in.counts
+	if err := t.resolve(c.Task.Source, recordType, res.Records); err != nil {
+		return counts, err
+	}
+	if err := t.raiseFrom(now, c.Task.Source, recordType, in.taken); err != nil {
 		return counts, err
 	}
 	if err := t.addItems(c, now, page, res.IDs); err != nil {
@@ -155,9 +158,11 @@ func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page pat
 	if err := t.settleItems(c, page, res.Items); err != nil {
 		return counts, err
 	}
+	if err := t.settleKnown(c, now, recordType, res.Items); err != nil {
+		return counts, err
+	}
 	for _, q := range res.Quarantined {
-		_, err := t.many(insertQuarantine, batchID, q.ItemNo, c.Task.Source, recordType, optional(q.ID), q.Code, optional(q.Path), q.Fragment, now)
-		if err != nil {
+		if err := t.setAside(c, now, recordType, page.BatchID, q); err != nil {
 			return counts, err
 		}
 	}

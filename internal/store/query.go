@@ -19,6 +19,7 @@ type Filter struct {
 	Batch  int64
 	Cursor int64
 	Job    string
+	Record string
 	Limit  int
 }
 
@@ -39,6 +40,7 @@ func (f Filter) where(columns map[string]string) (string, []any) {
 	add("batch", f.Batch != 0, f.Batch)
 	add("cursor", f.Cursor != 0, f.Cursor)
 	add("job", f.Job != "", f.Job)
+	add("record", f.Record != "", f.Record)
 	limit := f.Limit
 	if limit <= 0 {
 		limit = 100

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"bytes"
 	"cmp"
 	"database/sql"
+	"encoding/json"
 	"slices"
 	"strconv"
 
@@ -14,47 +16,87 @@ const chunk = 200
 
 var (
 	insertRecord = stmt{"insert_record", `INSERT INTO ing_record
-		(provenance_code, record_type, provider_id, rev, provider_updated_at, content_sha256, deleted, fields, raw, raw_code, first_seen_at, observed_at, changed_at, last_refreshed_at,
-		 batch_id, expr_hash, spec_fingerprint, created_at) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`}
+		(provenance_code, record_type, provider_id, rev, provider_updated_at, content_sha256, deleted, merged_into, fields, raw, raw_code, first_seen_at, observed_at, changed_at, last_refreshed_at,
+		 batch_id, expr_hash, spec_fingerprint, record_remarks, created_at) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`}
 	replaceRecord = stmt{"replace_record", `UPDATE ing_record
-		SET rev = ?, provider_updated_at = ?, content_sha256 = ?, deleted = ?, fields = ?, raw = ?, raw_code = ?, observed_at = ?, changed_at = ?, last_refreshed_at = ?, batch_id = ?, expr_hash = ?, spec_fingerprint = ?
+		SET rev = ?, provider_updated_at = ?, content_sha256 = ?, deleted = ?, merged_into = ?, fields = ?, raw = ?, raw_code = ?, observed_at = ?, changed_at = ?, last_refreshed_at = ?,
+		    batch_id = ?, expr_hash = ?, spec_fingerprint = ?, record_remarks = ?
 		WHERE id = ?`}
-	touchRecord  = stmt{"touch_record", `UPDATE ing_record SET provider_updated_at = ?, observed_at = ?, last_refreshed_at = ? WHERE id = ?`}
-	insertChange = stmt{"insert_record_rev", `INSERT INTO ing_record_rev
-		(record_id, rev, change_code, content_sha256, provider_updated_at, observed_at, batch_id, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?)`}
+	touchRecord  = stmt{"touch_record", `UPDATE ing_record SET provider_updated_at = ?, observed_at = ?, last_refreshed_at = ?, spec_fingerprint = ?, record_remarks = ? WHERE id = ?`}
+	storedFields = stmt{"stored_fields", `SELECT fields FROM ing_record WHERE id = ?`}
 )
+
+// remarks is what is known of a record beside its content. Few records have any.
+type remarks struct {
+	Mark         string         `json:"mark,omitempty"` // see patra.Version
+	Retracted    bool           `json:"retracted,omitempty"`
+	MissingSince *patra.Instant `json:"missing_since,omitempty"`
+}
+
+func (r remarks) column() any {
+	if r == (remarks{}) {
+		return nil
+	}
+	return asJSON(r)
+}
+
+func readRemarks(raw json.RawMessage) (r remarks, err error) {
+	if len(raw) > 0 {
+		err = json.Unmarshal(raw, &r)
+	}
+	return r, err
+}
 
 // known is the stored state that decides about an arriving version.
 type known struct {
 	id, rev int64
+	spec    string
+	remarks remarks
 	patra.Version
 }
 
-// putRecords brings the observations of one page into the store: each is decided against what is there, and what
-// became of each is counted.
-func (t *tx) putRecords(c *patra.Claim, now patra.Instant, recordType string, batchID int64, arriving []patra.Observation) (counts patra.Counts, err error) {
-	unique := newestOfEach(arriving)
-	counts.Dup = int64(len(arriving) - len(unique))
+// intake brings the observations of one page into the store: each is decided against what is there, and what became of
+// each is counted.
+type intake struct {
+	*tx
+	claim      *patra.Claim
+	now        patra.Instant
+	recordType string
+	batchID    int64
+	merge      patra.Merge
+
+	counts patra.Counts
+	made   changes
+	taken  []patra.Observation // those that are new versions
+}
+
+// take decides about all observations of the page.
+func (in *intake) take(arriving []patra.Observation) error {
+	unique := in.newestOfEach(arriving)
+	in.counts.Dup = int64(len(arriving) - len(unique))
 	for part := range slices.Chunk(unique, chunk) {
-		stored, err := t.knownRecords(c.Task.Source, recordType, part)
+		stored, err := in.known(part)
 		if err != nil {
-			return counts, err
+			return err
 		}
 		for _, o := range part {
-			if err := t.putRecord(c, now, recordType, batchID, o, stored[o.ID], &counts); err != nil {
-				return counts, err
+			if err := in.put(o, stored[o.ID]); err != nil {
+				return err
 			}
 		}
+		if err := in.addChanges(&in.made); err != nil {
+			return err
+		}
 	}
-	return counts, nil
+	return nil
 }
 
 // newestOfEach keeps one observation for each id, in id order: two workers that lock the same rows lock them in
 // the same order.
-func newestOfEach(arriving []patra.Observation) []patra.Observation {
+func (in *intake) newestOfEach(arriving []patra.Observation) []patra.Observation {
 	best := make(map[string]patra.Observation, len(arriving))
 	for _, o := range arriving {
-		if have, ok := best[o.ID]; !ok || o.Version().Newer(have.Version()) {
+		if have, ok := best[o.ID]; !ok || in.merge.Newer(o.Version(), have.Version()) {
 			best[o.ID] = o
 		}
 	}
@@ -66,55 +108,65 @@ func newestOfEach(arriving []patra.Observation) []patra.Observation {
 	return unique
 }
 
-func (t *tx) knownRecords(source, recordType string, part []patra.Observation) (map[string]*known, error) {
-	args := []any{source, recordType}
+func (in *intake) known(part []patra.Observation) (map[string]*known, error) {
+	args := []any{in.claim.Task.Source, in.recordType}
 	for _, o := range part {
 		args = append(args, o.ID)
 	}
-	query := stmt{"known_records_" + strconv.Itoa(len(part)), `SELECT id, rev, provider_id, provider_updated_at, observed_at, content_sha256 FROM ing_record
+	query := stmt{"known_records_" + strconv.Itoa(len(part)), `SELECT id, rev, provider_id, provider_updated_at, observed_at, content_sha256, deleted, spec_fingerprint, record_remarks FROM ing_record
 		WHERE provenance_code = ? AND record_type = ? AND provider_id IN (` + marks(len(part)) + `) ORDER BY provider_id {lock}`}
 	stored := make(map[string]*known, len(part))
-	err := t.rows(query, func(r *sql.Rows) error {
+	err := in.rows(query, func(r *sql.Rows) error {
 		k := &known{}
 		var providerID string
-		err := r.Scan(&k.id, &k.rev, &providerID, &k.UpdatedAt, &k.ObservedAt, &k.Hash)
+		var said json.RawMessage
+		err := r.Scan(&k.id, &k.rev, &providerID, &k.UpdatedAt, &k.ObservedAt, &k.Hash, &k.Deleted, &k.spec, jsonInto{&said})
+		if err != nil {
+			return err
+		}
+		k.remarks, err = readRemarks(said)
+		k.Mark = k.remarks.Mark
 		stored[providerID] = k
 		return err
 	}, args...)
 	return stored, err
 }
 
-func (t *tx) putRecord(c *patra.Claim, now patra.Instant, recordType string, batchID int64, o patra.Observation, have *known, counts *patra.Counts) error {
+func (in *intake) put(o patra.Observation, have *known) error {
 	var old *patra.Version
 	if have != nil {
 		old = &have.Version
 	}
-	switch decision := patra.Decide(old, o.Version()); decision {
+	switch in.merge.Decide(old, o.Version()) {
 	case patra.Insert:
-		counts.Insert++
-		return t.addRecord(c, now, recordType, batchID, o)
+		in.counts.Insert++
+		return in.insert(o)
 	case patra.Replace:
-		counts.Update++
-		_, err := t.many(replaceRecord, have.rev+1, o.UpdatedAt, o.Hash, o.Deleted, string(o.Fields), o.Raw, o.RawCode, o.ObservedAt, now, now, batchID, c.Slice.ExprHash, c.Spec, have.id)
-		if err != nil {
-			return err
-		}
-		return t.addChange(now, have.id, have.rev+1, decision, batchID, o)
+		in.counts.Update++
+		return in.replace(o, have, changeOf(o, have))
 	case patra.Same:
-		counts.Same++
-		if !o.Version().Newer(have.Version) {
-			return nil
-		}
-		_, err := t.many(touchRecord, o.UpdatedAt, o.ObservedAt, now, have.id)
-		return err
+		return in.same(o, have)
 	}
-	counts.Stale++
+	in.counts.Stale++
 	return nil
 }
 
-func (t *tx) addRecord(c *patra.Claim, now patra.Instant, recordType string, batchID int64, o patra.Observation) error {
-	res, err := t.many(insertRecord, c.Task.Source, recordType, o.ID, o.UpdatedAt, o.Hash, o.Deleted, string(o.Fields), o.Raw, o.RawCode, now, o.ObservedAt, now, now,
-		batchID, c.Slice.ExprHash, c.Spec, now)
+// changeOf says what a new version is.
+func changeOf(o patra.Observation, have *known) patra.Decision {
+	switch {
+	case o.MergedInto != "":
+		return patra.ChangeMerged
+	case o.Deleted:
+		return patra.ChangeDeleted
+	case o.Retracted && !have.remarks.Retracted:
+		return patra.ChangeRetracted
+	}
+	return patra.Replace
+}
+
+func (in *intake) insert(o patra.Observation) error {
+	res, err := in.many(insertRecord, in.claim.Task.Source, in.recordType, o.ID, o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), o.Raw, o.RawCode, in.now, o.ObservedAt, in.now, in.now,
+		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, saidOf(o).column(), in.now)
 	if err != nil {
 		return err
 	}
@@ -122,10 +174,83 @@ func (t *tx) addRecord(c *patra.Claim, now patra.Instant, recordType string, bat
 	if err != nil {
 		return err
 	}
-	return t.addChange(now, id, 1, patra.Insert, batchID, o)
+	in.note(o, &known{id: id}, patra.Insert)
+	return nil
 }
 
-func (t *tx) addChange(now patra.Instant, id, rev int64, as patra.Decision, batchID int64, o patra.Observation) error {
-	_, err := t.many(insertChange, id, rev, as, o.Hash, o.UpdatedAt, o.ObservedAt, batchID, now)
+func saidOf(o patra.Observation) remarks { return remarks{Mark: o.Mark, Retracted: o.Retracted} }
+
+// replace makes an observation the stored version.
+func (in *intake) replace(o patra.Observation, have *known, as patra.Decision) (err error) {
+	if in.merge.Fills(o.Version()) {
+		if o.Fields, err = in.filled(o, have); err != nil {
+			return err
+		}
+	}
+	_, err = in.many(replaceRecord, have.rev+1, o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), o.Raw, o.RawCode, o.ObservedAt, in.now, in.now,
+		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, saidOf(o).column(), have.id)
+	if err != nil {
+		return err
+	}
+	in.note(o, have, as)
+	return nil
+}
+
+// same notes that the provider says what we have. If another mapping read it this time, the record may say something new
+// all the same.
+func (in *intake) same(o patra.Observation, have *known) error {
+	newer := in.merge.Newer(o.Version(), have.Version)
+	spec := have.spec
+	if spec != in.claim.Spec && newer {
+		fields, err := in.stored(have)
+		if err != nil {
+			return err
+		}
+		if in.merge.Fills(o.Version()) {
+			if o.Fields, err = patra.Fill(fields, o.Fields); err != nil {
+				return err
+			}
+		}
+		if !sameJSON(fields, o.Fields) {
+			in.counts.Update++
+			return in.replace(o, have, patra.ChangeRemapped)
+		}
+		spec = in.claim.Spec
+	}
+	in.counts.Same++
+	updated, observed := have.UpdatedAt, have.ObservedAt
+	if newer {
+		updated, observed = o.UpdatedAt, o.ObservedAt
+	}
+	_, err := in.many(touchRecord, updated, observed, in.now, spec, saidOf(o).column(), have.id)
 	return err
+}
+
+// sameJSON compares fields that were written by different engines.
+func sameJSON(a, b json.RawMessage) bool {
+	if bytes.Equal(a, b) {
+		return true
+	}
+	x, errX := patra.Canonical(a)
+	y, errY := patra.Canonical(b)
+	return errX == nil && errY == nil && bytes.Equal(x, y)
+}
+
+func (in *intake) filled(o patra.Observation, have *known) (json.RawMessage, error) {
+	older, err := in.stored(have)
+	if err != nil {
+		return nil, err
+	}
+	return patra.Fill(older, o.Fields)
+}
+
+func (in *intake) stored(have *known) (fields json.RawMessage, err error) {
+	_, err = in.one(storedFields, []any{have.id}, jsonInto{&fields})
+	return fields, err
+}
+
+// note keeps a new version for its biography, for those who listen, and for what it says about other records.
+func (in *intake) note(o patra.Observation, have *known, as patra.Decision) {
+	in.made.add(in.now, have.id, have.rev+1, as, in.batchID, o)
+	in.taken = append(in.taken, o)
 }

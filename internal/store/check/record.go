@@ -10,8 +10,16 @@ var records = []Promise{
 	{Text: "records come from committed pages only", Next: redeem, look: none("record", `SELECT x.id FROM ing_record x WHERE `+notCommitted)},
 	{Text: "versions come from committed pages only", Next: redeem, look: none("record", `SELECT x.record_id FROM ing_record_rev x WHERE `+notCommitted)},
 	{Text: "what is in quarantine comes from committed pages only", Next: redeem, look: none("quarantine", `SELECT x.id FROM ing_quarantine x WHERE `+notCommitted)},
-	{Text: "quarantined items are there", Next: redeem, look: none("batch", `SELECT b.id FROM ing_task_run_batch b WHERE b.n_quarantine <> (SELECT COUNT(*) FROM ing_quarantine q WHERE q.batch_id = b.id)`)},
+	{Text: "quarantined items are there", Next: redeem, look: none("batch", `SELECT b.id FROM ing_task_run_batch b WHERE b.n_quarantine <> (SELECT COUNT(*) FROM ing_quarantine_seen s JOIN ing_quarantine q ON q.id = s.quarantine_id WHERE s.batch_id = b.id)`)},
+	{Text: "what is open in quarantine is there once, and only that is known by its key", Next: redeem, look: none("quarantine", `SELECT q.id FROM ing_quarantine q
+		WHERE (SELECT COUNT(*) FROM ing_quarantine_seen s WHERE s.quarantine_id = q.id AND s.open_key IS NOT NULL) > CASE WHEN q.status_code IN ('OPEN', 'RETRYING') THEN 1 ELSE 0 END`)},
+	{Text: "an open signal has its key, and a closed one none", Next: redeem, look: none("signal", `SELECT id FROM ing_signal
+		WHERE (status_code IN ('NEW', 'PLANNED')) <> (open_key IS NOT NULL) OR (status_code <> 'NEW') <> (plan_id IS NOT NULL)`)},
 	{Text: "a record has one row for each of its versions", Next: redeem, look: none("record", `SELECT r.id FROM ing_record r WHERE r.rev <> (SELECT COUNT(*) FROM ing_record_rev v WHERE v.record_id = r.id)`)},
+	{Text: "a record has one event for each of its versions", Next: redeem, look: none("record", `SELECT r.id FROM ing_record r
+		WHERE r.rev <> (SELECT COUNT(*) FROM ing_outbox o WHERE o.record_id = r.id AND o.rev BETWEEN 1 AND r.rev)`)},
+	{Text: "an event tells of a version that is stored", Next: redeem, look: none("event", `SELECT o.id FROM ing_outbox o WHERE o.record_id IS NOT NULL
+		AND NOT EXISTS (SELECT 1 FROM ing_record_rev v WHERE v.record_id = o.record_id AND v.rev = o.rev)`)},
 	{Text: "inserts and updates of the ledger are the versions of the records", Next: redeem, look: uneven},
 }
 

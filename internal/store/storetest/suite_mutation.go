@@ -60,6 +60,10 @@ var spoil = map[string]string{
 	"only a running task is asked to stop":                                                           `UPDATE ing_task SET cancel_requested = 1 WHERE status_code = 'SUCCEEDED'`,
 	"a breaker that is not closed knows how long":                                                    `UPDATE ing_control SET until_at = NULL`,
 	"a control is in one of the states of its machine":                                               `UPDATE ing_control SET state_code = 'HALTED'`,
+	"what is open in quarantine is there once, and only that is known by its key":                    `UPDATE ing_quarantine SET status_code = 'DISCARDED'`,
+	"an open signal has its key, and a closed one none":                                              `UPDATE ing_signal SET open_key = NULL`,
+	"a record has one event for each of its versions":                                                `DELETE FROM ing_outbox`,
+	"an event tells of a version that is stored":                                                     `UPDATE ing_outbox SET rev = rev + 7`,
 }
 
 // mutations breaks each promise once, in a world in which everything has happened, and takes it back.
@@ -114,6 +118,8 @@ func (w *World) told(ctx context.Context, cursorID int64, until patra.Instant) (
 // again, and cut by ids.
 func eventful(t *testing.T, e Engine) *World {
 	w, parent := partial(t, e)
+	_, err := w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", []string{"1"}, patra.SignalManual, "")
+	w.must(err)
 	rest := Stretch(patra.Window{From: Day(4).From, To: parent.Window.To})
 	w.must(w.SplitInto(parent, append(Parts(Day(2), space.Cut(2)...), Stretch(Day(3)), rest)...))
 	for range 3 { // the last child stays

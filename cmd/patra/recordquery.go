@@ -1,0 +1,186 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"patra"
+	"patra/internal/store"
+)
+
+// lookFlags are what a person can say about records.
+type lookFlags struct {
+	where, fields                    []string
+	changedSince, from, to, idPrefix string
+	recordType                       string
+	deleted                          bool
+	limit                            int64
+}
+
+func (a *app) recordQueryCmd() *cobra.Command {
+	var f lookFlags
+	var out format
+	c := &cobra.Command{
+		Use: "query [SOURCE]", Short: "Find records by what they say and when they changed", Args: atMostOne,
+		Long: "Query finds stored records. Conditions on fields are field=value, field!=value, field~text (contains), and >=, <=, >, <,\nwhich compare numbers as numbers and everything else as text. A list is what any of its members is. All conditions must hold.",
+		Example: `  patra records query crossref --where type=book-chapter --where published>=2026 --fields title,publisher
+  patra records query --changed-since 2026-11-01 -o jsonl > changed.jsonl
+  patra records query pubmed --where 'title~heart failure' --limit 20`,
+		RunE: func(c *cobra.Command, args []string) error {
+			q, err := f.query(args)
+			if err != nil {
+				return err
+			}
+			s, err := a.open(c.Context())
+			if err != nil {
+				return err
+			}
+			return a.showFound(c, s, q, out, f.fields)
+		},
+	}
+	fl := c.Flags()
+	fl.StringArrayVar(&f.where, "where", nil, "condition on a field, such as type=book or title~heart; may be given several times")
+	fl.StringSliceVar(&f.fields, "fields", nil, "only these fields, such as title,doi")
+	fl.StringVar(&f.changedSince, "changed-since", "", "only what changed here since: 2026-01-31 or 2026-01-31T09:30:00Z")
+	fl.StringVar(&f.from, "updated-from", "", "only what the provider changed from then on")
+	fl.StringVar(&f.to, "updated-to", "", "only what the provider changed before")
+	fl.StringVar(&f.idPrefix, "id-prefix", "", "only ids that begin like this")
+	fl.StringVar(&f.recordType, "type", "", "only this record type")
+	fl.BoolVar(&f.deleted, "deleted", false, "only what the provider deleted")
+	fl.Int64Var(&f.limit, "limit", 100, "at most this many, oldest first; 0 is all")
+	formatFlag(c, &out)
+	return c
+}
+
+// query turns the flags into what the store understands.
+func (f lookFlags) query(args []string) (q store.RecordQuery, err error) {
+	q = store.RecordQuery{Type: f.recordType, IDPrefix: f.idPrefix, Deleted: f.deleted, Limit: f.limit}
+	if len(args) > 0 {
+		q.Source = args[0]
+	}
+	if f.limit < 0 {
+		return q, usage("--limit %d is less than nothing", f.limit)
+	}
+	for _, text := range f.where {
+		t, err := patra.ParseFieldTest(text)
+		if err != nil {
+			return q, usage("--where: %s", err)
+		}
+		q.Where = append(q.Where, t)
+	}
+	for _, at := range []struct {
+		flag, text string
+		into       **patra.Instant
+	}{{"--changed-since", f.changedSince, &q.ChangedSince}, {"--updated-from", f.from, &q.UpdatedFrom}, {"--updated-to", f.to, &q.UpdatedTo}} {
+		if *at.into, err = instantFlag(at.flag, at.text); err != nil {
+			return q, err
+		}
+	}
+	return q, nil
+}
+
+// showFound prints records as they come. A table is printed when all of them are there; it never holds more than a person
+// can read.
+func (a *app) showFound(c *cobra.Command, s *store.Store, q store.RecordQuery, out format, fields []string) error {
+	if out == "jsonl" {
+		w := bufio.NewWriterSize(a.stdout, 1<<16)
+		err := s.Find(c.Context(), q, func(r patra.Record) error { return printJSON(w, found(r, fields), "") })
+		if err != nil {
+			return err
+		}
+		return environment(w.Flush())
+	}
+	all := []foundRecord{}
+	err := s.Find(c.Context(), q, func(r patra.Record) error {
+		all = append(all, found(r, fields))
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(fields) == 0 {
+		fields = []string{"title"}
+	}
+	err = printRows(a.stdout, out, all, columns[foundRecord]{
+		names: append([]string{"source", "id", "rev", "changed here", "provider's time", "standing"}, fields...),
+		row: func(r foundRecord) []any {
+			row := []any{r.Source, r.ID, r.Rev, seconds(r.ChangedAt), shortly(r.UpdatedAt), strings.Join(r.standing(), ", ")}
+			for _, name := range fields {
+				row = append(row, shorten(plainText(r.Fields[name])))
+			}
+			return row
+		},
+		empty: "No records fit. patra records query SOURCE without conditions shows what there is; patra records why SOURCE ID tells about one.",
+	})
+	if err == nil && out == "table" && q.Limit > 0 && int64(len(all)) == q.Limit {
+		_, err = fmt.Fprintf(a.stderr, "These are the first %s; --limit 0 shows all of them.\n", thousands(q.Limit))
+	}
+	return err
+}
+
+// foundRecord is a record as a query shows it.
+type foundRecord struct {
+	Source     string                     `json:"source"`
+	Type       string                     `json:"record_type"`
+	ID         string                     `json:"id"`
+	Rev        int64                      `json:"rev"`
+	UpdatedAt  *patra.Instant             `json:"updated_at"`
+	ChangedAt  patra.Instant              `json:"changed_at"`
+	Deleted    bool                       `json:"deleted"`
+	MergedInto string                     `json:"merged_into,omitempty"`
+	Retracted  bool                       `json:"retracted,omitempty"`
+	Missing    *patra.Instant             `json:"missing_since,omitempty"`
+	Fields     map[string]json.RawMessage `json:"fields"`
+}
+
+func (r foundRecord) standing() (words []string) {
+	for _, w := range []struct {
+		word string
+		is   bool
+	}{{"deleted", r.Deleted && r.MergedInto == ""}, {"merged", r.MergedInto != ""}, {"retracted", r.Retracted}, {"missing", r.Missing != nil}} {
+		if w.is {
+			words = append(words, w.word)
+		}
+	}
+	return words
+}
+
+func found(r patra.Record, fields []string) foundRecord {
+	f := foundRecord{Source: r.Source, Type: r.Type, ID: r.ProviderID, Rev: r.Rev, UpdatedAt: r.UpdatedAt, ChangedAt: r.ChangedAt, Deleted: r.Deleted, MergedInto: r.MergedInto, Retracted: r.Retracted, Missing: r.MissingSince}
+	all := map[string]json.RawMessage{}
+	if json.Unmarshal(r.Fields, &all) != nil || len(fields) == 0 {
+		f.Fields = all
+		return f
+	}
+	f.Fields = map[string]json.RawMessage{}
+	for _, name := range fields {
+		if v, ok := all[name]; ok {
+			f.Fields[name] = v
+		}
+	}
+	return f
+}
+
+// plainText is a field for a table: a text as it is, everything else as JSON.
+func plainText(raw json.RawMessage) string {
+	var text string
+	if json.Unmarshal(raw, &text) == nil {
+		return text
+	}
+	return string(raw)
+}
+
+// shortText is how much of a field a table shows.
+const shortText = 60
+
+func shorten(text string) string {
+	runes := []rune(text)
+	if len(runes) <= shortText {
+		return text
+	}
+	return string(runes[:shortText-1]) + "…"
+}

@@ -1,0 +1,126 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"patra"
+	"patra/internal/store"
+)
+
+func (a *app) signalCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "signal", Short: "Ask for records to be looked at again", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.signalAddCmd(), listCmd(a, "list", "List signals", []string{"plan"}, patra.SignalMoves,
+		func(ctx context.Context, s *store.Store, f store.Filter) ([]store.SignalRow, error) {
+			return s.Signals(ctx, f)
+		},
+		columns[store.SignalRow]{
+			names: []string{"id", "source", "record", "reason", "because of", "status", "plan", "since"},
+			row: func(r store.SignalRow) []any {
+				return []any{r.ID, r.Source, r.RecordID, r.Reason, r.By, r.Status, unlessZero(r.PlanID), seconds(r.CreatedAt)}
+			},
+			empty: "No signals. Next: patra signal add SOURCE ID --reason MANUAL",
+		}))
+	return c
+}
+
+func (a *app) signalAddCmd() *cobra.Command {
+	var reason, file, recordType string
+	var out format
+	c := &cobra.Command{
+		Use: "add SOURCE [ID...]", Short: "Ask for records to be fetched again by their ids", Args: atLeastOne("SOURCE"),
+		Long:    "Add notes that records should be looked at again. patra update SOURCE --signals works through what is noted. At most one\nsignal is open for each record and reason.",
+		Example: "  patra signal add crossref 10.5555/abc --reason RETRACTED\n  patra signal add pubmed --file pmids.txt --reason MANUAL",
+		RunE: func(c *cobra.Command, args []string) error {
+			why := patra.SignalReason(strings.ToUpper(reason))
+			if !slices.Contains(patra.SignalReasons, why) {
+				return usage("--reason %q is not known; write one of %s", reason, joined(patra.SignalReasons))
+			}
+			ids, err := idsFrom(args[1:], file)
+			if err != nil {
+				return err
+			}
+			if len(ids) == 0 {
+				return usage("name at least one id, or a file of ids with --file")
+			}
+			f, _, err := a.inForce(c.Context(), args[0])
+			if err != nil {
+				return err
+			}
+			if recordType == "" {
+				recordType = f.RecordType
+			}
+			s, err := a.openOrCreate(c.Context())
+			if err != nil {
+				return err
+			}
+			added, err := s.AddSignals(c.Context(), now(), f.Code, recordType, ids, why, "")
+			if err != nil {
+				return err
+			}
+			sum := map[string]any{"source": f.Code, "reason": why, "ids": len(ids), "added": added, "open_already": len(ids) - added, "by_id": f.ByID() != ""}
+			if out != "table" {
+				return printValue(a.stdout, out, sum)
+			}
+			fmt.Fprintf(a.stdout, "%s noted, %d were open already.\n", plural(int64(added), "signal"), len(ids)-added)
+			if f.ByID() == "" {
+				fmt.Fprintf(a.stdout, "%s cannot be asked by id, so nobody will work through them.\n", f.Code)
+				return nil
+			}
+			fmt.Fprintf(a.stdout, "Next: patra update %s --signals\n", f.Code)
+			return nil
+		},
+	}
+	c.Flags().StringVar(&reason, "reason", string(patra.SignalManual), "why: "+joined(patra.SignalReasons))
+	c.Flags().StringVar(&file, "file", "", "file with one id a line")
+	c.Flags().StringVar(&recordType, "type", "", "record type, if the source has several")
+	formatFlag(c, &out)
+	return c
+}
+
+func joined[T ~string](words []T) string {
+	var all []string
+	for _, w := range words {
+		all = append(all, string(w))
+	}
+	return strings.Join(all, ", ")
+}
+
+// longestID is what the store keeps of an id.
+const longestID = 512
+
+// idsFrom are ids that are named and those of a file, one a line; empty lines and those that begin with # are left out.
+func idsFrom(named []string, file string) ([]string, error) {
+	ids := slices.Clone(named)
+	if file != "" {
+		f, err := os.Open(file)
+		if err != nil {
+			return nil, environment(err)
+		}
+		defer f.Close()
+		lines := bufio.NewScanner(f)
+		for lines.Scan() {
+			if id := strings.TrimSpace(lines.Text()); id != "" && !strings.HasPrefix(id, "#") {
+				ids = append(ids, id)
+			}
+		}
+		if err := lines.Err(); err != nil {
+			return nil, usage("%s: %s", file, err)
+		}
+	}
+	for _, id := range ids {
+		if id == "" || len(id) > longestID {
+			return nil, usage("an id has between 1 and %d bytes; %q has %d", longestID, shorten(id), len(id))
+		}
+	}
+	return ids, nil
+}

@@ -1,0 +1,163 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"fmt"
+
+	"patra"
+)
+
+const setAsideColumns = `q.id, q.provenance_code, q.record_type, q.provider_id, q.error_code, q.field_path, LENGTH(q.fragment), q.status_code, q.created_at, q.batch_id, q.record_remarks,
+	COALESCE((SELECT COUNT(*) FROM ing_quarantine_seen s WHERE s.quarantine_id = q.id), 0), COALESCE((SELECT MAX(s.created_at) FROM ing_quarantine_seen s WHERE s.quarantine_id = q.id), q.created_at)`
+
+func scanSetAside(r *sql.Rows) (q patra.SetAside, err error) {
+	var notes json.RawMessage
+	err = r.Scan(&q.ID, &q.Source, &q.Type, textInto{&q.RecordID}, &q.Code, textInto{&q.Path}, &q.Size, &q.Status, &q.FirstSeen, &q.BatchID, jsonInto{&notes}, &q.Met, &q.LastSeen)
+	if err == nil && len(notes) > 0 {
+		var said struct {
+			Reason string `json:"reason"`
+		}
+		err = json.Unmarshal(notes, &said)
+		q.Reason = said.Reason
+	}
+	return q, err
+}
+
+// QuarantineFilter narrows a list of what is in quarantine. Zero values do not filter.
+type QuarantineFilter struct {
+	Source, RecordID, Code string
+	Status                 patra.Status
+	ID                     int64
+	Limit                  int
+}
+
+func (f QuarantineFilter) where() (string, []any) {
+	where, args := "1 = 1", []any(nil)
+	add := func(cond string, set bool, value any) {
+		if set {
+			where, args = where+" AND "+cond, append(args, value)
+		}
+	}
+	add("q.id = ?", f.ID != 0, f.ID)
+	add("q.provenance_code = ?", f.Source != "", f.Source)
+	add("q.provider_id = ?", f.RecordID != "", f.RecordID)
+	add("q.error_code = ?", f.Code != "", f.Code)
+	add("q.status_code = ?", f.Status != "", f.Status)
+	return where, args
+}
+
+// Quarantine lists what could not become a record, newest first, without the fragments.
+func (s *Store) Quarantine(ctx context.Context, f QuarantineFilter) ([]patra.SetAside, error) {
+	where, args := f.where()
+	all := []patra.SetAside{}
+	limit := f.Limit
+	if limit <= 0 {
+		limit = 100
+	}
+	err := s.read(ctx).rows(stmt{"list_quarantine", `SELECT ` + setAsideColumns + ` FROM ing_quarantine q WHERE ` + where + ` ORDER BY q.id DESC LIMIT ?`}, func(r *sql.Rows) error {
+		q, err := scanSetAside(r)
+		all = append(all, q)
+		return err
+	}, append(args, limit)...)
+	return all, err
+}
+
+// QuarantineGroup is how much of one kind is in quarantine.
+type QuarantineGroup struct {
+	Source    string        `json:"source"`
+	Code      string        `json:"code"`
+	Path      string        `json:"path,omitempty"`
+	Status    patra.Status  `json:"status"`
+	Count     int64         `json:"count"`
+	FirstSeen patra.Instant `json:"first_seen"`
+	LastSeen  patra.Instant `json:"last_seen"`
+	Example   int64         `json:"example"`
+}
+
+// QuarantineGroups counts what is in quarantine by source, reason and state, most first.
+func (s *Store) QuarantineGroups(ctx context.Context, f QuarantineFilter) ([]QuarantineGroup, error) {
+	where, args := f.where()
+	all := []QuarantineGroup{}
+	err := s.read(ctx).rows(stmt{"group_quarantine", `SELECT q.provenance_code, q.error_code, q.field_path, q.status_code, COUNT(*), MIN(q.created_at), MAX(q.created_at), MAX(q.id) FROM ing_quarantine q
+		WHERE ` + where + ` GROUP BY q.provenance_code, q.error_code, q.field_path, q.status_code ORDER BY COUNT(*) DESC, MAX(q.id) DESC`}, func(r *sql.Rows) error {
+		var g QuarantineGroup
+		err := r.Scan(&g.Source, &g.Code, textInto{&g.Path}, &g.Status, &g.Count, &g.FirstSeen, &g.LastSeen, &g.Example)
+		all = append(all, g)
+		return err
+	}, args...)
+	return all, err
+}
+
+var (
+	selectFragment = stmt{"select_fragment", `SELECT fragment FROM ing_quarantine WHERE id = ?`}
+	lockItem       = stmt{"lock_item", `SELECT ` + setAsideColumns + ` FROM ing_quarantine q WHERE q.id = ? {lock}`}
+	nameItem       = stmt{"name_item", `UPDATE ing_quarantine SET provider_id = ? WHERE id = ?`}
+)
+
+// SetAside reads one item in quarantine, whole; patra.ErrNotFound if there is none.
+func (s *Store) SetAside(ctx context.Context, id int64) (patra.SetAside, error) {
+	found, err := s.Quarantine(ctx, QuarantineFilter{ID: id})
+	if err != nil {
+		return patra.SetAside{}, err
+	}
+	if len(found) == 0 {
+		return patra.SetAside{}, patra.ErrNotFound
+	}
+	q := found[0]
+	if _, err := s.read(ctx).one(selectFragment, []any{id}, &q.Fragment); err != nil {
+		return q, err
+	}
+	q.Lineage, err = s.Lineage(ctx, q.BatchID)
+	return q, err
+}
+
+// Discard gives up an item, with the reason.
+func (s *Store) Discard(ctx context.Context, id int64, reason string) error {
+	return s.moveQuarantine(ctx, "discard", id, patra.Discarded, func(t *tx, _ patra.SetAside) error {
+		return t.closeItem(id, patra.Discarded, asJSON(map[string]string{"reason": reason}))
+	})
+}
+
+// RetryQuarantined says that an item is being looked at again. recordID is what is known of its id by now. With wish, a
+// signal is raised, so that the record is fetched by this id.
+func (s *Store) RetryQuarantined(ctx context.Context, now patra.Instant, id int64, recordID string, wish bool) error {
+	return s.moveQuarantine(ctx, "retry", id, patra.Retrying, func(t *tx, q patra.SetAside) error {
+		if recordID != "" && recordID != q.RecordID {
+			if _, err := t.exec(nameItem, recordID, id); err != nil {
+				return err
+			}
+		}
+		if wish {
+			if _, err := t.raise(now, q.Source, q.Type, patra.Signal{ID: recordID, Reason: patra.SignalQuarantine}); err != nil {
+				return err
+			}
+		}
+		return t.closeItem(id, patra.Retrying, nil)
+	})
+}
+
+func (s *Store) moveQuarantine(ctx context.Context, what string, id int64, to patra.Status, move func(*tx, patra.SetAside) error) error {
+	return s.write(ctx, what+" quarantined item", func(t *tx) error {
+		var q *patra.SetAside
+		err := t.rows(lockItem, func(r *sql.Rows) error {
+			found, err := scanSetAside(r)
+			q = &found
+			return err
+		}, id)
+		if err != nil {
+			return err
+		}
+		if q == nil {
+			return patra.ErrNotFound
+		}
+		if q.Status == patra.Retrying && to == patra.Retrying { // asking twice is asking once
+			return nil
+		}
+		if err := patra.QuarantineMoves.Check(q.Status, to); err != nil {
+			return fmt.Errorf("item %d: %w", id, err)
+		}
+		return move(t, *q)
+	})
+}

@@ -1,0 +1,146 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"slices"
+
+	"patra"
+)
+
+var (
+	insertSignal = stmt{"insert_signal", `INSERT INTO ing_signal (provenance_code, record_type, provider_id, reason_code, open_key, payload, status_code, created_at) VALUES (?, ?, ?, ?, ?, ?, 'NEW', ?)`}
+	openSignal   = stmt{"open_signal", `SELECT id FROM ing_signal WHERE open_key = ?`}
+	isKnown      = stmt{"is_known", `SELECT id FROM ing_record WHERE provenance_code = ? AND record_type = ? AND provider_id = ?`}
+)
+
+// raise notes a wish, unless the same is open already.
+func (t *tx) raise(now patra.Instant, source, recordType string, sig patra.Signal) (added bool, err error) {
+	key := patra.Hash([]string{source, recordType, sig.ID, string(sig.Reason)})
+	var id int64
+	if open, err := t.one(openSignal, []any{key}, &id); err != nil || open {
+		return false, err
+	}
+	var payload any
+	if sig.By != "" {
+		payload = asJSON(map[string]string{"by": sig.By})
+	}
+	_, err = t.many(insertSignal, source, recordType, sig.ID, sig.Reason, key, payload, now)
+	if t.s.dialect.duplicate(err) { // somebody else has just raised it
+		return false, nil
+	}
+	return err == nil, err
+}
+
+// raiseFrom notes what new versions say about other records. Only those that are stored are meant: what comes later will
+// come with all that the provider knows by then.
+func (t *tx) raiseFrom(now patra.Instant, source, recordType string, taken []patra.Observation) error {
+	for _, o := range taken {
+		for _, sig := range o.Signals {
+			var id int64
+			known, err := t.one(isKnown, []any{source, recordType, sig.ID}, &id)
+			if err != nil {
+				return err
+			}
+			if !known {
+				continue
+			}
+			if _, err := t.raise(now, source, recordType, sig); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// AddSignals notes wishes of a person. It tells how many are new; the others were open already.
+func (s *Store) AddSignals(ctx context.Context, now patra.Instant, source, recordType string, ids []string, reason patra.SignalReason, by string) (added int, err error) {
+	for part := range slices.Chunk(ids, chunk) { // nobody waits long for this
+		n := 0
+		err := s.write(ctx, "add signals", func(t *tx) error {
+			n = 0
+			for _, id := range part {
+				ok, err := t.raise(now, source, recordType, patra.Signal{ID: id, Reason: reason, By: by})
+				if err != nil {
+					return err
+				}
+				if ok {
+					n++
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return added, err
+		}
+		added += n
+	}
+	return added, nil
+}
+
+// SignalRow is a stored signal.
+type SignalRow struct {
+	ID        int64              `json:"id"`
+	Source    string             `json:"source"`
+	Type      string             `json:"record_type"`
+	RecordID  string             `json:"record_id"`
+	Reason    patra.SignalReason `json:"reason"`
+	By        string             `json:"by,omitempty"`
+	PlanID    int64              `json:"plan_id,omitempty"`
+	Status    patra.Status       `json:"status"`
+	CreatedAt patra.Instant      `json:"created_at"`
+}
+
+// Signals lists signals, newest first.
+func (s *Store) Signals(ctx context.Context, f Filter) ([]SignalRow, error) {
+	return list(ctx, s, "list_signals", `SELECT id, provenance_code, record_type, provider_id, reason_code, payload, plan_id, status_code, created_at FROM ing_signal WHERE {where} ORDER BY id DESC LIMIT ?`, f,
+		map[string]string{"source": "provenance_code", "status": "status_code", "plan": "plan_id", "record": "provider_id"},
+		func(r *sql.Rows) (k SignalRow, err error) {
+			var payload json.RawMessage
+			var plan sql.NullInt64
+			if err = r.Scan(&k.ID, &k.Source, &k.Type, &k.RecordID, &k.Reason, jsonInto{&payload}, &plan, &k.Status, &k.CreatedAt); err != nil {
+				return k, err
+			}
+			k.PlanID = plan.Int64
+			var said struct {
+				By string `json:"by"`
+			}
+			if len(payload) > 0 {
+				err = json.Unmarshal(payload, &said)
+			}
+			k.By = said.By
+			return k, err
+		})
+}
+
+// SignalsOf lists the signals of one record, newest first. There is no index for it: it is for one who looks at one record.
+func (s *Store) SignalsOf(ctx context.Context, source, id string) ([]SignalRow, error) {
+	all, err := s.Signals(ctx, Filter{Source: source, Record: id})
+	return all, err
+}
+
+// settleSignals says what became of the wishes that a plan took up, when their ids are settled. A record that the provider
+// does not have any more was looked at; one that it refuses was not.
+func (t *tx) settleSignals(c *patra.Claim, outcomes map[patra.Status][]string) error {
+	for item, ids := range outcomes {
+		to := patra.SignalDone
+		if item == patra.ItemBad {
+			to = patra.SignalFailed
+		}
+		if err := patra.SignalMoves.Check(patra.SignalPlanned, to); err != nil {
+			return err
+		}
+		for part := range slices.Chunk(ids, chunk) {
+			args := []any{to, c.Task.Source, c.Task.PlanID}
+			for _, id := range part {
+				args = append(args, id)
+			}
+			_, err := t.exec(stmt{"settle_signals", `UPDATE ing_signal SET status_code = ?, open_key = NULL WHERE provenance_code = ? AND status_code = 'PLANNED' AND plan_id = ? AND provider_id IN (` + marks(len(part)) + `)`}, args...)
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,39 @@
+package patra
+
+// The states of an item in quarantine.
+const (
+	Retrying  Status = "RETRYING"
+	Resolved  Status = "RESOLVED"
+	Discarded Status = "DISCARDED"
+)
+
+// QuarantineMoves is the life of an item that could not become a record. It is resolved by a record with its id, in
+// whichever way that comes.
+var QuarantineMoves = Moves{
+	Open:     {Retrying, Discarded, Resolved},
+	Retrying: {Resolved, Open, Discarded},
+}
+
+// SetAside is an item in quarantine.
+type SetAside struct {
+	ID        int64    `json:"id"`
+	Source    string   `json:"source"`
+	Type      string   `json:"record_type"`
+	RecordID  string   `json:"record_id,omitempty"`
+	Code      string   `json:"code"`
+	Path      string   `json:"path,omitempty"`
+	Fragment  []byte   `json:"-"`
+	Size      int64    `json:"bytes"`
+	Status    Status   `json:"status"`
+	Reason    string   `json:"reason,omitempty"` // of one that was discarded
+	Met       int64    `json:"met"`              // how often it was met
+	FirstSeen Instant  `json:"first_seen"`
+	LastSeen  Instant  `json:"last_seen"`
+	BatchID   int64    `json:"batch_id"`
+	Lineage   *Lineage `json:"lineage,omitempty"`
+}
+
+// Key is the same for the same item, whichever page it was on.
+func (q Quarantined) Key(source, recordType string) string {
+	return Hash([]string{source, recordType, q.ID, q.Code, HashBytes(q.Fragment)})
+}
