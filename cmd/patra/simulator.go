@@ -29,7 +29,7 @@ func (a *app) simCmd() *cobra.Command {
 	var f simFlags
 	c := &cobra.Command{
 		Use: "sim", Short: "Serve simulated providers on this machine", Args: noArgs,
-		Long:    "Serve simulated providers with the shapes and limits of the real ones, each under its real path: Crossref, Europe PMC,\nPubMed, DataCite, OpenAlex (also at /openalex), arXiv's OAI, and OAI-PMH repositories at /oai, /oai/day and /oai/422.\nPoint a harvest at it with --base-url, and give it a store of its own.\n\n"+
+		Long: "Serve simulated providers with the shapes and limits of the real ones, each under its real path: Crossref, Europe PMC,\nPubMed, DataCite, OpenAlex (also at /openalex), arXiv's OAI, and OAI-PMH repositories at /oai, /oai/day and /oai/422.\nPoint a harvest at it with --base-url, and give it a store of its own.\n\n" +
 			"Profiles of what goes wrong: mild and rough mix some of everything. throttle refuses, and says when to come back in\nevery way that was seen. flaky breaks off. lying counts wrongly, leaves out, doubles, and has papers without a date.\nmoving changes papers while they are read.",
 		Example: "  patra sim --listen 127.0.0.1:8090 --profile mild\n  patra harvest crossref --base-url http://127.0.0.1:8090 --contact me@example.org --from 2026-10-01 --to 2026-10-08",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.simulate(c.Context(), f) },
