@@ -114,7 +114,7 @@ func TestProblems(t *testing.T) {
 		{"ranges", "executor:\n  workers: 0\n  perPartition: 0\n  lease: 1s\n  heartbeat: 0s\n  taskAttempts: 101\n", nil, []string{
 			`patra.yaml:2:12: workers must be from 1 to 1024, not 0 (OUT_OF_RANGE at executor.workers)`,
 			`patra.yaml:3:17: perPartition must be at least 1, not 0 (OUT_OF_RANGE at executor.perPartition)`,
-			`patra.yaml:4:10: lease must be at least 5s, not 1s (OUT_OF_RANGE at executor.lease)`,
+			`patra.yaml:4:10: lease must be at least 2s, not 1s (OUT_OF_RANGE at executor.lease)`,
 			`patra.yaml:5:14: heartbeat must be more than 0s, not 0s (OUT_OF_RANGE at executor.heartbeat)`,
 			`patra.yaml:6:17: taskAttempts must be from 1 to 100, not 101 (OUT_OF_RANGE at executor.taskAttempts)`}},
 		{"too many workers", "executor: {workers: 1025}\n", nil, []string{

@@ -21,7 +21,7 @@ var (
 const (
 	maxWorkers  = 1024
 	maxAttempts = 100
-	minLease    = Duration(5 * time.Second) // below this a slow store looks like a dead worker
+	minLease    = Duration(2 * time.Second) // below this a slow store looks like a dead worker
 	minMinStep  = Duration(time.Second)     // below this a slice costs more than it brings
 )
 
