@@ -1,0 +1,123 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"math/rand/v2"
+	"os/exec"
+	"slices"
+	"syscall"
+	"time"
+)
+
+// fleet is the processes that share a store: some that execute and one that plans. Whoever is killed is replaced.
+type fleet struct {
+	*stage
+	members []*member
+	moments []time.Time // of signals
+}
+
+// member is a place in the fleet and the process that has it now.
+type member struct {
+	args  []string
+	cmd   *exec.Cmd
+	out   *lockedBuffer
+	ended chan error
+}
+
+const executors = 4
+
+// The lease is as short as the configuration allows; a sleeper sleeps longer than that.
+const (
+	tortureLease = 2 * time.Second
+	asleep       = tortureLease + 700*time.Millisecond
+)
+
+func (s *stage) fleet(size int) *fleet {
+	f := &fleet{stage: s}
+	for range size {
+		f.members = append(f.members, &member{args: []string{"serve", "--role", "executor"}})
+	}
+	f.members = append(f.members, &member{args: []string{"serve", "--role", "planner"}})
+	for _, m := range f.members {
+		f.launch(m)
+	}
+	return f
+}
+
+func (f *fleet) launch(m *member) {
+	c := f.patra(m.args...)
+	m.cmd, m.out, m.ended = c, &lockedBuffer{}, make(chan error, 1)
+	c.Stdout, c.Stderr = m.out, m.out
+	if err := c.Start(); err != nil {
+		f.t.Fatal(err)
+	}
+	go func() { m.ended <- c.Wait() }()
+}
+
+// revive replaces members that ended by themselves, which nobody should do.
+func (f *fleet) revive() {
+	for _, m := range f.members {
+		select {
+		case err := <-m.ended:
+			f.find("%s ended by itself: %v\n%s", m.args[2], err, m.out.tail())
+			f.launch(m)
+		default:
+		}
+	}
+}
+
+// cycle does one thing to one process: it is killed and replaced, or sleeps for longer than its lease.
+func (f *fleet) cycle(dice *rand.Rand) string {
+	m := f.members[dice.IntN(len(f.members))]
+	time.Sleep(time.Duration(dice.IntN(int(latency)))) // into the middle of something
+	f.moments = append(f.moments, time.Now())
+	if dice.IntN(3) > 0 {
+		f.signal(m, syscall.SIGKILL)
+		<-m.ended
+		f.launch(m)
+		return "kill " + m.args[2]
+	}
+	f.signal(m, syscall.SIGSTOP)
+	time.Sleep(asleep)
+	f.moments = append(f.moments, time.Now())
+	f.signal(m, syscall.SIGCONT)
+	return "stop " + m.args[2]
+}
+
+func (f *fleet) signal(m *member, s syscall.Signal) {
+	if err := m.cmd.Process.Signal(s); err != nil {
+		f.find("%s could not be sent %s: %v\n%s", m.args[2], s, err, m.out.tail())
+	}
+}
+
+// dismiss tells everybody to stop; they must do so in good order.
+func (f *fleet) dismiss() {
+	for _, m := range f.members {
+		f.signal(m, syscall.SIGTERM)
+	}
+	for _, m := range f.members {
+		select {
+		case err := <-m.ended:
+			if err != nil || !bytes.Contains(m.out.copy(), []byte("Drained and stopped")) {
+				f.find("%s was told to stop and ended with %v\n%s", m.args[2], err, m.out.tail())
+			}
+		case <-time.After(30 * time.Second):
+			f.find("%s does not stop\n%s", m.args[2], m.out.tail())
+			f.signal(m, syscall.SIGKILL)
+		}
+	}
+}
+
+// copy is what was written so far.
+func (b *lockedBuffer) copy() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return slices.Clone(b.Bytes())
+}
+
+// tail is the end of it.
+func (b *lockedBuffer) tail() string {
+	text := b.copy()
+	return fmt.Sprintf("%s", text[max(len(text)-2000, 0):])
+}
