@@ -150,6 +150,13 @@ func TestAProbeKeepsToTheGate(t *testing.T) {
 			}
 			return n == 1
 		}, 2, 90 * time.Second, ""},
+		{"closed for a while", func(n int64, w http.ResponseWriter) bool {
+			if n == 1 {
+				w.Header().Set("Retry-After", "90")
+				w.WriteHeader(http.StatusServiceUnavailable)
+			}
+			return n == 1
+		}, 2, 90 * time.Second, ""},
 		{"out of order for a moment", func(n int64, w http.ResponseWriter) bool {
 			if n < 3 {
 				w.WriteHeader(http.StatusBadGateway)

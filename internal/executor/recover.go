@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -27,8 +28,10 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	// First of all the others are told to wait: they may be about to send, and this may have been the last attempt.
+	wait, gateErr := r.rest(ctx, r.program.Spec, failed, attempt)
 	_, err = r.Store.FailPage(ctx, r.claim, patra.InstantOf(time.Now()), page, patra.PageFailure{Exchange: failed.exchange, Fault: *fault, Response: failed.response}, nil)
-	if err != nil {
+	if err := cmp.Or(err, gateErr); err != nil {
 		return err
 	}
 	if fault.Code == patra.CodeDeepPaging && page.Phase == patra.PhaseSearch && !r.whole() {
@@ -37,10 +40,6 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 	retry := r.program.Spec.Retry
 	if fault.Level != patra.LevelRetry || attempt >= retry.MaxAttempts || r.restarts >= retry.MaxAttempts {
 		return fault
-	}
-	wait, err := r.rest(ctx, r.program.Spec, failed, attempt)
-	if err != nil {
-		return err
 	}
 	if page.Phase == patra.PhaseSearch && mustRestart(r.program.Spec, fault) {
 		r.restart(fault)
