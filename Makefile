@@ -29,7 +29,7 @@ e2e: deps ## Run only the kill -9 test, many times (COUNT=20)
 	scripts/with-mariadb $(GO) test -count=$(or $(COUNT),20) -run TestKilled -v ./cmd/patra
 
 torture: deps ## Kill and stop processes of a fleet CYCLES times (1000) under a provider that throttles, breaks, lies and moves (SEED=n repeats)
-	TORTURE_CYCLES=$(or $(CYCLES),1000) TORTURE_SEED=$(SEED) scripts/with-mariadb $(GO) test -count=1 -timeout 12h -run 'TestTorture$$' -v ./cmd/patra | grep --line-buffered -v '^=== '
+	@set -o pipefail; TORTURE_CYCLES=$(or $(CYCLES),1000) TORTURE_SEED=$(SEED) scripts/with-mariadb $(GO) test -count=1 -timeout 12h -run 'TestTorture$$' -v ./cmd/patra | grep --line-buffered -v '^=== '
 
 race: deps ## Run all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 scripts/with-mariadb $(GO) test -race -count=1 ./...
