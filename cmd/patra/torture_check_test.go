@@ -142,7 +142,7 @@ func (s *stage) must(journal map[string][]sim.Version) map[string]int {
 		s.t.Fatal(err)
 	}
 	// A task may have failed for good, if another has read its window since.
-	if end := patra.NewCoverage(read...).Frontier(patra.InstantOf(tortureFrom)); end != patra.InstantOf(calmTo) {
+	if end := patra.NewCoverage(read...).Frontier(patra.InstantOf(tortureFrom)); end != patra.InstantOf(s.calmTo) {
 		s.find("what was read ends at %s", end)
 	}
 	return must
@@ -152,7 +152,7 @@ func (s *stage) must(journal map[string][]sim.Version) map[string]int {
 func (s *stage) checkQuarantine() {
 	s.t.Helper()
 	poisoned := map[string]bool{}
-	for r := range s.truth(s.provider).Truth(tortureFrom, calmTo) {
+	for r := range s.truth(s.provider).Truth(tortureFrom, s.calmTo) {
 		if r.Poisoned {
 			poisoned[idOf(r)] = true
 		}

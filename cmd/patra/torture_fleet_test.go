@@ -67,22 +67,39 @@ func (f *fleet) revive() {
 	}
 }
 
-// cycle does one thing to one process: it is killed and replaced, or sleeps for longer than its lease.
+// cycle does one thing to one process: it is killed and replaced, or sleeps for longer than its lease. Now and then all
+// are killed at once.
 func (f *fleet) cycle(dice *rand.Rand) string {
 	m := f.members[dice.IntN(len(f.members))]
 	time.Sleep(time.Duration(dice.IntN(int(latency)))) // into the middle of something
 	f.moments = append(f.moments, time.Now())
-	if dice.IntN(3) > 0 {
+	switch dice.IntN(12) {
+	case 0:
+		f.kill(f.members...)
+		return "kill all"
+	case 1, 2, 3:
+		f.sleep(m)
+		return "stop " + m.args[2]
+	}
+	f.kill(m)
+	return "kill " + m.args[2]
+}
+
+func (f *fleet) kill(victims ...*member) {
+	for _, m := range victims {
 		f.signal(m, syscall.SIGKILL)
+	}
+	for _, m := range victims {
 		<-m.ended
 		f.launch(m)
-		return "kill " + m.args[2]
 	}
+}
+
+func (f *fleet) sleep(m *member) {
 	f.signal(m, syscall.SIGSTOP)
 	time.Sleep(asleep)
 	f.moments = append(f.moments, time.Now())
 	f.signal(m, syscall.SIGCONT)
-	return "stop " + m.args[2]
 }
 
 func (f *fleet) signal(m *member, s syscall.Signal) {

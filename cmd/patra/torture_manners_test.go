@@ -18,12 +18,10 @@ func TestManners(t *testing.T) {
 			t.Parallel()
 			o := ordeals[0]
 			o.tune = func(f *sim.Faults) { f.Throttle, f.Unavailable, f.AbsurdWait = 0.05, 0.10, 0 }
-			s := newStage(t, storetest.Engines()[0], src, o, 7)
+			s := newStage(t, storetest.Engines()[0], src, o, 7, shortDays)
 			s.plan()
 			f := s.fleet(1)
-			for deadline := time.Now().Add(time.Minute); s.open() > 0 && time.Now().Before(deadline); {
-				time.Sleep(50 * time.Millisecond)
-			}
+			s.drain(f, time.Minute)
 			s.calm(f)
 			s.finish()
 			s.check(f)

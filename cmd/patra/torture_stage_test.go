@@ -15,36 +15,34 @@ import (
 	"patra/internal/store/storetest"
 )
 
-// The world under torture: the days that are read while everything goes wrong, and those to which papers go that change
-// meanwhile. They are read when all is calm.
+// The world under torture has days that are read while everything goes wrong, and two to which papers go that change
+// meanwhile; those are read when all is calm. A long run has more to kill.
 const (
-	tortureDays = 12
-	calmDays    = 2
+	shortDays = 12
+	longDays  = 30
+	calmDays  = 2
 )
 
-var (
-	tortureFrom = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
-	tortureTo   = tortureFrom.AddDate(0, 0, tortureDays)
-	calmTo      = tortureTo.AddDate(0, 0, calmDays)
-)
+var tortureFrom = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
 
 // stage is a provider, a store and a folder to run patra in.
 type stage struct {
 	tortured
 	ordeal
-	t         *testing.T
-	dir, url  string
-	base      string
-	provider  *sim.Server
-	log       *accessLog
-	db        *sql.DB
-	findings  []string
-	calmSince time.Time
+	t          *testing.T
+	to, calmTo time.Time
+	dir, url   string
+	base       string
+	provider   *sim.Server
+	log        *accessLog
+	db         *sql.DB
+	findings   []string
+	calmSince  time.Time
 }
 
-func newStage(t *testing.T, e storetest.Engine, src tortured, o ordeal, seed uint64) *stage {
-	s := &stage{tortured: src, ordeal: o, t: t, dir: t.TempDir(), url: e.URL(t), log: newAccessLog()}
-	c := sim.Config{Seed: seed, From: tortureFrom, To: calmTo, PerDay: src.perDay, Exact: true, Log: s.log, Faults: o.load(t)}
+func newStage(t *testing.T, e storetest.Engine, src tortured, o ordeal, seed uint64, days int) *stage {
+	s := &stage{tortured: src, ordeal: o, t: t, dir: t.TempDir(), url: e.URL(t), log: newAccessLog(), to: tortureFrom.AddDate(0, 0, days), calmTo: tortureFrom.AddDate(0, 0, days+calmDays)}
+	c := sim.Config{Seed: seed, From: tortureFrom, To: s.calmTo, PerDay: src.perDay, Exact: true, Log: s.log, Faults: o.load(t)}
 	if o.profile == "throttle" {
 		c.Rate, c.Burst = tortureRate, tortureBurst+forgiven
 	}
@@ -52,7 +50,7 @@ func newStage(t *testing.T, e storetest.Engine, src tortured, o ordeal, seed uin
 	server := httptest.NewServer(s.provider.Handler())
 	t.Cleanup(server.Close)
 	s.base = server.URL + src.path
-	s.write(src.code+".yaml", src.file(t))
+	s.write(src.code+".yaml", src.file(t, o.profile == "lying" || seed%2 == 0)) // a lie about a count needs one to be found out
 	s.write("patra.yaml", fmt.Sprintf("contact: torture@example.org\nsources: {dir: .}\nlog: {level: warn}\nplanner: {probes: 0}\n"+
 		"executor: {workers: 2, perPartition: 16, lease: %s, heartbeat: 500ms, taskAttempts: 100}\n", tortureLease))
 	if out, err := s.patra("migrate").CombinedOutput(); err != nil {
@@ -82,11 +80,24 @@ func (s *stage) ask(command []string, to time.Time) *exec.Cmd {
 	return s.patra(args...)
 }
 
+var planning = []string{"plan", "HARVEST"}
+
 // plan asks for the work, and again for what has failed of it.
 func (s *stage) plan() {
-	if out, err := s.ask([]string{"plan", "HARVEST"}, tortureTo).CombinedOutput(); err != nil {
+	if out, err := s.ask(planning, s.to).CombinedOutput(); err != nil {
 		s.find("planning failed: %v\n%s", err, out)
 	}
+}
+
+// planKilled is a plan whose planner dies on the way, or shortly after.
+func (s *stage) planKilled(after time.Duration) {
+	c := s.ask(planning, s.to)
+	if err := c.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	time.Sleep(after)
+	_ = c.Process.Kill() // it may have ended
+	_ = c.Wait()
 }
 
 // count asks for one number.

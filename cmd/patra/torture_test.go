@@ -28,7 +28,7 @@ const sharedGate = false
 
 const (
 	cyclesEach = 3 // of a combination, in a short run
-	longEach   = 6 // and in a long one
+	longEach   = 8 // and in a long one
 	leastTotal = 30
 	atOnce     = 4 // combinations; most of their time is waiting
 )
@@ -71,15 +71,16 @@ func tortureAll(t *testing.T, r *tortureReport, seed uint64) {
 
 // torture is one combination.
 func torture(t *testing.T, r *tortureReport, e storetest.Engine, src tortured, o ordeal, seed uint64) {
-	s := newStage(t, e, src, o, seed)
+	cycles, days := cyclesEach, shortDays
+	if r.long {
+		cycles, days = longEach, longDays
+	}
+	s := newStage(t, e, src, o, seed, days)
 	dice := rand.New(rand.NewPCG(seed, 0x70c7))
+	s.planKilled(time.Duration(20+dice.IntN(100)) * time.Millisecond)
 	s.plan()
 	f := s.fleet(executors)
-	cycles := cyclesEach
-	if r.long {
-		cycles = longEach
-	}
-	var done []string
+	done := []string{"kill plan"}
 	for range cycles {
 		if !s.log.await(2+dice.IntN(8), 5*time.Second) && s.open() == 0 {
 			break
@@ -88,6 +89,7 @@ func torture(t *testing.T, r *tortureReport, e storetest.Engine, src tortured, o
 		f.revive()
 		s.plan()
 	}
+	s.drain(f, 20*time.Second)
 	s.calm(f)
 	s.finish()
 	s.check(f)
@@ -97,23 +99,30 @@ func torture(t *testing.T, r *tortureReport, e storetest.Engine, src tortured, o
 	}
 }
 
+// drain waits until the queue is empty, and tells whether it is.
+func (s *stage) drain(f *fleet, patience time.Duration) bool {
+	for deadline := time.Now().Add(patience); s.open() > 0; time.Sleep(50 * time.Millisecond) {
+		f.revive()
+		if time.Now().After(deadline) {
+			return false
+		}
+	}
+	return true
+}
+
 // calm lets the provider be itself again, waits until the queue is empty and ends the fleet.
 func (s *stage) calm(f *fleet) {
 	s.provider.Calm()
 	s.calmSince = time.Now()
-	for deadline := time.Now().Add(90 * time.Second); s.open() > 0; time.Sleep(50 * time.Millisecond) {
-		f.revive()
-		if time.Now().After(deadline) {
-			s.find("%d tasks are still open long after all is calm", s.open())
-			break
-		}
+	if !s.drain(f, 90*time.Second) {
+		s.find("%d tasks are still open long after all is calm", s.open())
 	}
 	f.dismiss()
 }
 
 // finish reads what has failed, and the days to which papers have gone, in the foreground; it must be complete.
 func (s *stage) finish() {
-	if out, err := s.ask([]string{"harvest"}, calmTo).CombinedOutput(); err != nil {
+	if out, err := s.ask([]string{"harvest"}, s.calmTo).CombinedOutput(); err != nil {
 		s.find("the last harvest: %v\n%s", err, out)
 	}
 }
