@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"math/rand/v2"
 	"os/exec"
 	"slices"
@@ -136,5 +135,5 @@ func (b *lockedBuffer) copy() []byte {
 // tail is the end of it.
 func (b *lockedBuffer) tail() string {
 	text := b.copy()
-	return fmt.Sprintf("%s", text[max(len(text)-2000, 0):])
+	return string(text[max(len(text)-2000, 0):])
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // send writes the answer, or as much of it as the fault allows.
-func (a *answer) send(w http.ResponseWriter) {
+func (a *answer) send(w http.ResponseWriter, r *http.Request) {
 	if a.fault == faultReset {
 		panic(http.ErrAbortHandler)
 	}
@@ -25,7 +25,7 @@ func (a *answer) send(w http.ResponseWriter) {
 		a.sendHalf(w)
 	case faultSlow:
 		w.WriteHeader(a.status)
-		a.trickle(w)
+		a.trickle(w, r)
 	default:
 		w.WriteHeader(a.status)
 		_, _ = w.Write(a.wire) // an error means that the client has gone: nobody is left to tell
@@ -49,12 +49,12 @@ const (
 	pause  = 10 * time.Millisecond
 )
 
-func (a *answer) trickle(w http.ResponseWriter) {
+func (a *answer) trickle(w http.ResponseWriter, r *http.Request) {
 	size := len(a.wire)/pieces + 1
 	for at := 0; at < len(a.wire); at += size {
 		_, _ = w.Write(a.wire[at:min(at+size, len(a.wire))])
 		_ = http.NewResponseController(w).Flush()
-		time.Sleep(pause)
+		wait(r, pause)
 	}
 }
 

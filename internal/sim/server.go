@@ -99,7 +99,7 @@ func (s *Server) serveProvider(w http.ResponseWriter, r *http.Request) {
 	a.compress(r)
 	s.tally.end(a)
 	s.log.add(c, a, answered)
-	a.send(w)
+	a.send(w, r)
 }
 
 // decide gives the answer and marks it with the fault that has befallen it. Refusals come before the provider is
@@ -155,7 +155,7 @@ func spoil(p profile, c *call) (a answer, happened bool) {
 	return a, false
 }
 
-// wait holds the request for the configured time. A client that gives up meanwhile is served all the same: the real
+// wait holds a request for some time. A client that gives up meanwhile is served all the same: the real
 // provider does not notice either, and the page is gone.
 func wait(r *http.Request, latency time.Duration) {
 	if latency <= 0 {
