@@ -26,11 +26,9 @@ type member struct {
 
 const executors = 4
 
-// The lease is as short as the configuration allows; a sleeper sleeps longer than that.
-const (
-	tortureLease = 2 * time.Second
-	asleep       = tortureLease + 700*time.Millisecond
-)
+// tortureLease is as short as the configuration allows. A sleeper sleeps longer than that, and wakes up while another is
+// about to take its work over, at it, or done with it.
+const tortureLease = 2 * time.Second
 
 func (s *stage) fleet(size int) *fleet {
 	f := &fleet{stage: s}
@@ -77,7 +75,7 @@ func (f *fleet) cycle(dice *rand.Rand) string {
 		f.kill(f.members...)
 		return "kill all"
 	case 1, 2, 3:
-		f.sleep(m)
+		f.sleep(m, tortureLease+time.Duration(dice.IntN(1500))*time.Millisecond)
 		return "stop " + m.args[2]
 	}
 	f.kill(m)
@@ -94,7 +92,7 @@ func (f *fleet) kill(victims ...*member) {
 	}
 }
 
-func (f *fleet) sleep(m *member) {
+func (f *fleet) sleep(m *member, asleep time.Duration) {
 	f.signal(m, syscall.SIGSTOP)
 	time.Sleep(asleep)
 	f.moments = append(f.moments, time.Now())

@@ -16,11 +16,10 @@ import (
 )
 
 // The world under torture has days that are read while everything goes wrong, and two to which papers go that change
-// meanwhile; those are read when all is calm. A long run has more to kill.
+// meanwhile; those are read when all is calm.
 const (
-	shortDays = 12
-	longDays  = 30
-	calmDays  = 2
+	tortureDays = 12
+	calmDays    = 2
 )
 
 var tortureFrom = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
@@ -40,9 +39,10 @@ type stage struct {
 	calmSince  time.Time
 }
 
-func newStage(t *testing.T, e storetest.Engine, src tortured, o ordeal, seed uint64, days int) *stage {
-	s := &stage{tortured: src, ordeal: o, t: t, dir: t.TempDir(), url: e.URL(t), log: newAccessLog(), to: tortureFrom.AddDate(0, 0, days), calmTo: tortureFrom.AddDate(0, 0, days+calmDays)}
-	c := sim.Config{Seed: seed, From: tortureFrom, To: s.calmTo, PerDay: src.perDay, Exact: true, Log: s.log, Faults: o.load(t)}
+// newStage sets everything up; fuller days than usual are read for longer, so that there is more to be killed in.
+func newStage(t *testing.T, e storetest.Engine, src tortured, o ordeal, seed uint64, fuller int) *stage {
+	s := &stage{tortured: src, ordeal: o, t: t, dir: t.TempDir(), url: e.URL(t), log: newAccessLog(), to: tortureFrom.AddDate(0, 0, tortureDays), calmTo: tortureFrom.AddDate(0, 0, tortureDays+calmDays)}
+	c := sim.Config{Seed: seed, From: tortureFrom, To: s.calmTo, PerDay: src.perDay * fuller, Exact: true, Log: s.log, Faults: o.load(t)}
 	if o.profile == "throttle" {
 		c.Rate, c.Burst = tortureRate, tortureBurst+forgiven
 	}

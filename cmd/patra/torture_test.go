@@ -71,11 +71,11 @@ func tortureAll(t *testing.T, r *tortureReport, seed uint64) {
 
 // torture is one combination.
 func torture(t *testing.T, r *tortureReport, e storetest.Engine, src tortured, o ordeal, seed uint64) {
-	cycles, days := cyclesEach, shortDays
+	cycles, fuller := cyclesEach, 1
 	if r.long {
-		cycles, days = longEach, longDays
+		cycles, fuller = longEach, 3
 	}
-	s := newStage(t, e, src, o, seed, days)
+	s := newStage(t, e, src, o, seed, fuller)
 	dice := rand.New(rand.NewPCG(seed, 0x70c7))
 	s.planKilled(time.Duration(20+dice.IntN(100)) * time.Millisecond)
 	s.plan()
