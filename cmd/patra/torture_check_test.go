@@ -109,14 +109,14 @@ func sameXML(element, exported []byte) bool {
 	return json.Unmarshal(exported, &text) == nil && inherited.ReplaceAllString(text, "$1") == string(element)
 }
 
-// must is the least version of every record that is to be stored: of each window, what was there throughout its last
-// reading.
+// must is the least version of every record that is to be stored: of each window that is said to be complete, what was
+// there throughout its reading.
 func (s *stage) must(journal map[string][]sim.Version) map[string]int {
 	s.t.Helper()
-	rows, err := s.db.Query(`SELECT v.window_from, v.window_to, MIN(q.sent_at), MAX(q.finished_at) FROM ing_coverage v
+	rows, err := s.db.Query(`SELECT v.window_from, v.window_to, MIN(q.sent_at), MAX(q.finished_at), v.state_code FROM ing_coverage v
 		JOIN ing_task_run r ON r.slice_id = v.slice_id AND r.exhausted = 1
 		JOIN ing_task_run_batch b ON b.task_id = r.task_id AND b.scan_no = r.scan_no AND b.status_code = 'SUCCEEDED'
-		JOIN ing_request q ON q.batch_id = b.id GROUP BY v.window_from, v.window_to, v.id`)
+		JOIN ing_request q ON q.batch_id = b.id GROUP BY v.window_from, v.window_to, v.id, v.state_code`)
 	if err != nil {
 		s.t.Fatal(err)
 	}
@@ -125,14 +125,15 @@ func (s *stage) must(journal map[string][]sim.Version) map[string]int {
 	var read []patra.Window
 	for rows.Next() {
 		var at [4]int64
-		if err := rows.Scan(&at[0], &at[1], &at[2], &at[3]); err != nil {
+		var state patra.Completeness
+		if err := rows.Scan(&at[0], &at[1], &at[2], &at[3], &state); err != nil {
 			s.t.Fatal(err)
 		}
 		read = append(read, patra.Window{From: patra.Instant(at[0]), To: patra.Instant(at[1])})
 		from, to, began, ended := time.UnixMicro(at[0]), time.UnixMicro(at[1]), time.UnixMicro(at[2]), time.UnixMicro(at[3])
 		for id, versions := range journal {
 			for _, v := range versions {
-				if !v.Poisoned && !v.At.Before(from) && v.At.Before(to) && v.Throughout(began, ended) {
+				if state == patra.StateSealed && !v.Poisoned && !v.At.Before(from) && v.At.Before(to) && v.Throughout(began, ended) {
 					must[id] = max(must[id], v.Number)
 				}
 			}
