@@ -10,6 +10,7 @@ import (
 // TestTheJudgeOfTorture: a good harvest is found to be good, and then every kind of damage is done to it, one after the
 // other, and found. A judge who was never seen to convict proves nothing.
 func TestTheJudgeOfTorture(t *testing.T) {
+	t.Parallel()
 	s := newStage(t, storetest.Engines()[0], torturedSources[1], ordeals[2], 3, 1) // ids first, with poison
 	s.plan()
 	f := s.fleet(1)

@@ -12,6 +12,7 @@ import (
 // TestMovingOffsets: records leave a window while it is read by offsets, and everything behind them moves up. What was
 // there throughout must be stored all the same, or nobody may say that the window is complete.
 func TestMovingOffsets(t *testing.T) {
+	t.Parallel()
 	src := torturedSources[1]
 	src.args, src.truth = []string{"--endpoint", "modified"}, func(s *sim.Server) *sim.Provider { return s.PubMed().By("mdat") }
 	o := ordeals[3]
