@@ -9,7 +9,7 @@ FUZZTIME ?= 30s
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test e2e race race-short properties bench-plan bench-gate fuzz lint clean deps
+.PHONY: help build demo test e2e torture race race-short properties bench-plan bench-gate fuzz lint clean deps
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -27,6 +27,9 @@ test: deps ## Run all tests, on SQLite and on a throw-away MariaDB that is insta
 
 e2e: deps ## Run only the kill -9 test, many times (COUNT=20)
 	scripts/with-mariadb $(GO) test -count=$(or $(COUNT),20) -run TestKilled -v ./cmd/patra
+
+torture: deps ## Kill and stop processes of a fleet CYCLES times (1000) under a provider that throttles, breaks, lies and moves (SEED=n repeats)
+	@set -o pipefail; TORTURE_CYCLES=$(or $(CYCLES),1000) TORTURE_SEED=$(SEED) scripts/with-mariadb $(GO) test -count=1 -timeout 12h -run 'TestTorture$$' -v ./cmd/patra | grep --line-buffered -v '^=== '
 
 race: deps ## Run all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 scripts/with-mariadb $(GO) test -race -count=1 ./...

@@ -71,6 +71,7 @@ type Walked struct {
 	Order    string // ASC or DESC if every page from the first on kept to it, else NONE
 	Earliest *Instant
 	Latest   *Instant
+	Moved    bool // the provider's count changed on the way
 }
 
 // See is the walk with one more record. One against the order, or one whose time nobody knows, ends the order for the

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -28,8 +29,9 @@ func (a *app) simCmd() *cobra.Command {
 	var f simFlags
 	c := &cobra.Command{
 		Use: "sim", Short: "Serve simulated providers on this machine", Args: noArgs,
-		Long:    "Serve simulated providers with the shapes and limits of the real ones, each under its real path: Crossref, Europe PMC,\nPubMed, DataCite, OpenAlex (also at /openalex), arXiv's OAI, and OAI-PMH repositories at /oai, /oai/day and /oai/422.\nPoint a harvest at it with --base-url, and give it a store of its own.",
-		Example: "  patra sim --listen 127.0.0.1:8090 --faults mild\n  patra harvest crossref --base-url http://127.0.0.1:8090 --contact me@example.org --from 2026-10-01 --to 2026-10-08",
+		Long: "Serve simulated providers with the shapes and limits of the real ones, each under its real path: Crossref, Europe PMC,\nPubMed, DataCite, OpenAlex (also at /openalex), arXiv's OAI, and OAI-PMH repositories at /oai, /oai/day and /oai/422.\nPoint a harvest at it with --base-url, and give it a store of its own.\n\n" +
+			"Profiles of what goes wrong: mild and rough mix some of everything. throttle refuses, and says when to come back in\nevery way that was seen. flaky breaks off. lying counts wrongly, leaves out, doubles, and has papers without a date.\nmoving changes papers while they are read.",
+		Example: "  patra sim --listen 127.0.0.1:8090 --profile mild\n  patra harvest crossref --base-url http://127.0.0.1:8090 --contact me@example.org --from 2026-10-01 --to 2026-10-08",
 		RunE:    func(c *cobra.Command, _ []string) error { return a.simulate(c.Context(), f) },
 	}
 	fl := c.Flags()
@@ -40,7 +42,9 @@ func (a *app) simCmd() *cobra.Command {
 	fl.BoolVar(&f.exact, "exact", false, "exactly --per-day works every day")
 	fl.Float64Var(&f.rate, "rate", 5, "requests a second before it answers 429; 0 is no limit")
 	fl.IntVar(&f.burst, "burst", 5, "requests at once before the rate counts")
-	fl.StringVar(&f.faults, "faults", "none", "fault profile: none, mild or rough")
+	fl.StringVar(&f.faults, "profile", "none", "what goes wrong: "+strings.Join(sim.Profiles(), ", "))
+	fl.StringVar(&f.faults, "faults", "none", "the same as --profile")
+	fl.Lookup("faults").Hidden = true
 	fl.Uint64Var(&f.seed, "seed", 1, "which world: the same seed always has the same works")
 	fl.StringVar(&f.accessLog, "access-log", "", "file to append one JSON line a request to")
 	return c
@@ -85,7 +89,7 @@ func (f simFlags) config() (sim.Config, error) {
 	}
 	faults, err := sim.Profile(f.faults)
 	if err != nil {
-		return sim.Config{}, usage("--faults: %s", err)
+		return sim.Config{}, usage("--profile: %s", err)
 	}
 	if f.perDay < 1 || f.rate < 0 {
 		return sim.Config{}, usage("--per-day is at least 1 and --rate not negative")

@@ -29,19 +29,18 @@ func (r *run) follow(res patra.PageResult) patra.Walked {
 		}
 		w = w.See(at)
 	}
-	if len(res.Quarantined) > 0 || r.shifted(res.Total) {
+	w.Moved = w.Moved || res.Total != nil && r.scan.total != nil && *res.Total != *r.scan.total
+	if len(res.Quarantined) > 0 || r.shifted(w) {
 		w = w.See(nil)
 	}
 	return w
 }
 
-// shifted reports whether records came or went under a walk by numbers. Then one may have slipped over the edge of a
-// page, and nobody counts a walk that is not finished.
-func (r *run) shifted(total *int64) bool {
-	switch spec := r.program.Spec; {
-	case spec.Pagination.Type != pageOffset && spec.Pagination.Type != pagePage, spec.Response.Total.Trust != patra.TrustExact:
-		return false
-	default:
-		return total != nil && r.scan.total != nil && *total != *r.scan.total
-	}
+// shifted reports whether records came or went under a walk by numbers, of which only an exact count tells. Then one may
+// have slipped over the edge of a page, and the number that was seen agrees with the last count all the same: another has
+// gone that was seen.
+func (r *run) shifted(w patra.Walked) bool {
+	spec := r.program.Spec
+	byNumbers := spec.Pagination.Type == pageOffset || spec.Pagination.Type == pagePage
+	return byNumbers && spec.Response.Total.Trust == patra.TrustExact && w.Moved
 }

@@ -63,15 +63,15 @@ func (p *Prober) Probe(ctx context.Context, spec *source.Spec, query expr.Node, 
 		if ctx.Err() != nil {
 			return probe, context.Cause(ctx)
 		}
+		wait, err := w.rest(ctx, spec, failed, attempt) // others are told to wait, even if this was the last attempt
+		if err != nil {
+			return probe, err
+		}
 		if failed.fault.Level != patra.LevelRetry || attempt >= min(spec.Retry.MaxAttempts, probeAttempts) && !failed.renewed(attempt) {
 			return probe, failed.fault
 		}
 		p.Log.Info("count is asked for again", "source", spec.Source, "code", failed.fault.Code, "attempt", attempt)
-		wait, err := w.rest(ctx, spec, failed, attempt)
-		if err == nil {
-			err = w.sleep(ctx, wait)
-		}
-		if err != nil {
+		if err := w.sleep(ctx, wait); err != nil {
 			return probe, err
 		}
 	}

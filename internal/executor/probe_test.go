@@ -132,6 +132,19 @@ func (g *watched) Cooldown(ctx context.Context, key string, wait time.Duration) 
 	return g.Local.Cooldown(ctx, key, wait)
 }
 
+// Whoever gives up after a refusal has still heard when to come back, and so have the others.
+func TestTheLastRefusalIsForEverybody(t *testing.T) {
+	g := &watched{Local: gate.NewLocal()}
+	p := prober(t, &requests{}, g, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Retry-After", "90")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	_, err := p.Probe(t.Context(), specOf(t, crossrefText(t, "maxAttempts: 30", "maxAttempts: 1")), expr.All(), month, "http://provider")
+	if err == nil || g.cooled < time.Minute {
+		t.Errorf("everybody was held back for %s, %v", g.cooled, err)
+	}
+}
+
 // A probe waits its turn, slows down with everybody when it is told to, and asks again only where that can help.
 func TestAProbeKeepsToTheGate(t *testing.T) {
 	works := sim.New(sim.Config{Seed: 9, From: from, To: to, PerDay: 120, Exact: true}).Handler()
@@ -147,6 +160,13 @@ func TestAProbeKeepsToTheGate(t *testing.T) {
 			if n == 1 {
 				w.Header().Set("Retry-After", "90")
 				w.WriteHeader(http.StatusTooManyRequests)
+			}
+			return n == 1
+		}, 2, 90 * time.Second, ""},
+		{"closed for a while", func(n int64, w http.ResponseWriter) bool {
+			if n == 1 {
+				w.Header().Set("Retry-After", "90")
+				w.WriteHeader(http.StatusServiceUnavailable)
 			}
 			return n == 1
 		}, 2, 90 * time.Second, ""},

@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
@@ -29,9 +30,11 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
+	// First of all the others are told to wait: they may be about to send, and this may have been the last attempt.
+	wait, gateErr := r.rest(ctx, r.spec(page.Phase), failed, attempt)
 	now := patra.InstantOf(time.Now())
-	if _, err := r.Store.FailPage(ctx, r.claim, now, page, patra.PageFailure{Exchange: failed.exchange, Fault: *fault, Response: failed.response}, nil); err != nil {
-		return err
+	if _, err := r.Store.FailPage(ctx, r.claim, now, page, patra.PageFailure{Exchange: failed.exchange, Fault: *fault, Response: failed.response}, nil); err != nil || gateErr != nil {
+		return cmp.Or(err, gateErr)
 	}
 	if err := r.troubled(ctx, failed); err != nil {
 		return err
@@ -47,10 +50,6 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 	exhausted := attempt >= spec.Retry.MaxAttempts && !failed.renewed(attempt) || r.restarts >= spec.Retry.MaxAttempts
 	if fault.Level != patra.LevelRetry || exhausted {
 		return lasting(fault)
-	}
-	wait, err := r.rest(ctx, r.spec(page.Phase), failed, attempt)
-	if err != nil {
-		return err
 	}
 	switch slow := fault.Code == patra.CodeTimeout && attempt > 1 && search; {
 	case search && failed.sent() && mustRestart(spec, fault):

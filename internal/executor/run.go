@@ -138,11 +138,14 @@ func (r *run) settle(ctx context.Context) error {
 	return r.countWhole(ctx)
 }
 
-// judge compares the finished scan with the provider's count. A first disagreement asks for one more scan; a second
-// one is kept as a dispute.
+// judge compares the finished scan with the provider's count, which must not have changed under a walk by numbers. A first
+// disagreement asks for one more scan; a second one is kept as a dispute.
 func (r *run) judge() error {
 	trust := r.program.Spec.Response.Total.Trust
 	state := patra.Judge(trust, r.scan.total, r.scan.seen())
+	if r.shifted(r.scan.walked) {
+		state = patra.StateDisputed
+	}
 	if state == patra.StateDisputed && r.rescans == 0 {
 		r.rescans++
 		return disputed
@@ -152,7 +155,7 @@ func (r *run) judge() error {
 }
 
 // disputed is why a finished scan is read once more.
-var disputed = &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeDisputed, Text: "the provider's exact count differs from what was seen"}
+var disputed = &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeDisputed, Text: "the provider's exact count differs from what was seen, or changed on the way"}
 
 // announce makes the row of the next request of the search.
 func (r *run) announce(ctx context.Context, ordinal int64, position string) (ticket, error) {

@@ -204,10 +204,11 @@ func request(ctx context.Context, call source.Call, requestID string) (*http.Req
 	return req, nil
 }
 
-// rest is how long to wait after the n-th failure of a request. When the provider asks us to slow down, everybody does.
+// rest is how long to wait after the n-th failure of a request. When the provider asks us to slow down, or says when it
+// will be there again, everybody waits: to a provider, all our workers are one client.
 func (w wire) rest(ctx context.Context, spec *source.Spec, failed *failedPage, n int) (time.Duration, error) {
 	wait := max(backoff(spec.Retry.Backoff, n), failed.retryAfter)
-	if failed.fault.Code != patra.CodeRateLimited {
+	if failed.fault.Code != patra.CodeRateLimited && failed.retryAfter == 0 {
 		return wait, nil
 	}
 	return wait, w.gate.Cooldown(ctx, w.limit(spec).Key, wait)

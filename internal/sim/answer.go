@@ -18,6 +18,9 @@ type answer struct {
 	items  int  // works in the body
 	fault  fault
 
+	dialect string // in which it says when to come back; empty where nobody was made to say it
+	over    bool   // the request came above the limit
+
 	refused bool // the body says that the request was wrong, whatever the status says
 
 	wire []byte // the body as it is sent: compressed, or the same
@@ -26,7 +29,13 @@ type answer struct {
 }
 
 // cut tells whether the client gets less than the whole.
-func (a *answer) cut() bool { return a.fault == faultReset || a.fault == faultCut }
+func (a *answer) cut() bool {
+	switch a.fault {
+	case faultReset, faultCut, faultCutChunked, faultCutPlain, faultHalfGzip:
+		return true
+	}
+	return false
+}
 
 // smallBody is too little to be worth compressing; a proxy would not.
 const smallBody = 512
@@ -39,28 +48,10 @@ func (a *answer) compress(r *http.Request) {
 		a.header.Set("Vary", "Accept-Encoding")
 		a.wire = gzipped(a.body)
 	}
+	if a.fault == faultHalfGzip { // half of a small body is no better than half of a compressed one
+		a.wire = a.wire[:len(a.wire)/2]
+	}
 	a.header.Set("Content-Length", strconv.Itoa(len(a.wire)))
-}
-
-// send writes the answer, or as much of it as the fault allows, and then breaks the connection.
-func (a *answer) send(w http.ResponseWriter) {
-	if a.fault == faultReset {
-		panic(http.ErrAbortHandler)
-	}
-	for name, values := range a.header {
-		w.Header()[name] = values
-	}
-	w.WriteHeader(a.status)
-	if a.fault != faultCut {
-		_, _ = w.Write(a.wire) // an error means that the client has gone: nobody is left to tell
-		if a.release != nil {
-			a.release()
-		}
-		return
-	}
-	_, _ = w.Write(a.wire[:len(a.wire)/2])
-	_ = http.NewResponseController(w).Flush() // half a page has to arrive before the connection breaks
-	panic(http.ErrAbortHandler)
 }
 
 func acceptsGzip(header string) bool {

@@ -65,7 +65,9 @@ func (q *arxivRequest) answer() answer {
 		return q.failed(err, false)
 	}
 	k := walkOf(q.world, both{when, inArXivSet(l.set)}, q.order)
-	k.day, k.n = l.day, l.n
+	if q.call.form.Has("resumptionToken") {
+		k.resume(l.day, l.n)
+	}
 	return q.page(verb, l, &k)
 }
 

@@ -12,6 +12,10 @@ type call struct {
 	*http.Request
 	now    time.Time
 	fate   fault
+	number uint64 // of the request, from 1
+	world  *World // as it is when the request comes
+	lies   *lies
+	did    fault      // what was done to the answer on the way, by whoever made it
 	form   url.Values // what the query string and a posted form say together
 	posted string     // the posted form as it came
 }
@@ -19,8 +23,8 @@ type call struct {
 // A form may carry thousands of ids, and no more.
 const maxForm = 1 << 20
 
-func newCall(r *http.Request, now time.Time, fate fault) *call {
-	c := &call{Request: r, now: now, fate: fate, form: r.URL.Query()}
+func newCall(r *http.Request, now time.Time) *call {
+	c := &call{Request: r, now: now, form: r.URL.Query()}
 	if r.Method != http.MethodPost || r.Body == nil {
 		return c
 	}

@@ -80,5 +80,5 @@ func (c dated) span() span {
 }
 
 func (c dated) exact() bool {
-	return c.by == byIndexed && (c.from >= c.to || c.from%msPerDay == 0 && c.to%msPerDay == 0)
+	return (c.by == byIndexed || c.by == byChanged) && (c.from >= c.to || c.from%msPerDay == 0 && c.to%msPerDay == 0)
 }

@@ -6,13 +6,11 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
-	"time"
 )
 
 // crossref answers as api.crossref.org does. It decides what to say and moves the scrolls; rate limit, faults, log
 // and transport are the server's, the same for every provider.
 type crossref struct {
-	world   *World
 	scrolls *scrolls
 	rate    float64
 	limit   *gate
@@ -22,27 +20,27 @@ func (c *crossref) gate(*call) *gate { return c.limit }
 
 // answer serves one request. An expiry forgets the cursor that the request would go on with.
 func (c *crossref) answer(k *call) answer {
-	a := c.route(k.Request, k.now, k.fate == faultExpire)
+	a := c.route(k)
 	c.addHeaders(a.header, k.Request)
 	return a
 }
 
-func (c *crossref) route(r *http.Request, now time.Time, expire bool) answer {
-	doi, single := strings.CutPrefix(r.URL.Path, "/works/")
+func (c *crossref) route(k *call) answer {
+	doi, single := strings.CutPrefix(k.URL.Path, "/works/")
 	switch {
-	case r.Method != http.MethodGet:
+	case k.Method != http.MethodGet:
 		return onlyGet()
-	case r.URL.Path == "/works" || single && doi == "":
-		return c.works(r, now, expire)
+	case k.URL.Path == "/works" || single && doi == "":
+		return c.works(k)
 	case single:
-		return c.work(doi)
+		return c.work(k, doi)
 	}
 	return notFound()
 }
 
 // work serves one work by its id.
-func (c *crossref) work(doi string) answer {
-	p, ok := c.world.find(doi)
+func (c *crossref) work(k *call, doi string) answer {
+	p, ok := k.world.find(doi)
 	if !ok {
 		return notFound()
 	}
@@ -56,54 +54,54 @@ func (c *crossref) work(doi string) answer {
 }
 
 // works serves a page of a list: a step of a scroll if there is a cursor, else whatever offset and rows ask for.
-func (c *crossref) works(r *http.Request, now time.Time, expire bool) answer {
-	p, bad := parseParams(r.URL.Query())
+func (c *crossref) works(from *call) answer {
+	p, bad := parseParams(from.URL.Query())
 	switch {
 	case len(bad) > 0:
 		return failed(http.StatusBadRequest, "validation-failure", bad...)
 	case !p.scroll:
-		k := p.walk(c.world)
+		k := p.walk(from.world)
 		l := list{terms: p.terms, offset: p.offset, rows: p.rows, total: k.total()}
 		k.skip(min(p.offset, l.total))
-		return l.answer(&k)
+		return l.answer(&k, from)
 	case p.cursor == "*":
-		return c.open(p, now)
+		return c.open(p, from)
 	}
-	return c.scroll(p, now, expire)
+	return c.scroll(p, from)
 }
 
 // open begins a scroll and serves its first page. A mere count (rows=0) opens nothing and gives the star back.
-func (c *crossref) open(p params, now time.Time) answer {
-	k := p.walk(c.world)
+func (c *crossref) open(p params, from *call) answer {
+	k := p.walk(from.world)
 	if p.rows == 0 {
 		l := list{terms: p.terms, total: k.total(), cursor: "*"}
-		return l.answer(&k)
+		return l.answer(&k, from)
 	}
-	return c.scrolls.start(p, k, now).page(p.rows)
+	return c.scrolls.start(p, k, from.now).page(p.rows, from)
 }
 
-func (c *crossref) scroll(p params, now time.Time, expire bool) answer {
-	if expire && c.scrolls.drop(p.cursor) {
+func (c *crossref) scroll(p params, from *call) answer {
+	if from.fate == faultExpire && c.scrolls.drop(p.cursor) {
 		a := cursorInvalid(p.cursor)
 		a.fault = faultExpire
 		return a
 	}
-	s, ok := c.scrolls.find(p.cursor, now)
+	s, ok := c.scrolls.find(p.cursor, from.now)
 	if !ok {
 		return cursorInvalid(p.cursor)
 	}
-	return s.page(p.rows)
+	return s.page(p.rows, from)
 }
 
 // page serves the next page and consumes it, unless only the count is wanted.
-func (s *scroll) page(rows int) answer {
+func (s *scroll) page(rows int, from *call) answer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := list{terms: s.terms, rows: s.rows, total: s.total, cursor: s.token}
 	if rows == 0 {
 		l.rows = 0
 	}
-	return l.answer(&s.walk)
+	return l.answer(&s.walk, from)
 }
 
 // addHeaders tells the client who it is and what it may do. Limits are advice to a polite client; only the rate is

@@ -3,13 +3,18 @@ package sim
 import (
 	"strconv"
 	"strings"
+	"time"
 )
 
 // writeWork writes a paper as an item of a work list. The score is the same in every answer, so that a work has one
 // form only and an item can be compared with the truth byte by byte.
 func writeWork(j *jsonText, p *Paper) {
 	j.open('{')
-	j.moment("indexed", p.Indexed)
+	if p.poisoned {
+		j.raw(badMoment)
+	} else {
+		j.moment("indexed", p.Indexed)
+	}
 	j.count("reference-count", p.Refs)
 	j.raw(p.journal.head)
 	writeIssue(j, p)
@@ -153,4 +158,14 @@ func writeISSNTypes(j *jsonText, of journal) {
 		j.close('}')
 	}
 	j.close(']')
+}
+
+// Crossref is the world as Crossref serves it, by the date of indexing. Its only form is work.
+func (s *Server) Crossref() *Provider {
+	p := &Provider{
+		world: s.world, grain: time.Second, by: byChanged, fields: map[string]*dateField{"indexed": byChanged},
+		name:  func(s *subject, r *Record) { r.ID = s.paper().DOI },
+		forms: map[string]func(*subject) []byte{"work": func(s *subject) []byte { return workOf(*s.paper()).JSON }},
+	}
+	return p.As("work")
 }

@@ -15,7 +15,6 @@ const datacitePath = "/dois"
 
 // datacite answers as the DataCite REST API does: JSON:API pages that say where the next one is. It remembers nothing.
 type datacite struct {
-	world *World
 	limit *gate
 }
 
@@ -37,24 +36,24 @@ func (d *datacite) answer(c *call) answer {
 	case c.Method != http.MethodGet:
 		return onlyGet()
 	case single && doi != "":
-		return d.doi(doi)
+		return d.doi(c, doi)
 	}
 	q, err := parseDatacite(c.form)
 	if err != nil {
 		return dataciteFailed(http.StatusBadRequest, err.Error())
 	}
-	return q.page(d.world, c)
+	return q.page(c.world, c)
 }
 
-func (d *datacite) doi(doi string) answer {
-	p, ok := d.world.find(doi)
+func (d *datacite) doi(c *call, doi string) answer {
+	p, ok := c.world.find(doi)
 	if !ok {
 		return dataciteFailed(http.StatusNotFound, "The resource you are looking for doesn't exist.")
 	}
-	sk, _ := d.world.decode(p.DOI[len(p.DOI)-codeLength:])
+	sk, _ := c.world.decode(p.DOI[len(p.DOI)-codeLength:])
 	j := &jsonText{escape: htmlEscapes}
 	j.raw(`{"data":`)
-	writeDatacite(j, &subject{world: d.world, sketch: sk})
+	writeDatacite(j, &subject{world: c.world, sketch: sk})
 	j.close('}')
 	a := newAnswer(http.StatusOK, "application/json; charset=utf-8", j.b)
 	a.items = 1
@@ -168,7 +167,7 @@ func (q *dataciteQuery) resume(k *walk) {
 	d, err1 := strconv.Atoi(day)
 	i, err2 := strconv.Atoi(n)
 	if ok && err == nil && err1 == nil && err2 == nil && d >= 0 && i >= 0 {
-		k.day, k.n = d, i
+		k.resume(d, i)
 	}
 }
 

@@ -70,5 +70,6 @@ func (w *World) decode(code string) (sketch, bool) {
 	if err1 != nil || err2 != nil || int(n) >= count {
 		return sketch{}, false
 	}
-	return w.sketch(day(d), int(n), count), true
+	s := w.sketch(day(d), int(n), count)
+	return s, w.shows(&s)
 }

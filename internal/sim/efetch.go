@@ -27,6 +27,9 @@ func (p *pubmed) efetch(c *call) answer {
 		}
 		return a
 	}
+	if c.doubled(len(found), "") {
+		found = append(found, found[0])
+	}
 	x := &xmlText{}
 	x.raw(`<?xml version="1.0" ?>` + "\n" + `<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, 1st January 2025//EN" ` +
 		`"https://dtd.nlm.nih.gov/ncbi/pubmed/out/pubmed_250101.dtd">` + "\n")
@@ -65,7 +68,7 @@ func (p *pubmed) chosen(c *call) (list []chosen, expired bool, err error) {
 	}
 	if c.form.Has("id") {
 		for id := range strings.SplitSeq(c.form.Get("id"), ",") {
-			list = append(list, p.byID(strings.TrimSpace(id)))
+			list = append(list, p.byID(c.world, strings.TrimSpace(id)))
 		}
 		return list, false, nil
 	}
@@ -90,20 +93,20 @@ func (p *pubmed) chosen(c *call) (list []chosen, expired bool, err error) {
 	case start >= maxReach && stored.total > maxReach:
 		return nil, false, sentence(tooDeep)
 	}
-	for _, s := range p.take(stored, start, min(most, 10_000)) {
+	for _, s := range p.take(c.world, stored, start, min(most, 10_000)) {
 		list = append(list, chosen{s.pmidText(), s})
 	}
 	return list, false, nil
 }
 
-func (p *pubmed) byID(id string) chosen {
+func (p *pubmed) byID(w *World, id string) chosen {
 	n, err := strconv.ParseInt(id, 10, 64)
 	if err != nil {
 		return chosen{id: id}
 	}
-	sk, ok := p.world.entered(n)
+	sk, ok := w.entered(n)
 	if !ok {
 		return chosen{id: id}
 	}
-	return chosen{id, &subject{world: p.world, sketch: sk}}
+	return chosen{id, &subject{world: w, sketch: sk}}
 }

@@ -27,7 +27,7 @@ func (p *pubmed) esearch(c *call) answer {
 	if err := e.read(p, c); err != nil {
 		return e.failed(err)
 	}
-	k := walkOf(p.world, e.want, e.order)
+	k := walkOf(c.world, e.want, e.order)
 	e.total = k.total()
 	if e.start >= maxReach && e.total > maxReach {
 		return e.failed(sentence(tooDeep))
@@ -39,27 +39,40 @@ func (p *pubmed) esearch(c *call) answer {
 		}
 		e.env, e.key = env, itoa(key)
 	}
-	for _, s := range p.take(e.storedSearch, e.start, e.most) {
+	for _, s := range p.take(c.world, e.storedSearch, e.start, c.rows(e.most)) {
 		e.ids = append(e.ids, s.pmidText())
 	}
+	e.lie(c)
 	return e.answer()
 }
 
+// lie tells what is not so, if that is the fate of the search. The count is trusted and an id too many pushes another out
+// of the next page, so each question hears one lie at most.
+func (e *esearch) lie(c *call) {
+	if e.count || e.most == 0 {
+		return
+	}
+	question := "pubmed " + e.translation
+	switch {
+	case len(e.ids) > 0 && c.emptied(question):
+		e.ids = nil
+	case c.doubled(len(e.ids), question):
+		e.ids = append(e.ids, e.ids[0])
+	}
+	e.total = c.wrongTotal(question, e.total, len(e.ids) == 0)
+}
+
 // take gives a stretch of a search, cut at the reach of the database.
-func (p *pubmed) take(s storedSearch, start, most int) []*subject {
+func (p *pubmed) take(w *World, s storedSearch, start, most int) []*subject {
 	most = min(most, min(s.total, maxReach)-start)
 	if most <= 0 {
 		return nil
 	}
-	k := walkOf(p.world, s.want, s.order)
+	k := walkOf(w, s.want, s.order)
 	k.skip(start)
 	var list []*subject
-	for len(list) < most {
-		sk, ok := k.next()
-		if !ok {
-			break
-		}
-		list = append(list, &subject{world: p.world, sketch: sk})
+	for _, sk := range k.take(most) {
+		list = append(list, &subject{world: w, sketch: sk})
 	}
 	return list
 }
@@ -94,7 +107,7 @@ func (e *esearch) readTerm(p *pubmed, c *call) error {
 	if term == "" {
 		return sentence("Empty term and query_key - nothing todo")
 	}
-	parser := &entrez{world: p.world}
+	parser := &entrez{world: c.world}
 	want, err := parser.parse(term)
 	if err != nil {
 		return sentence("Search Backend failed: " + err.Error())

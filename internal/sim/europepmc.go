@@ -16,7 +16,6 @@ const europePath = "/europepmc/webservices/rest/"
 // europePMC answers as the Europe PMC search service does. It remembers nothing: a cursor mark says where to go on,
 // and the same mark gives the same page.
 type europePMC struct {
-	world *World
 	limit *gate
 }
 
@@ -42,7 +41,7 @@ func (e *europePMC) answer(c *call) answer {
 	if err != nil {
 		return q.failed(err)
 	}
-	return q.page(e.world, c)
+	return q.page(c.world, c)
 }
 
 // europeQuery is a search request after validation.

@@ -112,7 +112,7 @@ func writeCore(t tree, s *subject) {
 	writeFlags(t, s)
 	t.text("dateOfCreation", dateText(byEntered.at(s)))
 	t.text("firstIndexDate", dateText(byIndexed.at(s)))
-	t.text("dateOfRevision", dateText(byRevised.at(s)))
+	t.text("dateOfRevision", orBad(s, dateText(byRevised.at(s))))
 	t.text("firstPublicationDate", dateText(byPublished.at(s)))
 }
 

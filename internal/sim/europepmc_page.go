@@ -9,24 +9,20 @@ import (
 )
 
 // page serves one page of a search.
-func (q *europeQuery) page(w *World, c *call) answer {
-	k := walkOf(w, q.want, q.order)
+func (q *europeQuery) page(now *World, c *call) answer {
+	k := walkOf(now, q.want, q.order)
 	total, err := q.resume(&k)
 	if err != nil {
 		return q.failed(err)
 	}
-	var found []sketch
-	for len(found) < q.size {
-		s, ok := k.next()
-		if !ok {
-			break
-		}
-		found = append(found, s)
-	}
+	w, found := k.world, k.take(c.rows(q.size))
 	t, finish := q.document("responseWrapper")
 	t.text("version", "6.9")
-	t.number("hitCount", total)
+	t.number("hitCount", c.wrongTotal("", total, false))
 	q.writeNext(t, c, mark{k.day, k.n, total, q.sum()}, len(found), total)
+	if c.doubled(len(found), "") {
+		found = append(found, found[0])
+	}
 	t.object("request", func() { q.writeEcho(t) })
 	t.object("resultList", func() {
 		t.list("result", len(found), func(i int) {
@@ -48,7 +44,7 @@ func (q *europeQuery) resume(k *walk) (total int, err error) {
 	if !ok || m.sum != q.sum() {
 		return 0, sentence("Invalid cursorMark provided")
 	}
-	k.day, k.n = m.day, m.n
+	k.resume(m.day, m.n)
 	return m.total, nil
 }
 

@@ -2,61 +2,79 @@ package sim
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 	"time"
 )
 
 // Faults are what goes wrong on purpose. Each is a probability for one request, drawn from the seed and the number of
-// the request, so a run with one client can be repeated exactly. At most one fires on a request, in this order of
-// precedence: Throttle, ServerError, ExpireToken, Reset, CutBody, Timeout.
+// the request, so a run with one client can be repeated exactly. At most one fires on a request. Poison and MoveEvery
+// are different: they belong to the world.
 type Faults struct {
-	ServerError float64       // 503, or what the provider sends in its place; the request consumes no scroll state
-	Throttle    float64       // 429 although the rate was kept; consumes no scroll state
-	CutBody     float64       // half of the body, then a broken connection; the page is consumed
-	Reset       float64       // the connection is closed without an answer; the page is consumed
-	ExpireToken float64       // a cursor, token or history is forgotten before its time
-	Timeout     float64       // a time-out that looks like the client's mistake; only PubMed's efetch has it
-	Latency     time.Duration // waited before every answer
+	Latency time.Duration // waited before every answer
+
+	Throttle    float64 // 429 although the rate was kept; consumes no scroll state
+	Unavailable float64 // 503 that says when to come back; consumes no scroll state
+	AbsurdWait  float64 // 429 that asks for ten years of patience
+	RetryAfter  bool    // every other refusal says when to come back, in one of the ways that providers have of saying it
+
+	ServerError float64 // 503, or what the provider sends in its place; consumes no scroll state
+	ExpireToken float64 // a cursor, token or history is forgotten before its time
+	Reset       float64 // the connection is closed without an answer; the page is consumed
+	CutBody     float64 // half of the body, then a broken connection; the page is consumed, as in all that follow
+	CutChunked  float64 // the same without a length: the last chunk never comes
+	CutPlain    float64 // the same, and the connection is closed in good order, as if that were all
+	HalfGzip    float64 // a body of the announced length that is half of a compressed one
+	SlowBody    float64 // the body comes whole, in small pieces
+	Timeout     float64 // a time-out that looks like the client's mistake; only PubMed's efetch has it
+	Transient   float64 // the provider's own passing error inside a 200; only Europe PMC and esearch have one
+
+	HTMLPage   float64 // 200 with a page for people
+	ErrorBody  float64 // 200 with an error that is not said to pass
+	EmptyBody  float64 // 200 with nothing
+	WrongTotal float64 // a count that is too high or too low
+	EmptyPage  float64 // nothing on a page that should have something
+	ShortPage  float64 // fewer items than there are and were asked for
+	Duplicate  float64 // an item twice on one page
+
+	Poison    float64 // share of the papers whose date is none; a world has them from beginning to end
+	MoveEvery int     // after so many requests, always, a record changes or comes late; 0 is never
 }
 
-// Profile gives a named set of faults.
-func Profile(name string) (Faults, error) {
-	switch name {
-	case "", "none":
-		return Faults{}, nil
-	case "mild":
-		return Faults{ServerError: 0.02, Throttle: 0.02, CutBody: 0.02}, nil
-	case "rough":
-		return Faults{ServerError: 0.08, Throttle: 0.08, CutBody: 0.06, Reset: 0.06, ExpireToken: 0.04, Timeout: 0.03, Latency: 20 * time.Millisecond}, nil
+// profiles are the named sets of faults, in the order in which they are listed to people.
+var profiles = []struct {
+	name   string
+	faults Faults
+}{
+	{"none", Faults{}},
+	{"mild", Faults{ServerError: 0.02, Throttle: 0.02, CutBody: 0.02}},
+	{"rough", Faults{ServerError: 0.08, Throttle: 0.08, CutBody: 0.06, Reset: 0.06, ExpireToken: 0.04, Timeout: 0.03, Latency: 20 * time.Millisecond}},
+	{"throttle", Faults{Throttle: 0.06, Unavailable: 0.03, AbsurdWait: 0.002, RetryAfter: true, Latency: 5 * time.Millisecond}},
+	{"flaky", Faults{ServerError: 0.03, Reset: 0.03, CutBody: 0.02, CutChunked: 0.02, CutPlain: 0.02, HalfGzip: 0.02, SlowBody: 0.02, ExpireToken: 0.02, Timeout: 0.02, Transient: 0.03, Latency: 5 * time.Millisecond}},
+	{"lying", Faults{HTMLPage: 0.01, ErrorBody: 0.01, EmptyBody: 0.02, WrongTotal: 0.06, EmptyPage: 0.04, ShortPage: 0.06, Duplicate: 0.06, Poison: 0.03, Latency: 5 * time.Millisecond}},
+	{"moving", Faults{MoveEvery: 5, Latency: 5 * time.Millisecond}},
+}
+
+// Profiles are the names that Profile knows.
+func Profiles() []string {
+	var names []string
+	for _, p := range profiles {
+		names = append(names, p.name)
 	}
-	return Faults{}, fmt.Errorf("no fault profile %q; there are none, mild and rough", name)
+	return names
 }
 
-// fault names what was done to a request; the names appear in the access log.
-type fault string
-
-const (
-	faultNone     fault = ""
-	faultThrottle fault = "throttle"
-	faultError    fault = "server-error"
-	faultExpire   fault = "expire-token"
-	faultReset    fault = "reset"
-	faultCut      fault = "cut-body"
-	faultTimeout  fault = "timeout"
-)
-
-// fate draws what shall happen to the n-th request. All draws are made whatever the probabilities are, so raising one
-// leaves the others where they were. An expiry that finds no cursor to expire does nothing, and so does a time-out at a
-// provider that has none.
-func (f Faults) fate(seed, n uint64) fault {
-	d := newDice(seed^0xfa17, n)
-	drawn := faultNone
-	for _, c := range []struct {
-		fault fault
-		p     float64
-	}{{faultThrottle, f.Throttle}, {faultError, f.ServerError}, {faultExpire, f.ExpireToken}, {faultReset, f.Reset}, {faultCut, f.CutBody}, {faultTimeout, f.Timeout}} {
-		if d.chance(c.p) && drawn == faultNone {
-			drawn = c.fault
+// Profile gives a named set of faults; no name is none.
+func Profile(name string) (Faults, error) {
+	if name == "" {
+		return Faults{}, nil
+	}
+	for _, p := range profiles {
+		if p.name == name {
+			return p.faults, nil
 		}
 	}
-	return drawn
+	names := slices.Clone(Profiles())
+	last := len(names) - 1
+	return Faults{}, fmt.Errorf("no fault profile %q; there are %s and %s", name, strings.Join(names[:last], ", "), names[last])
 }

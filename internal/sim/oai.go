@@ -12,7 +12,6 @@ const oaiPath = "/oai"
 // oai answers as OAI-PMH archives do. It remembers nothing: a resumption token says where to go on until it expires,
 // and the same token gives the same page.
 type oai struct {
-	world *World
 	limit *gate
 	ttl   time.Duration
 
@@ -56,12 +55,12 @@ func (o *oai) fail(*call) answer {
 
 func (o *oai) answer(c *call) answer {
 	if forArXiv(c) {
-		q := &arxivRequest{oaiRequest{archive: arxivArchive, world: o.world, call: c, ttl: o.ttl}, o.arxivPage}
+		q := &arxivRequest{oaiRequest{archive: arxivArchive, world: c.world, call: c, ttl: o.ttl}, o.arxivPage}
 		return q.answer()
 	}
 	for _, a := range archives {
 		if strings.TrimSuffix(c.URL.Path, "/") == a.path {
-			q := &oaiRequest{archive: a, world: o.world, call: c, ttl: o.ttl}
+			q := &oaiRequest{archive: a, world: c.world, call: c, ttl: o.ttl}
 			return q.answer()
 		}
 	}

@@ -19,7 +19,7 @@ func (s *Server) OAIDay() *Provider { return s.oaiProvider(&archives[1]) }
 
 func (s *Server) oaiProvider(a *archive) *Provider {
 	p := &Provider{
-		world: s.world, grain: time.Second, by: byIndexed, fields: map[string]*dateField{"datestamp": byIndexed},
+		world: s.world, grain: time.Second, by: byChanged, fields: map[string]*dateField{"datestamp": byChanged},
 		name: func(s *subject, r *Record) { r.ID, r.Deleted = oaiID(s), deleted(s) },
 		forms: map[string]func(*subject) []byte{
 			"record": func(s *subject) []byte {
@@ -60,7 +60,11 @@ func writeOAIHeader(x *xmlText, a *archive, s *subject) {
 	}
 	x.within(header, func() {
 		x.leaf("identifier", oaiID(s))
-		x.leaf("datestamp", a.stamp(byIndexed.at(s)))
+		if s.poisoned() {
+			x.leaf("datestamp", badSecond)
+		} else {
+			x.leaf("datestamp", a.stamp(byChanged.at(s)))
+		}
 		x.leaf("setSpec", allKinds+":"+s.sketch.kind)
 	})
 }

@@ -32,13 +32,14 @@ func (q *oaiRequest) list(verb string) answer {
 		return a
 	}
 	k := walkOf(q.world, l.condition(), q.order)
-	if l.sent == 0 {
+	if q.call.form.Has("resumptionToken") {
+		k.resume(l.day, l.n)
+	} else {
 		l.total = k.total()
 	}
 	if l.total == 0 {
 		return q.failed(&oaiError{"noRecordsMatch", "The combination of arguments gives an empty list"}, true)
 	}
-	k.day, k.n = l.day, l.n
 	return q.page(verb, l, &k)
 }
 
@@ -82,7 +83,7 @@ func (q *oaiRequest) begin(verb string) (oaiList, *oaiError) {
 }
 
 func (l *oaiList) condition() condition {
-	when := dated{byIndexed, l.from, l.to}
+	when := dated{byChanged, l.from, l.to}
 	kind, one := strings.CutPrefix(l.set, allKinds+":")
 	switch {
 	case l.set == "" || l.set == allKinds:
@@ -99,26 +100,27 @@ func (q *oaiRequest) page(verb string, l oaiList, k *walk) answer {
 	if l.sent == 0 {
 		rows = oaiFirstPage
 	}
-	before, items := l.sent, 0
+	before, taken := l.sent, []sketch(nil)
+	if l.sent == l.total || !q.call.emptied("") { // an empty page has a token, and what it left out is on the next
+		taken = k.take(min(q.call.rows(rows), l.total-l.sent))
+	}
+	l.sent, l.day, l.n = l.sent+len(taken), k.day, k.n
+	if q.call.doubled(len(taken), "") {
+		taken = append(taken, taken[0])
+	}
 	a := q.document(http.StatusOK, true, func(x *xmlText) {
 		x.within(verb, func() {
-			for ; items < rows && l.sent < l.total; items++ {
-				sk, ok := k.next()
-				if !ok {
-					break
-				}
-				s := &subject{world: q.world, sketch: sk}
+			for _, sk := range taken {
+				s := &subject{world: k.world, sketch: sk}
 				if verb == "ListRecords" {
 					writeOAIRecord(x, &q.archive, s)
 				} else {
 					writeOAIHeader(x, &q.archive, s)
 				}
-				l.sent++
 			}
-			l.day, l.n = k.day, k.n
 			q.writeToken(x, verb, l, before)
 		})
 	})
-	a.list, a.items = true, items
+	a.list, a.items = true, len(taken)
 	return a
 }

@@ -5,6 +5,7 @@ import (
 	"hash/fnv"
 	"strconv"
 	"strings"
+	"time"
 )
 
 var errToken = &oaiError{"badResumptionToken", "The token is unknown or has expired"}
@@ -15,12 +16,15 @@ func (q *oaiRequest) writeToken(x *xmlText, verb string, l oaiList, before int) 
 	if whole && before == 0 {
 		return
 	}
-	size := l.total
+	size := q.call.wrongTotal("", l.total, false)
 	if q.lies {
 		size += size/17 + 1
 	}
 	element := "resumptionToken"
 	expires := q.call.now.Add(q.ttl)
+	if l.sent == before { // nobody may think that this is the token that was sent
+		expires = expires.Add(time.Duration(1+q.call.number%1000) * time.Second)
+	}
 	if !whole {
 		element += attribute("expirationDate", secondText(expires.UnixMilli()))
 	}

@@ -18,7 +18,6 @@ const (
 // openAlex answers as the OpenAlex API does. It remembers nothing: a cursor says where to go on, and the same cursor
 // gives the same page. Any key buys a plan; there is no budget to run out of.
 type openAlex struct {
-	world *World
 	limit *gate
 }
 
@@ -70,23 +69,23 @@ func (o *openAlex) route(c *call) answer {
 	case c.Method != http.MethodGet:
 		return onlyGet()
 	case single && id != "":
-		return o.work(id)
+		return o.work(c, id)
 	}
 	q, bad := parseAlex(c)
 	if bad != nil {
 		return *bad
 	}
-	return q.page(o.world)
+	return q.page(c.world)
 }
 
-func (o *openAlex) work(id string) answer {
+func (o *openAlex) work(c *call, id string) answer {
 	number, err := strconv.ParseInt(strings.TrimPrefix(id, "W"), 10, 64)
-	sk, ok := o.world.entered(number - alexIDs)
+	sk, ok := c.world.entered(number - alexIDs)
 	if err != nil || !ok {
 		return alexFailed(http.StatusNotFound, "Not found", "No work "+id+".")
 	}
 	j := newAlexText()
-	writeAlex(j, &subject{world: o.world, sketch: sk})
+	writeAlex(j, &subject{world: c.world, sketch: sk})
 	a := newAnswer(http.StatusOK, "application/json", j.b)
 	a.items = 1
 	return a

@@ -86,7 +86,7 @@ func (q *alexQuery) resume(w *World, k *parted) (total int, bad *answer) {
 			return 0, alexInvalid("Cursor is invalid. Start with cursor=*.")
 		}
 		k.enter(m.part)
-		k.day, k.n = m.day, m.n
+		k.resume(m.day, m.n)
 		return m.total, nil
 	}
 	total = walkOf(w, q.want, ascending).total()

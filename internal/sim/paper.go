@@ -25,6 +25,7 @@ type Paper struct {
 	Deposited int64
 	Created   int64
 	journal   *journal
+	poisoned  bool // no provider has its date
 }
 
 // Author is a person on a paper.
@@ -40,6 +41,10 @@ func (w *World) paper(s sketch) Paper {
 	p, d := w.names(&s), &s.dice
 	p.journal = drawJournal(d)
 	p.Deposited = max(s.indexed-int64(d.n(900)), s.slot)
+	if s.version > 0 {
+		p.Deposited = s.changed
+	}
+	p.poisoned = w.poisoned(&s)
 	p.DOI = w.drawDOI(&s, p.journal)
 	if d.percent(55) {
 		p.Abstract = drawAbstract(d)
@@ -58,10 +63,14 @@ func (w *World) paper(s sketch) Paper {
 
 // names writes only what a search looks at: the title and the people.
 func (w *World) names(s *sketch) Paper {
-	return Paper{
-		Kind: s.kind, Indexed: s.indexed, Created: s.created,
+	p := Paper{
+		Kind: s.kind, Indexed: s.changed, Created: s.created,
 		Title: drawTitle(&s.dice), Authors: drawAuthors(&s.dice),
 	}
+	if s.version > 0 {
+		p.Title += " (revised)"
+	}
+	return p
 }
 
 func drawTitle(d *dice) string {

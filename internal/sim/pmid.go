@@ -16,7 +16,8 @@ func (w *World) entered(pmid int64) (sketch, bool) {
 	if n >= count {
 		return sketch{}, false
 	}
-	return w.sketch(d, n, count), true
+	s := w.sketch(d, n, count)
+	return s, w.shows(&s)
 }
 
 // pmidDay is the day whose room a PMID lies in, in this world or after it.

@@ -17,6 +17,10 @@ type profile interface {
 	refuse(c *call) answer
 	// fail is what a client hears while the provider cannot serve; nothing is consumed.
 	fail(c *call) answer
+	// wrong is an error of the provider's own that comes with status 200 and is not said to pass.
+	wrong(c *call) answer
+	// hiccup is one that is said to pass; false where the provider has none.
+	hiccup(c *call) (answer, bool)
 }
 
 // profile finds the provider whose real path a request has. Everything else is Crossref's.

@@ -27,6 +27,8 @@ type Record struct {
 	Deleted bool      // OAI-PMH: a header without metadata
 	Foreign bool      // DataCite: registered with another agency, left out when the client asks for that
 	Bytes   []byte    // the item as served
+
+	Poisoned bool // the date in the text is none, and At what the provider knows
 }
 
 // By gives the same provider with another of its date fields; it panics if there is no such field.
@@ -56,7 +58,7 @@ func (p *Provider) Truth(from, to time.Time) iter.Seq[Record] {
 	return func(yield func(Record) bool) {
 		for k := p.walk(from, to); ; {
 			s, ok := k.next()
-			if !ok || !yield(p.record(&subject{world: p.world, sketch: s})) {
+			if !ok || !yield(p.record(&subject{world: k.world, sketch: s})) {
 				return
 			}
 		}
@@ -67,7 +69,7 @@ func (p *Provider) Truth(from, to time.Time) iter.Seq[Record] {
 func (p *Provider) Count(from, to time.Time) int { return p.walk(from, to).total() }
 
 func (p *Provider) walk(from, to time.Time) walk {
-	return walkOf(p.world, dated{p.by, from.Truncate(p.grain).UnixMilli(), to.Truncate(p.grain).UnixMilli()}, ascending)
+	return walkOf(p.world.present(), dated{p.by, from.Truncate(p.grain).UnixMilli(), to.Truncate(p.grain).UnixMilli()}, ascending)
 }
 
 func (p *Provider) record(s *subject) Record {
@@ -75,7 +77,7 @@ func (p *Provider) record(s *subject) Record {
 	if p.micros != nil {
 		at = at.Add(time.Duration(p.micros(s)) * time.Microsecond)
 	}
-	r := Record{At: at.Truncate(p.grain), Bytes: p.form(s)}
+	r := Record{At: at.Truncate(p.grain), Bytes: p.form(s), Poisoned: s.poisoned()}
 	p.name(s, &r)
 	return r
 }

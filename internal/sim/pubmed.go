@@ -16,16 +16,15 @@ const pubmedPath = "/entrez/eutils/"
 // pubmed answers as NCBI's E-utilities do for the database pubmed. Searches may be kept on the history server, which
 // is the only thing it remembers.
 type pubmed struct {
-	world     *World
 	histories *histories
 	anonymous *gate
 	keyed     *gate // for a client with an api_key
 }
 
 // newPubMed lets a client with a key ask ten times where one without may ask three times.
-func newPubMed(c Config, w *World) *pubmed {
+func newPubMed(c Config) *pubmed {
 	return &pubmed{
-		world: w, histories: newHistories(c.Seed, c.ttl(historyTTL)), anonymous: newGate(c.Rate, c.Burst),
+		histories: newHistories(c.Seed, c.ttl(historyTTL)), anonymous: newGate(c.Rate, c.Burst),
 		keyed: newGate(c.Rate*10/3, int(math.Ceil(float64(c.Burst)*10/3))),
 	}
 }

@@ -62,7 +62,7 @@ func writePubMed(x *xmlText, s *subject) {
 func writeCitation(x *xmlText, s *subject) {
 	p := s.paper()
 	x.leaf(`PMID Version="1"`, s.pmidText())
-	writeDate(x, "DateRevised", byRevised.at(s), "01", "02")
+	writeRevised(x, s)
 	x.within(`Article PubModel="Print"`, func() {
 		writeJournal(x, s)
 		x.within("ArticleTitle", func() { x.mixed(p.Title + ".") })
@@ -170,6 +170,20 @@ func writeDate(x *xmlText, name string, ms int64, month, dayForm string) {
 	})
 }
 
+// writeRevised writes the date by which a client tells versions apart.
+func writeRevised(x *xmlText, s *subject) {
+	if !s.poisoned() {
+		writeDate(x, "DateRevised", byRevised.at(s), "01", "02")
+		return
+	}
+	parts := strings.Split(badDate, "-")
+	x.within("DateRevised", func() {
+		for i, name := range []string{"Year", "Month", "Day"} {
+			x.leaf(name, parts[i])
+		}
+	})
+}
+
 func writeBook(x *xmlText, s *subject) {
 	p := s.paper()
 	x.within("BookDocument", func() {
@@ -183,7 +197,7 @@ func writeBook(x *xmlText, s *subject) {
 		})
 		x.leaf("Language", language3(p.Language))
 		writeSections(x, s)
-		writeDate(x, "DateRevised", byRevised.at(s), "01", "02")
+		writeRevised(x, s)
 	})
 	x.within("PubmedBookData", func() {
 		writeHistory(x, s)

@@ -20,6 +20,9 @@ func (s *selection) onlyDays() bool {
 }
 
 func (s *selection) wants(w *World, sk sketch) bool {
+	if d := dayOfMS(sk.changed); d < s.first || d > s.last {
+		return false
+	}
 	if len(s.kinds) > 0 && !slices.Contains(s.kinds, sk.kind) {
 		return false
 	}

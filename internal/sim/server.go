@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"time"
 )
 
@@ -11,6 +12,8 @@ import (
 type Server struct {
 	cfg      Config
 	world    *World
+	faults   atomic.Pointer[Faults]
+	lies     *lies
 	tally    tally
 	log      accessLog
 	crossref *crossref
@@ -24,16 +27,23 @@ type Server struct {
 // New makes a server of a world.
 func New(c Config) *Server {
 	c = c.withDefaults()
-	w := newWorld(c)
-	return &Server{
-		cfg: c, world: w, log: accessLog{w: c.Log},
-		crossref: &crossref{world: w, scrolls: newScrolls(c.Seed, c.ttl(defaultTTL)), rate: c.Rate, limit: newGate(c.Rate, c.Burst)},
-		europe:   &europePMC{world: w, limit: newGate(c.Rate, c.Burst)},
-		oai:      &oai{world: w, limit: newGate(c.Rate, c.Burst), ttl: c.ttl(oaiTTL), arxivLimit: newGate(c.Rate, c.Burst), arxivPage: arxivPage},
-		pubmed:   newPubMed(c, w),
-		datacite: &datacite{world: w, limit: newGate(c.Rate, c.Burst)},
-		openAlex: &openAlex{world: w, limit: newGate(c.Rate, c.Burst)},
+	s := &Server{
+		cfg: c, world: newWorld(c), lies: newLies(), log: accessLog{w: c.Log},
+		crossref: &crossref{scrolls: newScrolls(c.Seed, c.ttl(defaultTTL)), rate: c.Rate, limit: newGate(c.Rate, c.Burst)},
+		europe:   &europePMC{limit: newGate(c.Rate, c.Burst)},
+		oai:      &oai{limit: newGate(c.Rate, c.Burst), ttl: c.ttl(oaiTTL), arxivLimit: newGate(c.Rate, c.Burst), arxivPage: arxivPage},
+		pubmed:   newPubMed(c),
+		datacite: &datacite{limit: newGate(c.Rate, c.Burst)},
+		openAlex: &openAlex{limit: newGate(c.Rate, c.Burst)},
 	}
+	s.faults.Store(&c.Faults)
+	return s
+}
+
+// Calm ends all faults and movements; the rate limit stays, and so do the works and what is wrong with them.
+func (s *Server) Calm() {
+	s.faults.Store(&Faults{})
+	s.world.moves.stop()
 }
 
 // Handler serves every provider under its real path; Crossref's is the root. The base URL of each is the server's
@@ -45,6 +55,7 @@ func (s *Server) Stats() Stats {
 	stats := s.tally.stats()
 	stats.OpenScrolls = int64(s.crossref.scrolls.len())
 	stats.Histories = int64(s.pubmed.histories.len())
+	stats.Moves = int64(s.world.moves.epoch())
 	return stats
 }
 
@@ -75,46 +86,82 @@ func (s *Server) serveIndex(w http.ResponseWriter, r *http.Request) {
 // serveProvider passes a request through limit, faults, provider and log. Counting and logging come before sending:
 // a client that has its answer finds both done.
 func (s *Server) serveProvider(w http.ResponseWriter, r *http.Request) {
-	now := s.cfg.Now()
-	c := newCall(r, now, s.cfg.Faults.fate(s.cfg.Seed, s.tally.begin()))
-	a := s.decide(c)
-	a.header.Set("Date", now.UTC().Format(http.TimeFormat))
+	now, number, faults := s.cfg.Now(), s.tally.begin(), s.faults.Load()
+	c := newCall(r, now)
+	c.number, c.fate, c.lies = number, faults.fate(s.cfg.Seed, number), s.lies
+	c.world = s.world.asOf(s.world.moves.pass(number, now))
+	a := s.decide(c, faults)
+	answered := s.cfg.Now()
+	a.header.Set("Date", answered.UTC().Format(http.TimeFormat))
+	if a.refusal() && (faults.RetryAfter || a.fault != faultThrottle && !a.over) {
+		a.speak(s.cfg.Seed, number, answered)
+	}
 	a.compress(r)
 	s.tally.end(a)
-	s.log.add(c, a)
-	a.send(w)
+	s.log.add(c, a, answered)
+	a.send(w, r)
 }
 
 // decide gives the answer and marks it with the fault that has befallen it. Refusals come before the provider is
-// asked, so they move no scroll; a cut or reset answer has been given, so it has.
-func (s *Server) decide(c *call) answer {
+// asked, so they move no scroll; what is wrong with an answer comes after, so it has.
+func (s *Server) decide(c *call, f *Faults) answer {
 	p := s.profile(c)
 	if !p.gate(c).admit(c.now) {
-		return p.refuse(c)
+		a := p.refuse(c)
+		a.over = true
+		return a
 	}
-	s.wait(c.Request)
-	var a answer
-	switch c.fate {
-	case faultThrottle:
-		a = p.refuse(c)
-	case faultError:
-		a = p.fail(c)
-	case faultCut, faultReset:
-		a = p.answer(c)
-	default:
-		return p.answer(c)
+	wait(c.Request, f.Latency)
+	a, happened := spoil(p, c)
+	if happened {
+		a.fault = c.fate
+	} else if c.did != faultNone {
+		a.fault = c.did
 	}
-	a.fault = c.fate
 	return a
 }
 
-// wait holds the request for the configured time. A client that gives up meanwhile is served all the same: the real
+// spoil does to an answer what the fate of the call is. False if nothing came of it, or if it is the provider's own
+// business.
+func spoil(p profile, c *call) (a answer, happened bool) {
+	switch c.fate {
+	case faultThrottle, faultAbsurd:
+		return p.refuse(c), true
+	case faultError:
+		return p.fail(c), true
+	case faultUnavailable:
+		return edge(http.StatusServiceUnavailable, "503 Service Unavailable"), true
+	case faultTransient:
+		if a, has := p.hiccup(c); has {
+			return a, true
+		}
+	}
+	a = p.answer(c)
+	switch c.fate {
+	case faultCut, faultReset, faultCutChunked, faultCutPlain, faultHalfGzip, faultSlow:
+		return a, true
+	}
+	if a.status != http.StatusOK || a.refused { // nothing to lie about
+		return a, false
+	}
+	switch c.fate {
+	case faultHTML:
+		return edge(http.StatusOK, "Please sign in"), true
+	case faultErrorBody:
+		return p.wrong(c), true
+	case faultEmptyBody:
+		return newAnswer(http.StatusOK, a.header.Get("Content-Type"), nil), true
+	}
+	return a, false
+}
+
+// wait holds a request for some time. A client that gives up meanwhile is served all the same: the real
 // provider does not notice either, and the page is gone.
-func (s *Server) wait(r *http.Request) {
-	if s.cfg.Faults.Latency <= 0 {
+func wait(r *http.Request, latency time.Duration) {
+	if latency <= 0 {
 		return
 	}
-	t := time.NewTimer(s.cfg.Faults.Latency)
+	t := time.NewTimer(latency)
 	defer t.Stop()
 	select {
 	case <-t.C:

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"reflect"
 	"strings"
 	"sync"
 	"testing"
@@ -169,7 +170,7 @@ func TestStatsAreServed(t *testing.T) {
 	if err := json.Unmarshal(do(s.Handler(), "/_sim/stats").Body.Bytes(), &st); err != nil {
 		t.Fatal(err)
 	}
-	if want := (Stats{Requests: 4, Pages: 1, Items: 3, Works: 1, BadRequests: 1, NotFound: 1}); st != want || st != s.Stats() {
+	if want := (Stats{Requests: 4, Pages: 1, Items: 3, Works: 1, BadRequests: 1, NotFound: 1}); !reflect.DeepEqual(st, want) || !reflect.DeepEqual(st, s.Stats()) {
 		t.Errorf("%+v, want %+v", st, want)
 	}
 }
@@ -200,7 +201,7 @@ func TestTheLogSaysWhatWasSent(t *testing.T) {
 	sent := w.Body.Len()
 	body := unzip(t, w.Body)
 	sum := sha256.Sum256([]byte(body))
-	want := Entry{ReceivedUS: c.Now().UnixMicro(), Remote: "192.0.2.1:1234", Method: "GET", Path: "/works", Query: "rows=3",
+	want := Entry{ReceivedUS: c.Now().UnixMicro(), AnsweredUS: c.Now().UnixMicro(), Remote: "192.0.2.1:1234", Method: "GET", Path: "/works", Query: "rows=3",
 		Correlation: "r-1", Status: 200, Items: 3, Bytes: len(body), SentBytes: sent, SHA256: hex.EncodeToString(sum[:])}
 	if len(log.entries) != 1 || log.entries[0] != want {
 		t.Errorf("got %+v\nwant %+v", log.entries, want)
@@ -214,7 +215,7 @@ func TestTheLogTellsCutFromWhole(t *testing.T) {
 	if _, arrived := tryDo(s.Handler(), "/works"); arrived {
 		t.Fatal("the body was not cut")
 	}
-	s.cfg.Faults = Faults{Reset: 1}
+	s.faults.Store(&Faults{Reset: 1})
 	if _, arrived := tryDo(s.Handler(), "/works"); arrived {
 		t.Fatal("there was an answer")
 	}

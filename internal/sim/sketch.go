@@ -10,7 +10,9 @@ type sketch struct {
 	slot    int64 // Unix milliseconds: the first of the stretch of time that is this paper's alone
 	indexed int64
 	created int64
-	edge    bool // the first or the last paper of its day
+	changed int64 // when its newest version was indexed; the same as indexed, unless the world moves
+	version int   // how often it was changed
+	edge    bool  // the first or the last paper of its day
 }
 
 // sketch draws the n-th of count papers of a day. Every paper has its own slot of the day, so the order of n is the
@@ -28,6 +30,7 @@ func (w *World) sketch(d day, n, count int) sketch {
 		s.indexed = d.ms() + msPerDay - 1
 	}
 	s.created = drawCreated(&s.dice, s.slot)
+	w.revise(&s)
 	return s
 }
 

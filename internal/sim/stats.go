@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"maps"
 	"net/http"
 	"sync"
 )
@@ -23,6 +24,11 @@ type Stats struct {
 	Resets       int64 `json:"fault_reset"`
 	CutBodies    int64 `json:"fault_cut_body"`
 	Timeouts     int64 `json:"fault_timeout"`
+
+	// Faults are all of them by the names they have in the access log, those above too. Refusals that say when to come
+	// back are counted once more, by the way they say it: retry-after-seconds and so on.
+	Faults map[string]int64 `json:"faults,omitempty"`
+	Moves  int64            `json:"moves,omitempty"` // records that changed or came late
 }
 
 // tally is Stats behind a lock.
@@ -42,9 +48,17 @@ func (t *tally) begin() uint64 {
 func (t *tally) end(a answer) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if n := t.faults(a.fault); n != nil {
-		*n++
-		return
+	if a.dialect != "" {
+		t.name("retry-after-" + a.dialect)
+	}
+	if a.fault != faultNone {
+		t.name(string(a.fault))
+		if n := t.faults(a.fault); n != nil {
+			*n++
+		}
+		if a.fault != faultSlow && !a.fault.lie() { // what was sent whole counts as a page too
+			return
+		}
 	}
 	switch {
 	case a.status == http.StatusTooManyRequests && !a.refused:
@@ -79,8 +93,18 @@ func (t *tally) faults(f fault) *int64 {
 	return nil
 }
 
+// name counts under a name; the lock is held.
+func (t *tally) name(n string) {
+	if t.s.Faults == nil {
+		t.s.Faults = map[string]int64{}
+	}
+	t.s.Faults[n]++
+}
+
 func (t *tally) stats() Stats {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.s
+	s := t.s
+	s.Faults = maps.Clone(s.Faults)
+	return s
 }

@@ -24,10 +24,23 @@ type walk struct {
 	order order
 	day   int // days of the span that are behind us
 	n     int // papers of the current day that are behind us
+
+	found []sketch // the whole walk, where the world moves; then the day is the epoch, and n counts in the list
+	read  bool
 }
 
 func newWalk(w *World, want picker, days span, o order) walk {
-	return walk{world: w, want: want, span: days.and(span{w.first, w.end - 1}), order: o}
+	k := walk{world: w, want: want, span: days.and(span{w.first, w.end - 1}), order: o}
+	if w.moves != nil {
+		k.day = w.epoch
+	}
+	return k
+}
+
+// resume takes a walk to a place that it had before. A moving world is taken back to what it was then.
+func (k *walk) resume(d, n int) {
+	k.day, k.n, k.read = d, n, false
+	k.world = k.world.asOf(d)
 }
 
 func (k *walk) days() int { return int(k.span.last-k.span.first) + 1 }
@@ -40,6 +53,9 @@ func (k *walk) today() (day, int) {
 
 // next gives the next wanted paper, and false after the last.
 func (k *walk) next() (sketch, bool) {
+	if k.world.moves != nil {
+		return k.nextFound()
+	}
 	for k.day < k.days() {
 		d, count := k.today()
 		for k.n < count {
@@ -54,8 +70,31 @@ func (k *walk) next() (sketch, bool) {
 	return sketch{}, false
 }
 
+// take gives the next papers, at most so many.
+func (k *walk) take(most int) []sketch {
+	var list []sketch
+	for len(list) < most {
+		s, ok := k.next()
+		if !ok {
+			break
+		}
+		list = append(list, s)
+	}
+	return list
+}
+
+// left tells whether there is a next paper, without going on to it.
+func (k walk) left() bool {
+	_, ok := k.next()
+	return ok
+}
+
 // total counts the whole walk, whatever its place.
 func (k walk) total() int {
+	if k.world.moves != nil {
+		k.list()
+		return len(k.found)
+	}
 	if k.want.onlyDays() {
 		return k.world.countAll(k.span.first, k.span.last)
 	}
@@ -71,6 +110,10 @@ func (k walk) total() int {
 
 // skip passes over so many papers, whole days at a time if it can.
 func (k *walk) skip(papers int) {
+	if k.world.moves != nil {
+		k.n += papers
+		return
+	}
 	if !k.want.onlyDays() {
 		for range papers {
 			if _, ok := k.next(); !ok {

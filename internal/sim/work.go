@@ -10,6 +10,7 @@ type Work struct {
 	ID        string
 	IndexedAt time.Time // as the served text says it: whole seconds, UTC
 	JSON      []byte
+	Poisoned  bool // the date in the text is none, and IndexedAt what the provider knows
 }
 
 // DayCount is the number of works of one UTC day.
@@ -22,11 +23,11 @@ type DayCount struct {
 // its own.
 func (s *Server) Truth(from, to time.Time) iter.Seq[Work] {
 	return func(yield func(Work) bool) {
-		for d := max(dayOf(from), s.world.first); d < min(dayOf(to), s.world.end); d++ {
-			for n, count := 0, s.world.count(d); n < count; n++ {
-				if !yield(workOf(s.world.paper(s.world.sketch(d, n, count)))) {
-					return
-				}
+		want := selection{first: dayOf(from), last: dayOf(to) - 1}
+		for k := newWalk(s.world.present(), &want, span{want.first, want.last}, ascending); ; {
+			sk, ok := k.next()
+			if !ok || !yield(workOf(k.world.paper(sk))) {
+				return
 			}
 		}
 	}
@@ -44,5 +45,5 @@ func (s *Server) Counts(from, to time.Time) []DayCount {
 func workOf(p Paper) Work {
 	var j jsonText
 	writeWork(&j, &p)
-	return Work{ID: p.DOI, IndexedAt: time.UnixMilli(p.Indexed).UTC().Truncate(time.Second), JSON: j.b}
+	return Work{ID: p.DOI, IndexedAt: time.UnixMilli(p.Indexed).UTC().Truncate(time.Second), JSON: j.b, Poisoned: p.poisoned}
 }

@@ -11,8 +11,8 @@ var (
 	endSliceEarly = stmt{"end_slice_early", `UPDATE ing_plan_slice
 		SET status_code = 'PARTIAL', closed_at = ?, reslice = ?, confirmed_from = ?, confirmed_to = ?, order_code = ? WHERE id = ? AND status_code = 'READY'`}
 	// The codes of a scan's pages are all the same, or the order was lost on the way.
-	walkedSoFar = stmt{"walked_so_far", `SELECT COUNT(*), COALESCE(MAX(ordinal), 0), MIN(ts_min), MAX(ts_max), MIN(COALESCE(order_code, 'NONE')), MAX(COALESCE(order_code, 'NONE'))
-		FROM ing_task_run_batch WHERE task_id = ? AND scan_no = ? AND phase_code = 'SEARCH' AND done_ordinal IS NOT NULL`}
+	walkedSoFar = stmt{"walked_so_far", `SELECT COUNT(*), COALESCE(MAX(ordinal), 0), MIN(ts_min), MAX(ts_max), MIN(COALESCE(order_code, 'NONE')), MAX(COALESCE(order_code, 'NONE')),
+		       COALESCE(MAX(provider_total) - MIN(provider_total), 0) FROM ing_task_run_batch WHERE task_id = ? AND scan_no = ? AND phase_code = 'SEARCH' AND done_ordinal IS NOT NULL`}
 	// What was announced and skipped may never have been sent.
 	requestsSoFar = stmt{"requests_so_far", `SELECT COUNT(*) FROM ing_task_run_batch WHERE task_id = ? AND scan_no = ? AND status_code IN ('SUCCEEDED', 'FAILED')`}
 )
@@ -27,14 +27,15 @@ func (t *tx) walked(c *patra.Claim, scanNo int64) (patra.Walked, error) {
 	if _, err := t.one(requestsSoFar, []any{c.TaskID, scanNo}, &w.Requests); err != nil {
 		return w, err
 	}
-	var pages, last int64
+	var pages, last, drift int64
 	var low, high string
-	if _, err := t.one(walkedSoFar, []any{c.TaskID, scanNo}, &pages, &last, &w.Earliest, &w.Latest, textInto{&low}, textInto{&high}); err != nil {
+	if _, err := t.one(walkedSoFar, []any{c.TaskID, scanNo}, &pages, &last, &w.Earliest, &w.Latest, textInto{&low}, textInto{&high}, &drift); err != nil {
 		return w, err
 	}
 	if pages > 0 && pages == last && low == high {
 		w.Order = low
 	}
+	w.Moved = drift != 0
 	return w, nil
 }
 

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"testing"
+
+	"patra/internal/sim"
+	"patra/sources"
+)
+
+// tortured is a source under torture: what to ask it, and what is really there.
+type tortured struct {
+	code     string
+	path     string // of the provider, after the simulator's address
+	args     []string
+	perDay   int
+	stateful bool // a token of it is used up by asking
+	truth    func(*sim.Server) *sim.Provider
+}
+
+// torturedSources are one of each kind: a token that is used up, ids first and records after, a token that can be asked
+// for again, and a protocol whose pages have their own size.
+var torturedSources = []tortured{
+	{code: "crossref", perDay: 70, stateful: true, truth: (*sim.Server).Crossref},
+	{code: "pubmed", perDay: 70, truth: (*sim.Server).PubMed},
+	{code: "europepmc", perDay: 70, truth: func(s *sim.Server) *sim.Provider { return s.EuropePMC().By("UPDATE_DATE") }},
+	{code: "oai", path: "/oai", args: []string{"--param", "baseUrl=https://archive.example/oai"}, perDay: 240, truth: (*sim.Server).OAI},
+}
+
+// The pace that the source files keep to, and the one that the provider allows. Between a grant and the arrival of its
+// request there may be a pause, so that requests that were spread bunch up: the provider forgives as many as fit into one.
+const (
+	tortureRate  = 40
+	tortureBurst = 4
+	forgiven     = 16
+)
+
+var (
+	pageSize = regexp.MustCompile(`pageSize: \d+`)
+	batch    = regexp.MustCompile(`batch: \d+`)
+)
+
+// file is the shipped file with small pages, no long waits, and a pace that can be checked. Without a count to compare
+// with, a page that was lost unnoticed stays lost; with one, the counting itself is put to the test.
+func (s tortured) file(t testing.TB, counted bool) string {
+	data, err := sources.Files.ReadFile(s.code + ".yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(batch.ReplaceAllString(pageSize.ReplaceAllString(string(data), "pageSize: 20"), "batch: 10"), "\n")
+	for i, line := range lines {
+		switch {
+		case strings.HasPrefix(line, "  rate:"):
+			lines[i] = fmt.Sprintf("  rate: {perSecond: %d, burst: %d}\n  retry: {maxAttempts: 20, backoff: {initial: 5ms, max: 100ms}}", tortureRate, tortureBurst)
+		case strings.HasPrefix(line, "  retry:"):
+			lines[i] = ""
+		}
+	}
+	text := strings.Join(lines, "\n")
+	if !counted {
+		text = strings.ReplaceAll(text, "trust: EXACT", "trust: NONE")
+	}
+	return text
+}
+
+// idOf is how we name a record of a provider.
+func idOf(r sim.Record) string {
+	if r.Source != "" {
+		return r.Source + "/" + r.ID
+	}
+	return r.ID
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"database/sql"
+	"fmt"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"patra/internal/sim"
+	"patra/internal/store/storetest"
+)
+
+// The world under torture has days that are read while everything goes wrong, and two to which papers go that change
+// meanwhile; those are read when all is calm.
+const (
+	tortureDays = 12
+	calmDays    = 2
+)
+
+var tortureFrom = time.Date(2026, 3, 1, 0, 0, 0, 0, time.UTC)
+
+// stage is a provider, a store and a folder to run patra in.
+type stage struct {
+	tortured
+	ordeal
+	t          *testing.T
+	to, calmTo time.Time
+	dir, url   string
+	base       string
+	provider   *sim.Server
+	log        *accessLog
+	db         *sql.DB
+	findings   []string
+	calmSince  time.Time
+}
+
+// newStage sets everything up; fuller days than usual are read for longer, so that there is more to be killed in.
+func newStage(t *testing.T, e storetest.Engine, src tortured, o ordeal, seed uint64, fuller int) *stage {
+	s := &stage{tortured: src, ordeal: o, t: t, dir: t.TempDir(), url: e.URL(t), log: newAccessLog(), to: tortureFrom.AddDate(0, 0, tortureDays), calmTo: tortureFrom.AddDate(0, 0, tortureDays+calmDays)}
+	c := sim.Config{Seed: seed, From: tortureFrom, To: s.calmTo, PerDay: src.perDay * fuller, Exact: true, Log: s.log, Faults: o.load(t)}
+	if o.profile == "throttle" {
+		c.Rate, c.Burst = tortureRate, tortureBurst+forgiven
+	}
+	s.provider = sim.New(c)
+	server := httptest.NewServer(s.provider.Handler())
+	t.Cleanup(server.Close)
+	s.base = server.URL + src.path
+	s.write(src.code+".yaml", src.file(t, o.profile == "lying" || seed%2 == 0)) // a lie about a count needs one to be found out
+	s.write("patra.yaml", fmt.Sprintf("contact: torture@example.org\nsources: {dir: .}\nlog: {level: warn}\nplanner: {probes: 0}\n"+
+		"executor: {workers: 2, perPartition: 16, lease: %s, heartbeat: 500ms, taskAttempts: 100}\n", tortureLease))
+	if out, err := s.patra("migrate").CombinedOutput(); err != nil {
+		t.Fatalf("migrate: %v\n%s", err, out)
+	}
+	s.db = storetest.Inspect(t, s.url)
+	return s
+}
+
+func (s *stage) write(name, text string) {
+	if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// patra is one process of the real program.
+func (s *stage) patra(args ...string) *exec.Cmd {
+	c := exec.CommandContext(s.t.Context(), "patra", args...)
+	c.Dir = s.dir
+	c.Env = append(os.Environ(), "PATRA_STORE_URL="+s.url)
+	return c
+}
+
+// ask is a command about the days up to one.
+func (s *stage) ask(command []string, to time.Time) *exec.Cmd {
+	args := slices.Concat(command, []string{s.code, "--base-url", s.base, "--from", tortureFrom.Format(time.DateOnly), "--to", to.Format(time.DateOnly)}, s.args)
+	return s.patra(args...)
+}
+
+var planning = []string{"plan", "HARVEST"}
+
+// plan asks for the work, and again for what has failed of it.
+func (s *stage) plan() {
+	if out, err := s.ask(planning, s.to).CombinedOutput(); err != nil {
+		s.find("planning failed: %v\n%s", err, out)
+	}
+}
+
+// planKilled is a plan whose planner dies on the way, or shortly after.
+func (s *stage) planKilled(after time.Duration) {
+	c := s.ask(planning, s.to)
+	if err := c.Start(); err != nil {
+		s.t.Fatal(err)
+	}
+	time.Sleep(after)
+	_ = c.Process.Kill() // it may have ended
+	_ = c.Wait()
+}
+
+// count asks for one number.
+func (s *stage) count(query string, args ...any) (n int) {
+	s.t.Helper()
+	if err := s.db.QueryRow(query, args...).Scan(&n); err != nil {
+		s.t.Fatalf("%v in %s", err, query)
+	}
+	return n
+}
+
+// open is how many tasks are waiting or running.
+func (s *stage) open() int {
+	return s.count(`SELECT COUNT(*) FROM ing_task WHERE status_code IN ('QUEUED', 'RUNNING', 'PARTIAL')`)
+}
+
+func (s *stage) find(format string, args ...any) {
+	s.findings = append(s.findings, fmt.Sprintf(format, args...))
+}

@@ -1,0 +1,45 @@
+package sim
+
+import (
+	"cmp"
+	"slices"
+)
+
+// list reads the whole walk of a world that moves: its papers are not where they were made, so all of them are looked
+// at. Such worlds are small.
+func (k *walk) list() {
+	if k.read {
+		return
+	}
+	k.read, k.found = true, nil
+	w := k.world
+	for d := w.first; d < w.end; d++ {
+		for n, count := 0, w.count(d); n < count; n++ {
+			if s := w.sketch(d, n, count); w.shows(&s) && k.want.wants(w, s) {
+				k.found = append(k.found, s)
+			}
+		}
+	}
+	slices.SortStableFunc(k.found, func(a, b sketch) int { return cmp.Compare(k.rank(a), k.rank(b)) })
+}
+
+// rank is what the papers are ordered by. The newest first means by the day of entry, which no change moves; without an
+// order a paper keeps its place among the others, whoever else comes and goes.
+func (k *walk) rank(s sketch) int64 {
+	switch k.order {
+	case ascending:
+		return s.changed
+	case descending:
+		return -s.indexed
+	}
+	return int64(mix(k.world.seed^uint64(s.day)<<32|uint64(s.n)) >> 1)
+}
+
+func (k *walk) nextFound() (sketch, bool) {
+	k.list()
+	if k.n >= len(k.found) {
+		return sketch{}, false
+	}
+	k.n++
+	return k.found[k.n-1], true
+}
