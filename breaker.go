@@ -27,9 +27,13 @@ type Breaker struct {
 }
 
 // Counts reports whether a failure says something about the endpoint. That we are too fast, or ask for something that is
-// not there, does not: it answers.
+// not there, or do not understand what it says, does not: it answers.
 func (f *Fault) Counts() bool {
-	return f.Level == LevelRetry && f.Code != CodeRateLimited && f.Code != CodeTokenExpired && f.Code != CodeInternal && f.Code != CodeDisputed
+	switch f.Code {
+	case CodeRateLimited, CodeTokenExpired, CodeInternal, CodeDisputed, CodeWebPage, CodeSchema:
+		return false
+	}
+	return f.Level == LevelRetry
 }
 
 // Fail is the breaker after a failed request. probe is the version under which the request was allowed to try, or 0.

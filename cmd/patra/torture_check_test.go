@@ -26,10 +26,8 @@ func (s *stage) check(f *fleet) {
 	}
 	s.checkRequests()
 	s.checkRepeats()
-	if sharedGate || len(f.members) <= 2 { // one of them plans
-		for _, rude := range s.manners(f) {
-			s.find("%s", rude)
-		}
+	for _, rude := range s.manners(f) {
+		s.find("%s", rude)
 	}
 }
 

@@ -53,7 +53,7 @@ func (s tortured) file(t testing.TB, counted bool) string {
 	for i, line := range lines {
 		switch {
 		case strings.HasPrefix(line, "  rate:"):
-			lines[i] = fmt.Sprintf("  rate: {perSecond: %d, burst: %d}\n  retry: {maxAttempts: 20, backoff: {initial: 5ms, max: 100ms}}", tortureRate, tortureBurst)
+			lines[i] = fmt.Sprintf("  rate: {perSecond: %d, burst: %d}\n  retry: {maxAttempts: 20, backoff: {initial: 5ms, max: 100ms}}\n  breaker: {failures: 5, cooldown: 1s..2s}", tortureRate, tortureBurst)
 		case strings.HasPrefix(line, "  retry:"):
 			lines[i] = ""
 		}

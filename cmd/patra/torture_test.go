@@ -23,9 +23,6 @@ const (
 	cyclesVariable = "TORTURE_CYCLES"
 )
 
-// sharedGate says whether processes share the gate. If not, only one of them can be held to the provider's limit.
-const sharedGate = true
-
 const (
 	cyclesEach = 3 // of a combination, in a short run
 	longEach   = 8 // and in a long one

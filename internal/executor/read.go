@@ -59,7 +59,7 @@ func tooMuchPoison(res patra.PageResult) error {
 		return nil
 	}
 	first := res.Quarantined[0]
-	return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeSchema, Path: first.Path, Text: fmt.Sprintf("%d of %d items of the page cannot be read (%s); has the provider changed its answers?", bad, all, first.Code)}
+	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeSchema, Path: first.Path, Text: fmt.Sprintf("%d of %d items of the page cannot be read (%s); has the provider changed its answers?", bad, all, first.Code)}
 }
 
 // position is where a page starts; a detail page starts nowhere, it is the answer to some ids.

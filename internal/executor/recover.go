@@ -77,7 +77,7 @@ func (r *run) cutShort(now patra.Instant, fault *patra.Fault) error {
 	if fault.Code == patra.CodeDeepPaging {
 		return &endedEarly{patra.ResliceCap, fault.Text}
 	}
-	if fault.Level != patra.LevelRetry || !r.advanced {
+	if lasting(fault).Level != patra.LevelRetry || !r.advanced {
 		return nil
 	}
 	if why := r.strain.TooMuch(now); why != "" {
@@ -89,10 +89,10 @@ func (r *run) cutShort(now patra.Instant, fault *patra.Fault) error {
 	return nil
 }
 
-// lasting is a fault that stayed. A web page in place of data may be a gateway that is being restarted; one that comes
-// again and again is a door that a person must look at.
+// lasting is a fault that stayed. A web page or an error in place of data may be a gateway that is being restarted; one that
+// comes again and again is a door that a person must look at.
 func lasting(f *patra.Fault) *patra.Fault {
-	if f.Code != patra.CodeWebPage {
+	if f.Code != patra.CodeWebPage && f.Code != patra.CodeSchema {
 		return f
 	}
 	grave := *f

@@ -39,7 +39,7 @@ func Words() patra.Dictionary {
 			"approximate": "ESTIMATE", "estimated": "ESTIMATE",
 			"unknown": "NONE",
 		}},
-		"reg_failure_means": {Items: []string{"RETRY", "REFUSED", "FATAL", "EMPTY", "TOKEN_EXPIRED"}},
+		"reg_failure_means": {Items: []string{"RETRY", "REFUSED", "FATAL", "EMPTY", "TOKEN_EXPIRED", "SCHEMA"}},
 		"reg_window_mode":   {Items: []string{"CALENDAR", "SLIDING"}},
 		"reg_window_upper":  {Items: []string{"INCLUSIVE_DAY", "INCLUSIVE_SECOND", "EXCLUSIVE"}},
 		"reg_time_unit": {Items: []string{"MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "MONTH"}, Aliases: map[string]string{

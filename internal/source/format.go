@@ -135,8 +135,10 @@ func notWhole(err error) error {
 	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is not whole: " + err.Error(), Err: err}
 }
 
+// schemaFault is an answer that does not look as the source says. One may be an accident; whoever asks again and again and
+// gets the same knows better.
 func schemaFault(path, text string) error {
-	return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeSchema, Path: path, Text: text}
+	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeSchema, Path: path, Text: text}
 }
 
 func firstOf(errs ...error) error {

@@ -369,7 +369,7 @@ func (c *checker) response(at string, r Response) {
 }
 
 func (c *checker) failure(at, format string, f Failure) {
-	c.oneOf(at+".means", f.Means, meansRetry, meansRefused, meansFatal, meansEmpty, meansExpired)
+	c.oneOf(at+".means", f.Means, meansRetry, meansRefused, meansFatal, meansSchema, meansEmpty, meansExpired)
 	if f.Path != "" {
 		c.path(at+".path", format, f.Path)
 	}

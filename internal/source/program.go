@@ -196,6 +196,7 @@ const (
 	meansRetry   = "RETRY"
 	meansRefused = "REFUSED"
 	meansFatal   = "FATAL"
+	meansSchema  = "SCHEMA"
 	meansEmpty   = "EMPTY"
 	meansExpired = "TOKEN_EXPIRED"
 )
@@ -217,6 +218,8 @@ func (p *Program) failed(status int, body []byte, around any) (means string, fau
 			}
 		case meansExpired:
 			fault.Level, fault.Code = patra.LevelRetry, patra.CodeTokenExpired
+		case meansSchema:
+			fault.Level, fault.Code, fault.Text = patra.LevelRetry, patra.CodeSchema, "the answer does not look as it should"
 		case meansFatal:
 			fault.Level = patra.LevelFatal
 		default:

@@ -599,7 +599,7 @@ func TestShippedErrorRules(t *testing.T) {
 		{"oai", "records", 422, `<OAI-PMH><error code="badArgument">no</error></OAI-PMH>`, patra.LevelRequest},
 		{"pmc-oai", "records", 200, `<OAI-PMH><error code="noRecordsMatch">none</error></OAI-PMH>`, ""},
 		{"arxiv-oai", "records", 200, `<OAI-PMH><error code="badResumptionToken"/></OAI-PMH>`, patra.LevelRetry},
-		{"arxiv-oai", "records", 200, `<OAI-PMH><request/></OAI-PMH>`, patra.LevelFatal},
+		{"arxiv-oai", "records", 200, `<OAI-PMH><request/></OAI-PMH>`, patra.LevelRetry},
 		{"arxiv", "search", 429, `Rate exceeded.`, patra.LevelRetry},
 		{"arxiv", "search", 200, feed, patra.LevelRequest},
 	} {

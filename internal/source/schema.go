@@ -18,7 +18,7 @@ var words = map[string][]string{
 	"Response.format":  {formatJSON, formatXML, formatJSONL, formatCSV},
 	"Response.noId":    {"QUARANTINE", "HASH"},
 	"Total.trust":      {"EXACT", "ESTIMATE", "NONE"},
-	"Failure.means":    {meansRetry, meansRefused, meansFatal, meansEmpty, meansExpired},
+	"Failure.means":    {meansRetry, meansRefused, meansFatal, meansSchema, meansEmpty, meansExpired},
 	"Auth.type":        authTypes,
 	"Auth.in":          {InHeader, InQuery, InBody},
 	"Auth.signer":      Signers(),
