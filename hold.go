@@ -9,6 +9,8 @@ const (
 	WaitBreaker   = "BREAKER"
 	WaitHalted    = "HALTED"
 	WaitPartition = "PARTITION" // as many of its partition run as may
+	WaitGate      = "GATE"      // all that the provider permits is given out
+	WaitCooldown  = "COOLDOWN"  // the provider asked to be left alone
 )
 
 // HoldCancelled is why a run must not go on: somebody called its task off.

@@ -16,3 +16,17 @@ type Tempo struct {
 	AdaptedAt Instant
 	RefusedAt Instant
 }
+
+// KeyedRate is the state of a key with its name.
+type KeyedRate struct {
+	Key string
+	RateState
+}
+
+// Rate is how many requests a second are given out now.
+func (s RateState) Rate() float64 {
+	if s.Tempo.Rate > 0 {
+		return float64(min(s.Tempo.Rate, s.Limit)) / 1000
+	}
+	return float64(s.Limit) / 1000
+}

@@ -39,7 +39,6 @@ type app struct {
 	unlock sync.Once
 	vault  *secret.Vault
 	shown  *executor.Credentials
-	gates  gateFacts // what a shared gate can tell about waiting; nil is nothing
 }
 
 // load reads the configuration once: defaults, file, environment, flags.

@@ -35,16 +35,6 @@ type reason struct {
 	Healing   []patra.Healing `json:"healing,omitempty"`
 }
 
-// gateWait is why and until when the gate of a provider holds requests back.
-type gateWait struct {
-	Code  string        `json:"code"` // GATE, COOLDOWN or QUOTA
-	Until patra.Instant `json:"until"`
-	Text  string        `json:"text"`
-}
-
-// gateFacts tell what a gate holds back at a source; nil is nothing that anybody could know.
-type gateFacts func(ctx context.Context, s *store.Store, source string) (*gateWait, error)
-
 // The codes of a task that nothing holds back.
 const (
 	whyWorkers = "WORKERS" // nobody takes tasks
@@ -70,7 +60,7 @@ func (a *app) whyCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := why(c.Context(), s, cfg, a.gates, id)
+			r, err := why(c.Context(), s, cfg, id)
 			if err != nil {
 				return err
 			}
@@ -86,7 +76,7 @@ func (a *app) whyCmd() *cobra.Command {
 }
 
 // why gathers the facts and says what follows from them.
-func why(ctx context.Context, s *store.Store, cfg config.Config, gates gateFacts, id int64) (*reason, error) {
+func why(ctx context.Context, s *store.Store, cfg config.Config, id int64) (*reason, error) {
 	found, err := s.Tasks(ctx, store.Filter{Task: id})
 	if err != nil {
 		return nil, err
@@ -100,9 +90,9 @@ func why(ctx context.Context, s *store.Store, cfg config.Config, gates gateFacts
 	}
 	switch r.Task.Status {
 	case patra.Queued:
-		err = r.waits(ctx, s, cfg, gates)
+		err = r.waits(ctx, s, cfg)
 	case patra.Running:
-		err = r.runs(ctx, s, gates)
+		err = r.runs(ctx, s)
 	default:
 		r.ended()
 	}
@@ -142,7 +132,7 @@ func (r *reason) facts(ctx context.Context, s *store.Store) (err error) {
 }
 
 // waits says why a queued task is not taken.
-func (r *reason) waits(ctx context.Context, s *store.Store, cfg config.Config, gates gateFacts) error {
+func (r *reason) waits(ctx context.Context, s *store.Store, cfg config.Config) error {
 	at := r.Task.Place()
 	hold, err := s.Held(ctx, at)
 	if err != nil {
@@ -153,10 +143,8 @@ func (r *reason) waits(ctx context.Context, s *store.Store, cfg config.Config, g
 		return err
 	}
 	r.Limit = patra.Gates(controls).Limit(at, int64(cfg.Executor.PerPartition), now())
-	if gates != nil {
-		if r.Gate, err = gates(ctx, s, r.Task.Source); err != nil {
-			return err
-		}
+	if r.Gate, err = gateOf(ctx, s, r.Task.Source); err != nil {
+		return err
 	}
 	switch {
 	case !hold.Go():
@@ -216,7 +204,7 @@ func (r *reason) heldBack(hold patra.Hold) {
 }
 
 // runs says what a running task does.
-func (r *reason) runs(ctx context.Context, s *store.Store, gates gateFacts) (err error) {
+func (r *reason) runs(ctx context.Context, s *store.Store) (err error) {
 	if r.Task.LeasedUntil < now() {
 		r.say(whyLost, "Its worker %s was last heard of before %s. The next idle worker takes it over.", r.Task.LeaseOwner, r.Task.LeasedUntil)
 		r.Next = "patra serve, or patra harvest " + r.Task.Source
@@ -237,10 +225,7 @@ func (r *reason) runs(ctx context.Context, s *store.Store, gates gateFacts) (err
 		r.Control = hold.Control
 		r.Said += fmt.Sprintf(" %s is %s: it stops before its next request.", hold.Control.Target, hold.Control.State)
 	}
-	if gates != nil {
-		r.Gate, err = gates(ctx, s, r.Task.Source)
-	}
-	if r.Gate != nil {
+	if r.Gate, err = gateOf(ctx, s, r.Task.Source); r.Gate != nil {
 		r.Said += fmt.Sprintf(" %s, until %s.", r.Gate.Text, r.Gate.Until)
 	}
 	return err

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"time"
 
@@ -15,6 +16,8 @@ var (
 		VALUES (?, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, {now})`}
 	selectGate = stmt{"select_gate", `SELECT rate_milli, burst, arrival_at, cooldown_until, aimd_milli, ceiling_milli, adapted_at, refused_at, {now}
 		FROM ing_rate_gate WHERE gate_key = ?`}
+	selectGates = stmt{"select_gates", `SELECT gate_key, rate_milli, burst, arrival_at, cooldown_until, aimd_milli, ceiling_milli, adapted_at, refused_at, {now}
+		FROM ing_rate_gate WHERE gate_key = ? OR (gate_key > ? AND gate_key < ?) ORDER BY gate_key`}
 	updateGate = stmt{"update_gate", `UPDATE ing_rate_gate
 		SET rate_milli = ?, burst = ?, arrival_at = ?, cooldown_until = ?, aimd_milli = ?, ceiling_milli = ?, adapted_at = ?, refused_at = ? WHERE gate_key = ?`}
 )
@@ -66,4 +69,15 @@ func (s *Store) GateState(ctx context.Context, key string) (state patra.RateStat
 func (t *tx) gate(key string) (is patra.RateState, now patra.Instant, ok bool, err error) {
 	ok, err = t.one(selectGate, []any{key}, &is.Limit, &is.Burst, &is.Arrival, &is.Cooldown, &is.Tempo.Rate, &is.Tempo.Ceiling, &is.Tempo.AdaptedAt, &is.Tempo.RefusedAt, &now)
 	return is, now, ok, err
+}
+
+// Gates reads the keys of a source, those of its credentials included, and the database's clock.
+func (s *Store) Gates(ctx context.Context, source string) (all []patra.KeyedRate, now patra.Instant, err error) {
+	err = s.read(ctx).rows(selectGates, func(r *sql.Rows) error {
+		var k patra.KeyedRate
+		err := r.Scan(textInto{&k.Key}, &k.Limit, &k.Burst, &k.Arrival, &k.Cooldown, &k.Tempo.Rate, &k.Tempo.Ceiling, &k.Tempo.AdaptedAt, &k.Tempo.RefusedAt, &now)
+		all = append(all, k)
+		return err
+	}, source, source+"#", source+"$") // a credential's key is SOURCE#NAME
+	return all, now, err
 }

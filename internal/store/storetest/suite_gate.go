@@ -45,4 +45,12 @@ func gateTurns(t *testing.T, e Engine) {
 	if is, _, err := first.GateState(t.Context(), "b"); err != nil || is != (patra.RateState{}) {
 		t.Errorf("a key that nobody used is %+v, %v", is, err)
 	}
+	for _, key := range []string{"a#key", "ab", "a-b"} {
+		if err := first.TurnGate(t.Context(), key, func(_ patra.Instant, _ time.Duration, is patra.RateState) patra.RateState { return is }); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if keys, now, err := first.Gates(t.Context(), "a"); err != nil || len(keys) != 2 || keys[0].Key != "a" || keys[1].Key != "a#key" || keys[0].Limit != processes*turns || now < Origin {
+		t.Errorf("the keys of a source are %+v, %v", keys, err)
+	}
 }
