@@ -44,21 +44,6 @@ type answer struct {
 	who        *identity // nil: nobody was named
 }
 
-// digest is what is kept of an answer beside its body.
-func (a answer) digest() json.RawMessage {
-	kept := map[string]any{"status": a.status}
-	for _, name := range []string{"Content-Type", "Date", "Retry-After", "X-Rate-Limit-Limit", "X-Rate-Limit-Interval", "X-Api-Pool"} {
-		if v := a.header.Get(name); v != "" {
-			kept[name] = a.who.hide(v)
-		}
-	}
-	b, err := json.Marshal(kept)
-	if err != nil {
-		return nil
-	}
-	return b
-}
-
 // failedPage is a request that gave no page, with all that is known of it.
 type failedPage struct {
 	fault      *patra.Fault

@@ -219,7 +219,7 @@ func follow(base *url.URL, link string, params url.Values) (string, error) {
 
 // Digest is a call for the ledger: what was sent, without secrets.
 func (c Call) Digest() json.RawMessage {
-	d := map[string]string{"method": c.Method, "url": c.URL}
+	d := map[string]any{"method": c.Method, "url": c.URL, "headers": c.Headers}
 	if len(c.Body) > 0 {
 		d["body"] = string(bytes.ToValidUTF8(c.Body, []byte("\ufffd")))
 	}
