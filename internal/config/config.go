@@ -47,7 +47,7 @@ type Executor struct {
 	Lease        Duration `yaml:"lease" json:"lease"`               // without a sign of life for this long a task is lost
 	Heartbeat    Duration `yaml:"heartbeat" json:"heartbeat"`       // time between signs of life; shorter than the lease
 	TaskAttempts int      `yaml:"taskAttempts" json:"taskAttempts"` // how often a task is tried before it counts as failed
-	Prefetch     bool     `yaml:"prefetch" json:"prefetch"`         // whether the next page is asked for while one is written
+	Prefetch     bool     `yaml:"prefetch" json:"prefetch"`         // whether the next page is asked for while one is written, also where a walk can be resumed
 	Memory       Bytes    `yaml:"memory" json:"memory"`             // what all pages in hand may take together
 }
 
@@ -89,7 +89,6 @@ func Default() Config {
 			Lease:        Duration(60 * time.Second),
 			Heartbeat:    Duration(20 * time.Second), // two may be lost before the lease is
 			TaskAttempts: 5,
-			Prefetch:     true,
 			Memory:       512 << 20,
 		},
 		Gate: Gate{Backend: GateSQL},

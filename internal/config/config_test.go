@@ -67,7 +67,7 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 	environ := []string{
 		"PATRA_STORE_URL=mysql://u:p@h/db", "PATRA_CONTACT=a@b.org", "PATRA_SOURCES_DIR=/srv/sources",
 		"PATRA_EXECUTOR_WORKERS=10", "PATRA_EXECUTOR_PERPARTITION=3", "PATRA_EXECUTOR_LEASE=2m",
-		"PATRA_EXECUTOR_HEARTBEAT=30s", "PATRA_EXECUTOR_TASKATTEMPTS=7", "PATRA_EXECUTOR_PREFETCH=false", "PATRA_EXECUTOR_MEMORY=1GiB", "PATRA_PLANNER_INVENTORY=0",
+		"PATRA_EXECUTOR_HEARTBEAT=30s", "PATRA_EXECUTOR_TASKATTEMPTS=7", "PATRA_EXECUTOR_PREFETCH=true", "PATRA_EXECUTOR_MEMORY=1GiB", "PATRA_PLANNER_INVENTORY=0",
 		"PATRA_PLANNER_SAFETYLAG=1d", "PATRA_PLANNER_MINSTEP=5m", "PATRA_PLANNER_TARGETRECORDS=500",
 		"PATRA_PLANNER_MAXPAGES=20", "PATRA_PLANNER_PROBES=0", "PATRA_PLANNER_BACKFILLSHARE=25%",
 		"PATRA_OPS_LISTEN=127.0.0.1:9090", "PATRA_LOG_LEVEL=debug", "PATRA_LOG_FORMAT=json", "PATRA_GATE_BACKEND=local",
@@ -80,7 +80,7 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 		Store: config.Store{URL: "mysql://u:p@h/db"}, Contact: "a@b.org", Sources: config.Sources{Dir: "/srv/sources"}, Secrets: config.Secrets{},
 		Executor: config.Executor{
 			Workers: 10, PerPartition: 3, Lease: config.Duration(2 * time.Minute),
-			Heartbeat: config.Duration(30 * time.Second), TaskAttempts: 7, Memory: 1 << 30,
+			Heartbeat: config.Duration(30 * time.Second), TaskAttempts: 7, Prefetch: true, Memory: 1 << 30,
 		},
 		Gate: config.Gate{Backend: config.GateLocal},
 		Planner: config.Planner{
@@ -325,7 +325,7 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"store":{"url":"sqlite:patra.db"},"contact":"","sources":{"dir":""},"secrets":{},` +
-		`"executor":{"workers":4,"perPartition":2,"lease":"1m","heartbeat":"20s","taskAttempts":5,"prefetch":true,"memory":"512MiB"},"gate":{"backend":"sql"},` +
+		`"executor":{"workers":4,"perPartition":2,"lease":"1m","heartbeat":"20s","taskAttempts":5,"prefetch":false,"memory":"512MiB"},"gate":{"backend":"sql"},` +
 		`"planner":{"inventory":2000,"safetyLag":"10m","minStep":"1m","targetRecords":10000,"maxPages":1000,"probes":200,` +
 		`"backfillShare":"50%"},"ops":{"listen":""},"log":{"level":"warn","format":"text"},"schedules":[]}`
 	if string(data) != want {

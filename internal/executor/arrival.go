@@ -81,7 +81,10 @@ const soon = 20 * time.Millisecond
 
 // ahead announces and sends the next page before the one in hand is written, if that gains anything; nil if not.
 func (r *run) ahead(ctx context.Context, next ticket) (*arrival, error) {
-	if !r.Config.Prefetch || time.Duration(next.Waited)*time.Microsecond > soon {
+	// A walk whose token is used up begins anew after a crash, whatever was in flight. Any other goes on with the one page that
+	// was not written, and would have two to ask for again.
+	anyway := next.Phase == patra.PhaseSearch && r.program.Spec.Stateful()
+	if !(anyway || r.Config.Prefetch) || time.Duration(next.Waited)*time.Microsecond > soon {
 		return nil, nil
 	}
 	held := r.allowance()

@@ -80,7 +80,7 @@ type Config struct {
 	Vars         source.Vars
 	Poll         time.Duration // how often an idle worker looks for work
 	Grace        time.Duration // how long a page in flight may go on after the end was asked for
-	Prefetch     bool          // the next page is asked for while the one before is written
+	Prefetch     bool          // the next page is asked for while the one before is written, also where a walk can be resumed
 	Memory       int64         // bytes that all pages in hand may take together; 0 is no limit
 	Strain       patra.StrainLimits
 }

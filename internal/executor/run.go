@@ -113,6 +113,9 @@ func (r *run) begin(ctx context.Context) (ended bool, err error) {
 	r.scan = r.newScan(task.ScanNo)
 	switch {
 	case task.NextOrdinal <= 1:
+		if r.program.Spec.Stateful() && r.claim.Fence > 1 { // an earlier run may have had pages in flight that it did not write
+			r.scan = r.newScan(task.ScanNo + 1)
+		}
 		return false, nil
 	case resume == nil, resume.HasNext && r.program.Spec.Stateful():
 		// Whoever had the token before may have consumed pages with it that never arrived.

@@ -37,13 +37,20 @@ func Adapt(t patra.Tempo, limit int64, refused bool, now patra.Instant) patra.Te
 	passed := min(max(now-t.AdaptedAt, 0), patra.Instant(mostClimb/time.Microsecond))
 	knee := min(t.Ceiling, limit) * 9 / 10
 	if rate < knee {
-		rate = min(knee, rate+max(1, t.Ceiling*int64(passed)/(5*int64(patra.Second))))
+		rate = min(knee, rate+share(t.Ceiling, passed, 5))
 	} else {
-		rate += max(1, limit*int64(passed)/(100*int64(patra.Second)))
+		rate += share(limit, passed, 100)
 	}
 	if rate >= limit {
 		return patra.Tempo{RefusedAt: t.RefusedAt}
 	}
 	t.Rate, t.AdaptedAt = rate, now
 	return t
+}
+
+// share is the part of a rate that is climbed in some time, if all of it is climbed in so many seconds: rounded up, as small
+// rates would never arrive.
+func share(rate int64, passed patra.Instant, seconds int64) int64 {
+	whole := seconds * int64(patra.Second)
+	return max(1, (rate*int64(passed)+whole-1)/whole)
 }
