@@ -27,7 +27,7 @@ func TestTheJudgeOfTorture(t *testing.T) {
 		{`UPDATE ing_record SET raw = X'3C6E6F7468696E672F3E' WHERE id = (SELECT MIN(id) FROM ing_record)`, "nothing that the provider ever had", s.checkRecords},
 		{`UPDATE ing_record SET rev = 2 WHERE id = (SELECT MAX(id) FROM ing_record)`, "has 2 revisions of 1 versions", s.checkRecords},
 		{`DELETE FROM ing_record WHERE id = (SELECT MAX(id) FROM ing_record)`, "is missing", s.checkRecords},
-		{`DELETE FROM ing_coverage WHERE id = (SELECT MIN(id) FROM ing_coverage)`, "what was read ends at", s.checkRecords},
+		{`DELETE FROM ing_coverage WHERE window_from = (SELECT MIN(window_from) FROM ing_coverage)`, "what was read ends at", s.checkRecords},
 		{`UPDATE ing_quarantine SET provider_id = 'x' WHERE id = (SELECT MIN(id) FROM ing_quarantine)`, "nothing is wrong with it", s.checkQuarantine},
 		{`DELETE FROM ing_quarantine`, "0 of", s.checkQuarantine},
 		{`DELETE FROM ing_request WHERE id = (SELECT MIN(id) FROM ing_request)`, "of which there is no row", s.checkRequests},
