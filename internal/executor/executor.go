@@ -186,7 +186,11 @@ func (x *Executor) idle(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	if x.Done != nil {
-		if done, err := x.Done(ctx); done || (err != nil && ctx.Err() == nil) {
+		done, err := x.Done(ctx)
+		if ctx.Err() != nil { // whatever it says, it may say so because it was told to stop
+			return true, nil
+		}
+		if done || err != nil {
 			return done, err
 		}
 	}
