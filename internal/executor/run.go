@@ -112,6 +112,10 @@ func (r *run) begin(ctx context.Context) (ended bool, err error) {
 	task, resume := r.claim.Task, r.claim.Resume
 	r.scan = r.newScan(task.ScanNo)
 	switch {
+	case task.NextOrdinal <= 1 && r.program.Spec.Stateful() && r.claim.Fence > 1:
+		// Whoever was here before may have asked for the second page without having written the first.
+		r.scan = r.newScan(task.ScanNo + 1)
+		return false, nil
 	case task.NextOrdinal <= 1:
 		return false, nil
 	case resume == nil, resume.HasNext && r.program.Spec.Stateful():
