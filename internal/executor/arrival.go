@@ -65,12 +65,15 @@ func (r *run) receive(a *arrival) (patra.PageResult, error) {
 }
 
 // abandon gives up a page that nobody wants any more.
-func (a *arrival) abandon() {
+func (r *run) abandon(a *arrival) {
 	if a == nil {
 		return
 	}
 	a.stop()
 	<-a.done
+	if a.hold.Probe != 0 {
+		r.heard(a.hold)
+	}
 	a.held.free()
 }
 

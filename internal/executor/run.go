@@ -290,7 +290,7 @@ func (r *run) commit(ctx context.Context, coming *arrival, res patra.PageResult,
 	}
 	counts, opened, err := r.Store.CommitPage(ctx, r.claim, patra.InstantOf(time.Now()), r.program.Spec.RecordType, coming.page, res, open)
 	if err != nil {
-		after.abandon()
+		r.abandon(after)
 		return nil, counts, err
 	}
 	if opened != nil {
