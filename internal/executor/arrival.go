@@ -88,7 +88,7 @@ func (r *run) ahead(ctx context.Context, next ticket) (*arrival, error) {
 		return nil, nil
 	}
 	held := r.allowance()
-	if !held.tryTake(r.program.Spec.HTTP.MaxBody) {
+	if !held.tryTake(r.spec(next.Phase).HTTP.MaxBody) {
 		return nil, nil
 	}
 	next.Ahead = true
