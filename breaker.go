@@ -73,6 +73,15 @@ func (b Breaker) Try(now Instant) (Breaker, bool) {
 	return b, true
 }
 
+// Untried is the breaker when the one that was to try has not asked, or nobody heard what came of it: the next may try at
+// once.
+func (b Breaker) Untried(now Instant, probe int64) Breaker {
+	if b.State == HalfOpen && probe == b.Version {
+		b.State, b.Until = Open, now
+	}
+	return b
+}
+
 // Patient reports whether a try that fails now would make the breaker wait longer than before. As long as it does, the
 // task that tried is not to blame; after that nobody can tell an endpoint that is gone from a task that cannot succeed.
 func (b Breaker) Patient(r BreakerRule) bool {

@@ -2,6 +2,7 @@ package executor_test
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -196,4 +197,35 @@ func fastSource(t *testing.T, code string, change ...string) *source.File {
 		t.Fatal(err)
 	}
 	return file
+}
+
+// unwritable is a store that cannot write the n-th page.
+type unwritable struct {
+	executor.Store
+	left int
+}
+
+func (u *unwritable) CommitPage(ctx context.Context, c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult, next *patra.PageOpen) (patra.Counts, *patra.OpenPage, error) {
+	if u.left--; u.left == 0 {
+		return patra.Counts{}, nil, errors.New("the disk is full")
+	}
+	return u.Store.CommitPage(ctx, c, now, recordType, page, res, next)
+}
+
+func (u *unwritable) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.Closing) error {
+	end.RetryIn = 0
+	return u.Store.Finish(ctx, c, now, end)
+}
+
+// The second page may be out before the first is written. If the first never is, whoever takes the task over begins at the
+// first page, and yet a position has been used up that nobody got anything for: that is another scan.
+func TestAWalkWhoseFirstPageWasNotWrittenIsAnotherScan(t *testing.T) {
+	h := newHarness(t, sim.Config{Seed: 1}, nil, fast(t))
+	x := h.executor(1)
+	x.Store = &unwritable{h.store, 1}
+	if err := x.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.exact() // and no promise is broken
+	h.complete()
 }

@@ -65,12 +65,15 @@ func (r *run) receive(a *arrival) (patra.PageResult, error) {
 }
 
 // abandon gives up a page that nobody wants any more.
-func (a *arrival) abandon() {
+func (r *run) abandon(a *arrival) {
 	if a == nil {
 		return
 	}
 	a.stop()
 	<-a.done
+	if a.hold.Probe != 0 {
+		r.heard(a.hold)
+	}
 	a.held.free()
 }
 
@@ -88,7 +91,7 @@ func (r *run) ahead(ctx context.Context, next ticket) (*arrival, error) {
 		return nil, nil
 	}
 	held := r.allowance()
-	if !held.tryTake(r.program.Spec.HTTP.MaxBody) {
+	if !held.tryTake(r.spec(next.Phase).HTTP.MaxBody) {
 		return nil, nil
 	}
 	next.Ahead = true

@@ -17,10 +17,6 @@ var retryTask = source.Backoff{Initial: source.Duration(2 * time.Second), Max: s
 
 // close ends the run as its walk ended: proved, lost to another worker, interrupted, or failed.
 func (x *Executor) close(ctx context.Context, c *patra.Claim, r *run, walked error) error {
-	if errors.Is(walked, patra.ErrLeaseLost) {
-		x.lost(c)
-		return nil
-	}
 	interrupted := ctx.Err() != nil
 	// The store is still there when we are told to stop: a task that is given back can be taken at once. Only then is
 	// there a hurry; a process that was asleep for a minute must not wake up to a deadline that is long past.
@@ -29,6 +25,11 @@ func (x *Executor) close(ctx context.Context, c *patra.Claim, r *run, walked err
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, closeTime)
 		defer cancel()
+	}
+	x.untried(ctx, c, r)
+	if errors.Is(walked, patra.ErrLeaseLost) {
+		x.lost(c)
+		return nil
 	}
 	end, event := x.ending(c, r, walked, interrupted)
 	x.halt(ctx, c, end)

@@ -18,6 +18,7 @@ type Controls interface {
 	Held(ctx context.Context, at patra.Place) (patra.Hold, error)
 	Fail(ctx context.Context, at patra.Place, rule patra.BreakerRule, probe int64, fault patra.Fault, dice float64) (patra.ControlChange, error)
 	Answered(ctx context.Context, at patra.Place, probe int64) (patra.ControlChange, error)
+	Untried(ctx context.Context, at patra.Place, probe int64) (patra.ControlChange, error)
 	Halt(ctx context.Context, at patra.Place, fault patra.Fault) (patra.ControlChange, error)
 	Limits
 	Heal(ctx context.Context, h patra.Healing) error
@@ -63,6 +64,17 @@ func (r *run) mayAsk(ctx context.Context) (hold patra.Hold, err error) {
 func (r *run) heard(hold patra.Hold) {
 	r.hold = hold
 	r.tried = r.tried || hold.Probe != 0
+}
+
+// untried gives a try of a breaker back that nobody heard of: the request was never sent, or its answer was lost with the
+// run. Everybody else would wait for it for patra.ProbeTime.
+func (x *Executor) untried(ctx context.Context, c *patra.Claim, r *run) {
+	if x.Controls == nil || r.hold.Probe == 0 {
+		return
+	}
+	change, err := x.Controls.Untried(ctx, c.Place(), r.hold.Probe)
+	r.hold.Probe = 0
+	x.done(c, change, err)
 }
 
 // mayCount asks whether a count may be asked for. It never tries an open breaker: nobody would hear how that went.

@@ -186,7 +186,11 @@ func (x *Executor) idle(ctx context.Context) (done bool, err error) {
 		return false, err
 	}
 	if x.Done != nil {
-		if done, err := x.Done(ctx); done || (err != nil && ctx.Err() == nil) {
+		done, err := x.Done(ctx)
+		if ctx.Err() != nil { // whatever it says, it may say so because it was told to stop
+			return true, nil
+		}
+		if done || err != nil {
 			return done, err
 		}
 	}
@@ -201,7 +205,7 @@ func (x *Executor) idle(ctx context.Context) (done bool, err error) {
 func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
 	t, err := x.target(ctx, c)
 	if err != nil {
-		return x.close(ctx, c, &run{}, &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeInternal, Text: err.Error(), Err: err})
+		return x.close(ctx, c, &run{}, err)
 	}
 	// A page in flight may finish after we are told to stop: what was fetched is worth keeping.
 	runCtx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
@@ -231,23 +235,27 @@ func (x *Executor) wire(c *patra.Claim, drain <-chan struct{}) wire {
 	return wire{gate: x.Gate, rows: x.Store, dial: x.Client, credentials: x.Credentials, vars: x.Config.Vars, base: c.BaseURL, drain: drain, grants: newGrants()}
 }
 
-// target finds or makes the program and the client for a claim.
+// target finds or makes the program and the client for a claim. A snapshot that is not there or not understood will never
+// be; a store that does not answer will.
 func (x *Executor) target(ctx context.Context, c *patra.Claim) (*target, error) {
 	key := c.Spec + " " + c.BaseURL
 	if t, ok := x.ready.Load(key); ok {
 		return t.(*target), nil
 	}
 	body, err := x.Store.Snapshot(ctx, c.Spec)
-	if err != nil {
+	if err != nil && !errors.Is(err, patra.ErrNotFound) {
 		return nil, err
 	}
-	spec, err := source.FromSnapshot(c.Spec, body)
-	if err != nil {
-		return nil, err
+	var spec *source.Spec
+	if err == nil {
+		spec, err = source.FromSnapshot(c.Spec, body)
 	}
-	made, err := newTarget(spec, c.BaseURL, x.Client)
+	var made *target
+	if err == nil {
+		made, err = newTarget(spec, c.BaseURL, x.Client)
+	}
 	if err != nil {
-		return nil, err
+		return nil, &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeInternal, Text: err.Error(), Err: err}
 	}
 	t, _ := x.ready.LoadOrStore(key, made)
 	return t.(*target), nil

@@ -112,10 +112,11 @@ func (r *run) begin(ctx context.Context) (ended bool, err error) {
 	task, resume := r.claim.Task, r.claim.Resume
 	r.scan = r.newScan(task.ScanNo)
 	switch {
+	case task.NextOrdinal <= 1 && r.program.Spec.Stateful() && r.claim.Fence > 1:
+		// Whoever was here before may have asked for the second page without having written the first.
+		r.scan = r.newScan(task.ScanNo + 1)
+		return false, nil
 	case task.NextOrdinal <= 1:
-		if r.program.Spec.Stateful() && r.claim.Fence > 1 { // an earlier run may have had pages in flight that it did not write
-			r.scan = r.newScan(task.ScanNo + 1)
-		}
 		return false, nil
 	case resume == nil, resume.HasNext && r.program.Spec.Stateful():
 		// Whoever had the token before may have consumed pages with it that never arrived.
@@ -289,7 +290,7 @@ func (r *run) commit(ctx context.Context, coming *arrival, res patra.PageResult,
 	}
 	counts, opened, err := r.Store.CommitPage(ctx, r.claim, patra.InstantOf(time.Now()), r.program.Spec.RecordType, coming.page, res, open)
 	if err != nil {
-		after.abandon()
+		r.abandon(after)
 		return nil, counts, err
 	}
 	if opened != nil {

@@ -86,6 +86,18 @@ func (s *Store) Answered(ctx context.Context, at patra.Place, probe int64) (chan
 	return change, err
 }
 
+// Untried tells the breaker of an endpoint that the one that was to try has not: another may, and nobody waits for it.
+func (s *Store) Untried(ctx context.Context, at patra.Place, probe int64) (change patra.ControlChange, err error) {
+	err = s.write(ctx, "give a try back", func(t *tx) error {
+		m, err := t.steer(at.EndpointTarget(), patra.KindBreaker, func(c *patra.Control, now patra.Instant) {
+			setBreaker(c, c.Breaker().Untried(now, probe))
+		})
+		change = m.change()
+		return err
+	})
+	return change, err
+}
+
 // Halt stops an endpoint until a person lets it go on. The fault that came first is kept.
 func (s *Store) Halt(ctx context.Context, at patra.Place, fault patra.Fault) (change patra.ControlChange, err error) {
 	err = s.write(ctx, "halt", func(t *tx) error {

@@ -55,8 +55,10 @@ func (t *tx) settleKnown(c *patra.Claim, now patra.Instant, recordType string, o
 	if r == nil || r.Kind != patra.RangeBucket || len(outcomes) == 0 {
 		return nil
 	}
-	if err := t.settleSignals(c, outcomes); err != nil {
-		return err
+	if r.Key == patra.NamedIDs { // signals name theirs
+		if err := t.settleSignals(c, recordType, outcomes); err != nil {
+			return err
+		}
 	}
 	if patra.ForeignIDs(r.Key) {
 		return nil

@@ -21,7 +21,8 @@ var (
 	failBatch = stmt{"fail_batch", `UPDATE ing_task_run_batch SET status_code = 'FAILED', error = ?, response_digest = ?, committed_at = ? WHERE id = ? AND status_code = 'RUNNING'`}
 	checkRun  = stmt{"checkpoint_run", `UPDATE ing_task_run SET scan_no = ?, checkpoint = ? WHERE id = ?`}
 
-	batchLanded = stmt{"batch_landed", `SELECT COUNT(*) FROM ing_task_run_batch WHERE id = ? AND lease_count = ? AND status_code = ?`}
+	pageByRequest = stmt{"page_by_request", `SELECT id, batch_id FROM ing_request WHERE request_id = ?`}
+	batchLanded   = stmt{"batch_landed", `SELECT COUNT(*) FROM ing_task_run_batch WHERE id = ? AND lease_count = ? AND status_code = ?`}
 )
 
 // OpenPage writes the ledger row and the request row of a page, before its request is sent.
@@ -37,6 +38,9 @@ func (s *Store) OpenPage(ctx context.Context, c *patra.Claim, now patra.Instant,
 		}
 		page, err = t.openPage(c, now, open)
 		return err
+	}, func(t *tx) (bool, error) {
+		page.PageOpen = open
+		return t.one(pageByRequest, []any{open.RequestID}, &page.RequestRowID, &page.BatchID)
 	})
 	return page, err
 }

@@ -15,9 +15,17 @@ var (
 	isKnown      = stmt{"is_known", `SELECT id FROM ing_record WHERE provenance_code = ? AND record_type = ? AND provider_id = ?`}
 )
 
+// signalKey names an open signal.
+func signalKey(source, recordType, id string, reason patra.SignalReason) string {
+	return patra.Hash([]string{source, recordType, id, string(reason)})
+}
+
+// everyReason is why a signal can be there.
+var everyReason = append(slices.Clone(patra.SignalReasons), patra.SignalQuarantine)
+
 // raise notes a wish, unless the same is open already.
 func (t *tx) raise(now patra.Instant, source, recordType string, sig patra.Signal) (added bool, err error) {
-	key := patra.Hash([]string{source, recordType, sig.ID, string(sig.Reason)})
+	key := signalKey(source, recordType, sig.ID, sig.Reason)
 	var id int64
 	if open, err := t.one(openSignal, []any{key}, &id); err != nil || open {
 		return false, err
@@ -121,8 +129,9 @@ func (s *Store) SignalsOf(ctx context.Context, source, id string) ([]SignalRow, 
 }
 
 // settleSignals says what became of the wishes that a plan took up, when their ids are settled. A record that the provider
-// does not have any more was looked at; one that it refuses was not.
-func (t *tx) settleSignals(c *patra.Claim, outcomes map[patra.Status][]string) error {
+// does not have any more was looked at; one that it refuses was not. They are found by their keys: a plan may have taken up
+// so many that a look at all of them for each page would take longer than the page.
+func (t *tx) settleSignals(c *patra.Claim, recordType string, outcomes map[patra.Status][]string) error {
 	for item, ids := range outcomes {
 		to := patra.SignalDone
 		if item == patra.ItemBad {
@@ -131,12 +140,14 @@ func (t *tx) settleSignals(c *patra.Claim, outcomes map[patra.Status][]string) e
 		if err := patra.SignalMoves.Check(patra.SignalPlanned, to); err != nil {
 			return err
 		}
-		for part := range slices.Chunk(ids, chunk) {
-			args := []any{to, c.Task.Source, c.Task.PlanID}
+		for part := range slices.Chunk(ids, chunk/len(everyReason)) {
+			args := []any{to, c.Task.PlanID}
 			for _, id := range part {
-				args = append(args, id)
+				for _, reason := range everyReason {
+					args = append(args, signalKey(c.Task.Source, recordType, id, reason))
+				}
 			}
-			_, err := t.exec(stmt{"settle_signals", `UPDATE ing_signal SET status_code = ?, open_key = NULL WHERE provenance_code = ? AND status_code = 'PLANNED' AND plan_id = ? AND provider_id IN (` + marks(len(part)) + `)`}, args...)
+			_, err := t.exec(stmt{"settle_signals", `UPDATE ing_signal SET status_code = ?, open_key = NULL WHERE status_code = 'PLANNED' AND plan_id = ? AND open_key IN (` + marks(len(args)-2) + `)`}, args...)
 			if err != nil {
 				return err
 			}

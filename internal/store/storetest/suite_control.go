@@ -210,13 +210,22 @@ func breaking(t *testing.T, e Engine) {
 	if ch := second2(w.Answered(ctx, at, probe.Probe)); ch.Is.State != patra.HalfOpen {
 		t.Error("one that was given up decides")
 	}
+	if ch := second2(w.Untried(ctx, at, probe.Probe)); ch.Is.State != patra.HalfOpen {
+		t.Errorf("a try that was given up for lost was given back: %+v", ch.Is)
+	}
+	if ch := second2(w.Untried(ctx, at, again.Probe)); ch.Is.State != patra.Open {
+		t.Errorf("after a try that was given back: %+v", ch.Is)
+	}
+	if again = w.hold(c); !again.Go() || again.Probe == 0 {
+		t.Errorf("nobody may try after one who did not: %+v", again)
+	}
 	if ch := second2(w.Answered(ctx, at, again.Probe)); ch.Is.State != patra.Closed || ch.Healing == nil {
 		t.Errorf("a try that was answered: %+v", ch)
 	}
 	if task := w.Task(c.TaskID); task.WaitCode != "" || task.ScheduledAt > w.Clock.Instant() {
 		t.Errorf("what waited for it is still held back: %+v", task)
 	}
-	for action, n := range map[string]int{patra.HealOpen: 2, patra.HealHalfOpen: 3, patra.HealClose: 1} {
+	for action, n := range map[string]int{patra.HealOpen: 2, patra.HealHalfOpen: 4, patra.HealClose: 1} {
 		if got := w.healed(action); got != n {
 			t.Errorf("%d rows of %s, want %d", got, action, n)
 		}
