@@ -2,8 +2,10 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -89,10 +91,72 @@ func (a *app) healingCmd() *cobra.Command {
 var healingColumns = columns[patra.Healing]{
 	names: []string{"at", "source", "operation", "action", "because of", "task", "detail"},
 	row: func(h patra.Healing) []any {
-		return []any{seconds(h.At), h.Source + "/" + h.Endpoint, h.Operation, h.Action, h.Reason, unlessZero(h.TaskID), string(h.Detail)}
+		return []any{seconds(h.At), h.Source + "/" + h.Endpoint, h.Operation, h.Action, h.Reason, unlessZero(h.TaskID), healingText(h)}
 	},
 	empty: "Nothing had to be healed.",
 }
+
+// healingText is what is kept of a healing action, in words.
+func healingText(h patra.Healing) string {
+	var d struct {
+		Text     string        `json:"text"`
+		ID       string        `json:"id"`
+		Path     string        `json:"path"`
+		Status   int           `json:"status"`
+		Scan     int64         `json:"scan"`
+		Failures int64         `json:"failures"`
+		Wait     *float64      `json:"retry_after_seconds"`
+		To       int64         `json:"to"`
+		Of       int64         `json:"of"`
+		Until    patra.Instant `json:"until"`
+	}
+	switch {
+	case h.Action == patra.HealHalfOpen:
+		return "one request tries whether it answers again"
+	case h.Action == patra.HealClose:
+		return "it answers again"
+	case len(h.Detail) == 0:
+		return ""
+	case json.Unmarshal(h.Detail, &d) != nil || (d.Of == 0 && d.Text == ""):
+		return string(h.Detail) // of a kind that has no words here
+	}
+	var said []string
+	add := func(when bool, format string, args ...any) {
+		if when {
+			said = append(said, fmt.Sprintf(format, args...))
+		}
+	}
+	add(d.ID != "", "%s", d.ID)
+	add(d.Path != "", "at %s", d.Path)
+	add(d.Status != 0, "status %d", d.Status)
+	add(d.Text != "", "%s", d.Text)
+	add(d.Failures > 0, "%s in a row", plural(d.Failures, "failure"))
+	add(d.Scan > 0, "scan %d begins", d.Scan)
+	add(d.Of > 0, "%d of %d at once", d.To, d.Of)
+	add(d.Wait != nil && *d.Wait > 0, "asked to wait %s", wait(d.Wait))
+	add(d.Until != 0, "until %s", d.Until.Time().Format("15:04:05"))
+	return strings.Join(said, ", ")
+}
+
+func wait(seconds *float64) time.Duration {
+	if seconds == nil {
+		return 0
+	}
+	return time.Duration(*seconds * float64(time.Second)).Round(100 * time.Millisecond)
+}
+
+// haltAt is the halt of an endpoint, or of its source.
+func haltAt(controls []patra.Control, source, endpoint string) *patra.Control {
+	for _, c := range controls {
+		if at := c.Place(); c.Kind == patra.KindHalt && at.Source == source && (at.Endpoint == "" || at.Endpoint == endpoint) {
+			return &c
+		}
+	}
+	return nil
+}
+
+// afterHalt is what a person does about a halt.
+func afterHalt(c *patra.Control) string { return "mend that, then patra resume " + shell(c.Target) }
 
 // waitsFor says why a foreground command has to wait, or has to end because it would wait for a person.
 func waitsFor(ctx context.Context, s *store.Store, at patra.Place) (hold patra.Hold, line string, err error) {

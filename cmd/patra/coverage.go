@@ -56,8 +56,13 @@ func (a *app) coverageShowCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if len(views) == 0 && f.Source != "" {
+				if _, err := a.target(c.Context(), s, f.Source); err != nil {
+					return err
+				}
+			}
 			if out != "table" {
-				return printValue(a.stdout, out, views)
+				return printRows(a.stdout, out, views, columns[coverageView]{})
 			}
 			if len(views) == 0 {
 				fmt.Fprintln(a.stdout, "Nothing is covered yet. "+emptyNext)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -133,7 +134,7 @@ func (a *app) examineStore(ctx context.Context) (found []finding, ok bool) {
 	}
 	s, err := a.dial(ctx, cfg)
 	if err != nil {
-		return []finding{fail("store", "See that it is running, and that store.url is right", "%s cannot be opened: %s", where, err)}, false
+		return []finding{fail("store", cmp.Or(store.Advice(err), "See that it is running, and that store.url is right"), "%s cannot be opened: %s", where, err)}, false
 	}
 	engine, err := s.Engine(ctx)
 	if err != nil {
@@ -226,6 +227,11 @@ func (a *app) examineWork(ctx context.Context) (found []finding, err error) {
 	} else {
 		found = append(found, fine("leases", "No task waits for a worker that is gone"))
 	}
+	held, err := a.examineControls(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, held...)
 	missing, disputed, err := a.countGaps(ctx)
 	if err != nil {
 		return nil, err
@@ -245,6 +251,23 @@ func (a *app) examineWork(ctx context.Context) (found []finding, err error) {
 		return append(found, warn("disputes", "patra coverage fill SOURCE --disputed reads them again", "The provider counts %s differently", plural(disputed, "window"))), nil
 	}
 	return append(found, fine("disputes", "No provider counts differently")), nil
+}
+
+// examineControls looks for what stands still until a person does something.
+func (a *app) examineControls(ctx context.Context) (found []finding, err error) {
+	controls, err := a.store.Controls(ctx)
+	for _, c := range controls {
+		switch c.Kind {
+		case patra.KindHalt:
+			found = append(found, warn("held back", sentence(afterHalt(&c)), "%s is halted: %s", c.Target, c.Reason))
+		case patra.KindPause:
+			found = append(found, warn("held back", "patra resume "+shell(c.Target), "%s is paused by %s since %s", c.Target, c.Actor, seconds(c.Detail.Since)))
+		}
+	}
+	if len(found) == 0 {
+		found = append(found, fine("held back", "No work waits for a person"))
+	}
+	return found, err
 }
 
 // countGaps counts what is missing and in dispute of what was ever planned.

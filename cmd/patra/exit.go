@@ -68,15 +68,20 @@ func report(stderr io.Writer, err error) int {
 		}
 		return exitUsage
 	}
-	fmt.Fprintf(stderr, "patra: %s\n", err)
+	switch c, is := errors.AsType[coded](err); {
+	case errors.Is(err, context.Canceled) && (!is || c.code != exitIncomplete): // the word of the signal helps nobody
+		fmt.Fprintln(stderr, "patra: stopped before the end; give the same command again")
+		return exitIncomplete
+	case store.Advice(err) != "":
+		fmt.Fprintf(stderr, "patra: %s. %s\n", err, store.Advice(err))
+	default:
+		fmt.Fprintf(stderr, "patra: %s\n", err)
+	}
 	if c, ok := errors.AsType[coded](err); ok {
 		return c.code
 	}
 	if store.Unavailable(err) {
 		return exitEnvironment
-	}
-	if errors.Is(err, context.Canceled) {
-		return exitIncomplete
 	}
 	return exitFailed
 }

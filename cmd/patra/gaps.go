@@ -40,6 +40,11 @@ func (a *app) gapsCmd() *cobra.Command {
 			if len(args) == 1 {
 				source = args[0]
 			}
+			if source != "" {
+				if _, err := a.target(c.Context(), s, source); err != nil {
+					return err
+				}
+			}
 			gaps, err := gapViews(c.Context(), s, source, f)
 			if err != nil {
 				return err
@@ -83,6 +88,10 @@ func gapViews(ctx context.Context, s *store.Store, source string, f stretchFlags
 	for _, c := range cursors {
 		several[c.Source]++
 	}
+	controls, err := s.Controls(ctx)
+	if err != nil {
+		return nil, err
+	}
 	views := []gapView{}
 	for _, c := range cursors {
 		span, planned, err := extent(ctx, s, c)
@@ -97,7 +106,11 @@ func gapViews(ctx context.Context, s *store.Store, source string, f stretchFlags
 			return nil, err
 		}
 		for _, g := range together(gaps) {
-			views = append(views, gapView{c.Source, c.Endpoint, c.Operation, c.Campaign, g, gapReason(g), nextFor(c, g, planned, several[c.Source] > 1 || f.cursor != 0)})
+			next := nextFor(c, g, planned, several[c.Source] > 1 || f.cursor != 0)
+			if halt := haltAt(controls, c.Source, c.Endpoint); halt != nil && g.Kind == patra.GapFailed {
+				next = afterHalt(halt)
+			}
+			views = append(views, gapView{c.Source, c.Endpoint, c.Operation, c.Campaign, g, gapReason(g), next})
 		}
 	}
 	return views, nil
@@ -140,7 +153,7 @@ func nextFor(c patra.Cursor, g patra.Gap, planned patra.Instant, name bool) stri
 	}
 	switch {
 	case g.Kind == patra.GapWaived:
-		return "patra coverage waive" + stretch + " --revoke"
+		return "patra coverage waive" + stretch + " --revoke --reason TEXT"
 	case g.Kind == patra.GapDisputed:
 		return "patra coverage fill" + stretch + " --disputed"
 	case g.Kind == patra.GapUnplanned && c.Operation == patra.Harvest && g.Window.From >= planned && !name:
@@ -161,6 +174,10 @@ func printGaps(w io.Writer, gaps []gapView) {
 			last = g.CursorID
 		}
 		fmt.Fprintf(w, "  %s  %s\n", g.Window, strings.ToLower(string(g.Kind)))
-		fmt.Fprintf(w, "    %s\n    → %s\n", wrapped(sentence(g.Why), 4), g.Next) // a command is not broken: people copy it
+		why := g.Why
+		if g.Kind != patra.GapWaived { // somebody's own words stay as they are
+			why = sentence(why)
+		}
+		fmt.Fprintf(w, "    %s\n    → %s\n", wrapped(why, 4), g.Next) // a command is not broken: people copy it
 	}
 }

@@ -34,7 +34,16 @@ func listCmd[T any](a *app, use, short string, by []string, states patra.Moves, 
 			if err != nil {
 				return err
 			}
-			return printRows(a.stdout, out, rows, cols)
+			if len(rows) == 0 && f.Source != "" {
+				if _, err := a.target(c.Context(), s, f.Source); err != nil {
+					return err
+				}
+			}
+			all := cols
+			if narrow(f) {
+				all.empty = fmt.Sprintf("Nothing fits. %s without conditions lists all there is.", c.CommandPath())
+			}
+			return printRows(a.stdout, out, rows, all)
 		},
 	}
 	fl := c.Flags()
@@ -48,6 +57,12 @@ func listCmd[T any](a *app, use, short string, by []string, states patra.Moves, 
 	fl.IntVar(&f.Limit, "limit", 100, "at most this many, newest first")
 	formatFlag(c, &out)
 	return c
+}
+
+// narrow reports whether less than everything is asked for: then that there is nothing says little.
+func narrow(f store.Filter) bool {
+	f.Limit = 0
+	return f != (store.Filter{})
 }
 
 // statusNames are all states of a machine.

@@ -16,7 +16,13 @@ import (
 	"patra/internal/store"
 )
 
-const quarantineEmpty = "Nothing is in quarantine: every item that came became a record."
+// quarantineEmpty does not say more than was asked.
+func quarantineEmpty(f store.QuarantineFilter) string {
+	if f.Limit = 0; f != (store.QuarantineFilter{}) {
+		return "Nothing in quarantine fits. patra quarantine list without conditions lists all there is."
+	}
+	return "Nothing is in quarantine: every item that came became a record."
+}
 
 func (a *app) quarantineCmd() *cobra.Command {
 	c := &cobra.Command{
@@ -61,12 +67,17 @@ func (a *app) quarantineListCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if len(groups) == 0 && q.f.Source != "" {
+				if _, err := a.target(c.Context(), s, q.f.Source); err != nil {
+					return err
+				}
+			}
 			return printRows(a.stdout, out, groups, columns[store.QuarantineGroup]{
 				names: []string{"source", "reason", "field", "status", "items", "first seen", "last seen", "example"},
 				row: func(g store.QuarantineGroup) []any {
 					return []any{g.Source, g.Code, g.Path, g.Status, g.Count, seconds(g.FirstSeen), seconds(g.LastSeen), g.Example}
 				},
-				empty: quarantineEmpty,
+				empty: quarantineEmpty(q.f),
 			})
 		},
 	}
@@ -88,7 +99,7 @@ func (a *app) listEach(ctx context.Context, s *store.Store, f store.QuarantineFi
 		row: func(q patra.SetAside) []any {
 			return []any{q.ID, q.Source, q.RecordID, q.Code, q.Path, q.Status, q.Met, q.Size, seconds(q.FirstSeen)}
 		},
-		empty: quarantineEmpty,
+		empty: quarantineEmpty(f),
 	})
 }
 

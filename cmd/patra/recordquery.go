@@ -27,7 +27,7 @@ func (a *app) recordQueryCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "query [SOURCE]", Short: "Find records by what they say and when they changed", Args: atMostOne,
 		Long: "Query finds stored records. Conditions on fields are field=value, field!=value, field~text (contains), and >=, <=, >, <,\nwhich compare numbers as numbers and everything else as text. A list is what any of its members is. All conditions must hold.",
-		Example: `  patra records query crossref --where type=book-chapter --where published>=2026 --fields title,publisher
+		Example: `  patra records query crossref --where type=book-chapter --where 'published>=2026' --fields title,publisher
   patra records query --changed-since 2026-11-01 -o jsonl > changed.jsonl
   patra records query pubmed --where 'title~heart failure' --limit 20`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -101,6 +101,11 @@ func (a *app) showFound(c *cobra.Command, s *store.Store, q store.RecordQuery, o
 	})
 	if err != nil {
 		return err
+	}
+	if len(all) == 0 && q.Source != "" {
+		if _, err := a.target(c.Context(), s, q.Source); err != nil {
+			return err
+		}
 	}
 	if len(fields) == 0 {
 		fields = []string{"title"}

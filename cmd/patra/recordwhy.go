@@ -61,6 +61,11 @@ func (a *app) recordWhyCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			if acc.Record == nil {
+				if _, err := a.target(c.Context(), s, args[0]); err != nil {
+					return err
+				}
+			}
 			if out != "table" {
 				return printValue(a.stdout, out, acc)
 			}

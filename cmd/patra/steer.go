@@ -73,7 +73,7 @@ func (a *app) steerAll(ctx context.Context, args []string, out format, do steer)
 		all = append(all, st)
 	}
 	if out != "table" {
-		return printValue(a.stdout, out, all)
+		return printRows(a.stdout, out, all, columns[steering]{})
 	}
 	for _, st := range all {
 		fmt.Fprintln(a.stdout, st.Said)

@@ -122,6 +122,9 @@ func (s *summary) print(w io.Writer) {
 		thousands(n.Total()), thousands(n.Insert), thousands(n.Update), thousands(n.Same+n.Dup), thousands(n.Stale), thousands(n.Quarantine))
 	fmt.Fprintf(w, "  stored     %s of %s\n", plural(s.Stored, "record"), s.source)
 	s.printCursor(w)
+	if n.Quarantine > 0 {
+		fmt.Fprintln(w, "  set aside  patra quarantine list --source "+s.source+" shows what could not become a record")
+	}
 	if s.verdict() == nil {
 		fmt.Fprintln(w, "  next       patra records export --format jsonl > "+s.source+".jsonl")
 	}
@@ -176,7 +179,7 @@ func (s *summary) verdict() error {
 	case s.Interrupted:
 		return incomplete("stopped before the end; the same command goes on where this one stopped")
 	case s.halt != nil:
-		return incomplete("%s is halted: %s. Mend that, and let it go on with: patra resume %s", s.halt.Target, s.halt.Reason, s.halt.Target)
+		return incomplete("%s is halted: %s Mend that, and let it go on with: patra resume %s", s.halt.Target, stopped(s.halt.Reason), s.halt.Target)
 	case s.Left == patra.ReasonPaused:
 		return incomplete("not all of it could be read: %s", partialText[s.Left])
 	case s.Left != "":

@@ -95,6 +95,7 @@ func why(ctx context.Context, s *store.Store, cfg config.Config, id int64) (*rea
 		err = r.runs(ctx, s)
 	default:
 		r.ended()
+		err = r.halted(ctx, s)
 	}
 	return r, err
 }
@@ -152,7 +153,7 @@ func (r *reason) waits(ctx context.Context, s *store.Store, cfg config.Config) e
 	case r.Task.ScheduledAt > now():
 		r.say(patra.WaitScheduled, "It is due at %s%s.", r.Task.ScheduledAt, r.after())
 	case r.Limit > 0 && r.Running >= r.Limit:
-		r.say(patra.WaitPartition, "%d of %d tasks that may run at once at %s are running, and it waits for one of them to end.", r.Running, r.Limit, at.PartitionTarget())
+		r.say(patra.WaitPartition, "At most %s may run at once at %s, and %s: it waits for one of them to end.", tasks(r.Limit), at.PartitionTarget(), verb(r.Running, "1 is running", thousands(r.Running)+" are running"))
 	case r.Gate != nil:
 		r.say(r.Gate.Code, "%s, until %s.", r.Gate.Text, r.Gate.Until)
 	case r.LastClaim == nil || now().Sub(*r.LastClaim) > idleFor:
@@ -187,19 +188,22 @@ func (r *reason) after() string {
 func (r *reason) heldBack(hold patra.Hold) {
 	c := hold.Control
 	r.Control, r.Next = c, "patra resume "+shell(c.Target)
-	switch hold.Code {
-	case patra.WaitPaused:
+	switch {
+	case hold.Code == patra.WaitPaused:
 		because := ""
 		if c.Reason != "" {
 			because = " (" + c.Reason + ")"
 		}
 		r.say(hold.Code, "%s is paused by %s since %s%s.", c.Target, c.Actor, c.Detail.Since, because)
-	case patra.WaitHalted:
-		r.say(hold.Code, "%s is halted since %s, because only a person can mend this: %s.", c.Target, c.Detail.Since, c.Reason)
+	case hold.Code == patra.WaitHalted:
+		r.say(hold.Code, "%s is halted since %s, because only a person can mend this: %s", c.Target, c.Detail.Since, stopped(c.Reason))
 		r.Next = "mend that, then patra resume " + shell(c.Target)
+	case c.Until != 0 && c.Until < now():
+		r.say(hold.Code, "%s did not answer and was left alone until %s: %s The next worker that comes tries it with one request.", c.Target, c.Until, stopped(controlReason(*c)))
+		r.Next = "patra serve, or patra harvest " + r.Task.Source
 	default:
-		r.say(hold.Code, "%s does not answer and is left alone until %s: %s.", c.Target, c.Until, controlReason(*c))
-		r.Next = "nothing: one request tries then; patra resume " + shell(c.Target) + " lets everybody try at once"
+		r.say(hold.Code, "%s does not answer and is left alone until %s: %s", c.Target, c.Until, stopped(controlReason(*c)))
+		r.Next = "wait, one request tries then; or patra resume " + shell(c.Target) + ", after which everybody tries"
 	}
 }
 
@@ -245,9 +249,23 @@ func (r *reason) ended() {
 		r.say(string(patra.Cancelled), "It was %s. Its window %s is a gap until somebody retries it.", r.faultText("called off"), r.Task.Window)
 		r.Next = fmt.Sprintf("patra retry task:%d", id)
 	case patra.Failed:
-		r.say(string(patra.Failed), "It failed after attempt %d of %d: %s.", r.Task.Attempts, r.Task.MaxAttempts, r.faultText("nobody wrote down why"))
+		r.say(string(patra.Failed), "It failed after attempt %d of %d: %s", r.Task.Attempts, r.Task.MaxAttempts, stopped(r.faultText("nobody wrote down why")))
 		r.Next = fmt.Sprintf("mend that, then patra retry task:%d; patra lineage task/%d shows every page", id, id)
 	}
+}
+
+// halted says of a failed task that it takes more than another attempt.
+func (r *reason) halted(ctx context.Context, s *store.Store) error {
+	if r.Task.Status != patra.Failed {
+		return nil
+	}
+	controls, err := s.Controls(ctx)
+	if halt := haltAt(controls, r.Task.Source, r.Task.Endpoint); halt != nil {
+		r.Control = halt
+		r.Said += fmt.Sprintf(" %s is halted since %s.", halt.Target, halt.Detail.Since)
+		r.Next = afterHalt(halt)
+	}
+	return err
 }
 
 func (r *reason) faultText(otherwise string) string {
@@ -268,7 +286,7 @@ func (r *reason) print(w io.Writer) {
 	t := r.Task
 	fmt.Fprintf(w, "Task %d (%s, %s) is %s: %s\n%s\n", t.ID, patra.Partition(t.Source, t.Endpoint, t.Operation), t.Window, t.Status, r.Code, r.Said)
 	for _, h := range r.Healing {
-		fmt.Fprintf(w, "  %s %s because of %s %s\n", seconds(h.At), h.Action, h.Reason, h.Detail)
+		fmt.Fprintf(w, "  %s %s because of %s: %s\n", seconds(h.At), h.Action, h.Reason, healingText(h))
 	}
 	if r.Next != "" {
 		fmt.Fprintln(w, "Next: "+r.Next)

@@ -29,6 +29,14 @@ func wrapped(text string, column int) string {
 	return b.String()
 }
 
+// stopped ends with a full stop, unless it ends a sentence already.
+func stopped(text string) string {
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "?") || strings.HasSuffix(text, "!") {
+		return text
+	}
+	return text + "."
+}
+
 // sentence begins with a capital letter.
 func sentence(text string) string {
 	if text == "" {

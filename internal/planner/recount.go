@@ -14,7 +14,7 @@ func (p *Planner) Recount(ctx context.Context, plan patra.Plan, windows []patra.
 		return err
 	}
 	if p.Prober == nil || !d.Spec.CanCount() || d.Spec.Response.Total.Trust != patra.TrustExact {
-		return patra.Problems{{Code: "NOT_COUNTED", Path: "response.total", Text: d.Spec.Source + " does not count exactly, so there is nothing to compare with", Hint: "patra harvest SOURCE --from DAY --to DAY --force reads a stretch again"}}
+		return patra.Problems{{Code: "NOT_COUNTED", Path: "response.total", Text: d.Spec.Source + " does not count exactly, so there is nothing to compare with", Hint: "Read a stretch again with patra harvest " + d.Spec.Source + " --from DAY --to DAY --force"}}
 	}
 	for i, w := range windows {
 		probe, err := p.Prober.Probe(ctx, d.Spec, d.Expr, w, plan.BaseURL)

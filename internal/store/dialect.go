@@ -123,6 +123,38 @@ func Unavailable(err error) bool {
 	return network || brokenConn(err) || mysqlDialect.retryable(err) || errors.Is(err, ErrNeedsMigration) || errors.Is(err, ErrTooNew)
 }
 
+// Advice is what a person can do about an error of the store itself, or nothing.
+func Advice(err error) string {
+	if e, ok := errors.AsType[*sqlite.Error](err); ok {
+		switch e.Code() & 0xff {
+		case sqlite3.SQLITE_FULL:
+			return "Make room on the disk of the store, and give the same command again"
+		case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+			return "The file of the store and its folder must be writable, also for a command that only looks"
+		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+			return "Another process is writing; give the same command again"
+		case sqlite3.SQLITE_NOTADB:
+			return "Name another file in store.url"
+		case sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_IOERR:
+			return "See patra doctor"
+		}
+		return ""
+	}
+	if e, ok := errors.AsType[*mysql.MySQLError](err); ok {
+		switch e.Number {
+		case 1044, 1045, 1698: // access denied
+			return "Name a user who may use the database, and the password, in store.url"
+		case 1049: // unknown database
+			return "Make the database, or name another one in store.url; then run patra migrate"
+		}
+		return ""
+	}
+	if _, network := errors.AsType[*net.OpError](err); network {
+		return "See that the database is running, and that store.url is right"
+	}
+	return ""
+}
+
 // render fills the fragments of the dialect into one SQL text. now is either the dialect's own or, under a test
 // clock, a number.
 func (d dialect) render(text, now string) string {

@@ -80,7 +80,8 @@ type QuarantineGroup struct {
 func (s *Store) QuarantineGroups(ctx context.Context, f QuarantineFilter) ([]QuarantineGroup, error) {
 	where, args := f.where()
 	all := []QuarantineGroup{}
-	err := s.read(ctx).rows(stmt{"group_quarantine", `SELECT q.provenance_code, q.error_code, q.field_path, q.status_code, COUNT(*), MIN(q.created_at), MAX(q.created_at), MAX(q.id) FROM ing_quarantine q
+	err := s.read(ctx).rows(stmt{"group_quarantine", `SELECT q.provenance_code, q.error_code, q.field_path, q.status_code, COUNT(*), MIN(q.created_at),
+		MAX(COALESCE((SELECT MAX(s.created_at) FROM ing_quarantine_seen s WHERE s.quarantine_id = q.id), q.created_at)), MAX(q.id) FROM ing_quarantine q
 		WHERE ` + where + ` GROUP BY q.provenance_code, q.error_code, q.field_path, q.status_code ORDER BY COUNT(*) DESC, MAX(q.id) DESC`}, func(r *sql.Rows) error {
 		var g QuarantineGroup
 		err := r.Scan(&g.Source, &g.Code, textInto{&g.Path}, &g.Status, &g.Count, &g.FirstSeen, &g.LastSeen, &g.Example)
