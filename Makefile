@@ -37,7 +37,7 @@ race: deps ## Run all tests under the race detector (needs a C compiler)
 race-short: deps ## Run the tests of what many workers share under the race detector
 	CGO_ENABLED=1 $(GO) test -race -count=1 ./internal/source ./internal/gate ./internal/sim ./internal/schedule
 	CGO_ENABLED=1 $(GO) test -race -count=1 -run 'TestMany|TestAServer|TestACampaign|TestWhatEndsEarly' ./internal/planner
-	CGO_ENABLED=1 $(GO) test -race -count=1 -run 'TestEveryKind|TestHarvestIsExact|TestSpoilt|TestSleeper|TestKnown|TestAProbe' ./internal/executor
+	CGO_ENABLED=1 $(GO) test -race -count=1 -run 'TestEveryKind|TestHarvestIsExact|TestSpoilt|TestSleeper|TestKnown|TestAProbe|TestTheNextPage|TestAWalkThat|TestAnOutage|TestATaskThatIsCalledOff|TestARefusal' ./internal/executor
 
 properties: deps ## Check the rules of windows, slices and coverage against CHECKS drawn cases each (100000)
 	$(GO) test -count=1 -timeout 3h -run 'Test' . ./internal/planner -rapid.checks=$(or $(CHECKS),100000)
