@@ -179,7 +179,7 @@ func TestThePagesInHandTakeNoMoreMemoryThanIsAllowed(t *testing.T) {
 	}
 	h := newHarness(t, sim.Config{Seed: 1}, busy, fast(t))
 	x := h.executor(4)
-	x.Config.Memory = 2 * 3 * (64 << 20) // two of the largest pages
+	x.Config.Memory = 2 * 3 * (1 << 20) // two pages of the size that is expected
 	if err := x.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -228,4 +228,72 @@ func TestAWalkWhoseFirstPageWasNotWrittenIsAnotherScan(t *testing.T) {
 	}
 	h.exact() // and no promise is broken
 	h.complete()
+}
+
+// However large a page may be, workers do not wait for each other as long as pages are small.
+func TestWorkersAskAtTheSameTime(t *testing.T) {
+	const workers = 4
+	var waiting atomic.Int64
+	all := make(chan struct{})
+	together := func(next http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if waiting.Add(1) == workers {
+				close(all)
+			}
+			select {
+			case <-all:
+			case <-time.After(5 * time.Second):
+			}
+			next.ServeHTTP(w, r)
+		})
+	}
+	h := newHarness(t, sim.Config{Seed: 1}, together, fast(t))
+	x := h.executor(workers)
+	x.Config.Memory = 512 << 20 // what holds unless somebody says otherwise
+	if err := x.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-all:
+	default:
+		t.Error("they never did")
+	}
+	h.exact()
+}
+
+// brokenGate fails once.
+type brokenGate struct {
+	executor.Gate
+	calls atomic.Int64
+}
+
+func (g *brokenGate) Reserve(ctx context.Context, key string, perSecond float64, burst int) (time.Duration, error) {
+	if g.calls.Add(1) == 2 {
+		return 0, errGone
+	}
+	return g.Gate.Reserve(ctx, key, perSecond, burst)
+}
+
+// A page that came is kept, also when the gate does not let the next one be asked for.
+func TestAPageThatCameIsKeptWhateverBecomesOfTheNext(t *testing.T) {
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	h := newHarness(t, sim.Config{Seed: 1}, nil, fast(t))
+	x := h.executor(1)
+	x.Gate = &brokenGate{Gate: x.Gate}
+	x.Observe = func(e executor.Event) {
+		if e.Kind == executor.EventReleased {
+			stop()
+		}
+	}
+	if err := x.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := h.store.CountRecords(t.Context(), "crossref"); err != nil || n != 50 {
+		t.Errorf("%d records, %v", n, err)
+	}
+	if err := h.executor(4).Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.exact()
 }

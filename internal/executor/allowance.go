@@ -37,15 +37,22 @@ type allowance struct {
 
 func (x *Executor) allowance() *allowance { return &allowance{of: x.memory.of(x.Config.Memory)} }
 
-// want is what a page may need at most: its largest body. It is never more than there is.
-func (a *allowance) want(maxBody int64) int64 { return min(maxBody*memoryPerByte, a.of.total) }
+// leastBody is what any answer may have.
+const leastBody = 1 << 20
+
+// expect is how large an answer is taken to be before it is there: twice the largest that came from the same place, and
+// never more than may come. Whoever kept room for the largest that may come would work on two pages at a time.
+func expect(seen, maxBody int64) int64 { return min(max(2*seen, leastBody), maxBody) }
+
+// want is the memory for an answer of so many bytes. It is never more than there is.
+func (a *allowance) want(body int64) int64 { return min(body*memoryPerByte, a.of.total) }
 
 // take waits for room, unless there is some already.
-func (a *allowance) take(ctx context.Context, maxBody int64) error {
+func (a *allowance) take(ctx context.Context, body int64) error {
 	if a.have > 0 || a.of.room == nil {
 		return nil
 	}
-	n := a.want(maxBody)
+	n := a.want(body)
 	if err := a.of.room.Acquire(ctx, n); err != nil {
 		return context.Cause(ctx)
 	}
@@ -54,11 +61,11 @@ func (a *allowance) take(ctx context.Context, maxBody int64) error {
 }
 
 // tryTake takes room if there is any.
-func (a *allowance) tryTake(maxBody int64) bool {
+func (a *allowance) tryTake(body int64) bool {
 	if a.of.room == nil {
 		return true
 	}
-	n := a.want(maxBody)
+	n := a.want(body)
 	if !a.of.room.TryAcquire(n) {
 		return false
 	}
@@ -66,10 +73,18 @@ func (a *allowance) tryTake(maxBody int64) bool {
 	return true
 }
 
-// keep gives back what the page did not need.
-func (a *allowance) keep(n int64) {
-	if n = max(n, 1); n < a.have {
+// keep gives back what the page did not need. One that needs more takes it if there is any; if not, it is there all the same,
+// and the next from there is expected to be as large.
+func (a *allowance) keep(body int64) {
+	if a.of.room == nil {
+		return
+	}
+	n := max(a.want(body), 1)
+	switch {
+	case n < a.have:
 		a.of.room.Release(a.have - n)
+		a.have = n
+	case n > a.have && a.of.room.TryAcquire(n-a.have):
 		a.have = n
 	}
 }

@@ -32,20 +32,24 @@ type arrival struct {
 func (r *run) start(ctx context.Context, page patra.OpenPage, call source.Call, held *allowance) *arrival {
 	ctx, stop := context.WithCancel(ctx)
 	a := &arrival{page: page, done: make(chan struct{}), stop: stop, held: held}
-	program, client := r.program, r.client
+	program, client, largest := r.program, r.client, r.sizes.of(page.Phase)
 	if page.Phase == patra.PhaseDetail {
 		program, client = r.second, r.secondClient
 	}
 	r.scan.walked.Requests++
 	go func() {
 		defer close(a.done)
-		if a.err = a.held.take(ctx, program.Spec.HTTP.MaxBody); a.err != nil {
+		if a.err = a.held.take(ctx, expect(largest.Load(), program.Spec.HTTP.MaxBody)); a.err != nil {
 			return
 		}
 		if a.got, a.err = r.fetch(ctx, page, call, program.Spec, client, &a.hold); a.err != nil {
 			return
 		}
-		a.held.keep(int64(len(a.got.body)) * memoryPerByte)
+		size := int64(len(a.got.body))
+		a.held.keep(size)
+		if size > largest.Load() { // two at once may tell less than the truth, and the next page mends that
+			largest.Store(size)
+		}
 		if a.res, a.err = r.read(program, page, a.got); a.err != nil {
 			a.err = a.got.failed(patra.AsFault(a.err))
 		}
@@ -91,7 +95,7 @@ func (r *run) ahead(ctx context.Context, next ticket) (*arrival, error) {
 		return nil, nil
 	}
 	held := r.allowance()
-	if !held.tryTake(r.spec(next.Phase).HTTP.MaxBody) {
+	if !held.tryTake(expect(r.sizes.of(next.Phase).Load(), r.spec(next.Phase).HTTP.MaxBody)) {
 		return nil, nil
 	}
 	next.Ahead = true

@@ -140,6 +140,18 @@ type target struct {
 
 	second       *source.Program // where a search gives only ids
 	secondClient *http.Client
+
+	sizes *sizes
+}
+
+// sizes are the largest answers that came, of a search and of records by id.
+type sizes struct{ search, detail atomic.Int64 }
+
+func (s *sizes) of(phase patra.Phase) *atomic.Int64 {
+	if phase == patra.PhaseDetail {
+		return &s.detail
+	}
+	return &s.search
 }
 
 // Run works until ctx ends. Then it claims nothing more, lets the page in hand finish or give up, gives its tasks
@@ -263,7 +275,7 @@ func (x *Executor) target(ctx context.Context, c *patra.Claim) (*target, error) 
 
 // newTarget makes what is needed to talk to a source.
 func newTarget(spec *source.Spec, baseURL string, client func(*source.Spec, string) *http.Client) (t *target, err error) {
-	t = &target{client: client(spec, baseURL)}
+	t = &target{client: client(spec, baseURL), sizes: &sizes{}}
 	if t.program, err = spec.Compile(); err != nil || spec.Second == nil {
 		return t, err
 	}

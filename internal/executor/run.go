@@ -1,6 +1,7 @@
 package executor
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -250,12 +251,12 @@ func (r *run) take(ctx context.Context, coming *arrival) (*arrival, error) {
 	r.strain.Page()
 	enough := r.enough(ctx, res)
 	var next *ticket
+	var unasked error // the next page cannot be asked for: this one is whole all the same
 	if res.HasNext && enough == nil && !r.draining() {
-		t, err := r.announce(ctx, page.Ordinal+1, res.After)
-		if err != nil {
-			return nil, err
+		var t ticket
+		if t, unasked = r.announce(ctx, page.Ordinal+1, res.After); unasked == nil {
+			next = &t
 		}
-		next = &t
 	}
 	after, counts, err := r.commit(ctx, coming, res, next)
 	if err != nil {
@@ -271,7 +272,7 @@ func (r *run) take(ctx context.Context, coming *arrival) (*arrival, error) {
 		return nil, enough
 	}
 	if res.HasNext && after == nil {
-		return nil, errDrained
+		return nil, cmp.Or(unasked, errDrained)
 	}
 	return after, nil
 }
