@@ -184,9 +184,9 @@ func (a *app) cursorCmd() *cobra.Command {
 	}
 	c.AddCommand(listCmd(a, "list", "List watermarks", nil, nil, cursorViews,
 		columns[cursorView]{
-			names: []string{"id", "source", "operation", "field", "origin", "watermark", "complete through", "moves", "campaign", "query"},
+			names: []string{"id", "source", "operation", "watermark", "complete through", "origin", "field", "moves", "campaign", "query"},
 			row: func(c cursorView) []any {
-				return []any{unlessZero(c.ID), c.Source + "/" + c.Endpoint, c.Operation, c.Key, seconds(c.Origin), seconds(c.Value), seconds(c.SealedThrough), c.Version, c.Campaign, c.Query}
+				return []any{unlessZero(c.ID), c.Source + "/" + c.Endpoint, c.Operation, seconds(c.Value), seconds(c.SealedThrough), seconds(c.Origin), c.Key, c.Version, c.Campaign, c.Query}
 			},
 			empty: "No cursors. " + emptyNext,
 		}))

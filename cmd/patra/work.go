@@ -1,7 +1,9 @@
 package main
 
 import (
+	"cmp"
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -97,6 +99,9 @@ func (a *app) work(ctx context.Context, s *store.Store, req planner.Request, wor
 		return nil, err
 	}
 	sum := &summary{Plan: plan.Plan, Decision: plan.Decision, Probes: plan.Probes, started: time.Now(), source: req.Source.Code, tally: tally{Faults: map[string]int64{}}}
+	if err := a.tellElsewhere(ctx, s, plan.Plan, req.BaseURL); err != nil {
+		return nil, err
+	}
 	if !plan.Plan.Window.IsEmpty() || plan.Plan.CursorID != 0 {
 		if err := a.execute(ctx, s, p, plan, req, workers, sum); err != nil {
 			return nil, err
@@ -104,6 +109,31 @@ func (a *app) work(ctx context.Context, s *store.Store, req planner.Request, wor
 	}
 	sum.Interrupted = ctx.Err() != nil
 	return sum, sum.measure(context.WithoutCancel(ctx), s)
+}
+
+// tellElsewhere says which work that is gone on with was planned for another address than the one that is asked for now:
+// it keeps its own, and one that was named by mistake would be asked for ever.
+func (a *app) tellElsewhere(ctx context.Context, s *store.Store, plan patra.Plan, address string) error {
+	if plan.CursorID == 0 {
+		return nil
+	}
+	plans, err := s.Plans(ctx, store.Filter{Cursor: plan.CursorID, Limit: 100})
+	if err != nil {
+		return err
+	}
+	for _, p := range plans {
+		if p.BaseURL == address {
+			continue
+		}
+		states, err := s.PlanStates(ctx, p.ID)
+		if err != nil {
+			return err
+		}
+		if open := states[patra.Ready] + states[patra.Partial]; open > 0 {
+			fmt.Fprintf(a.stderr, "%s of plan %d %s on at %s, as planned; patra cancel plan:%d calls them off, and --force plans them anew\n", plural(int64(open), "slice"), p.ID, verb(int64(open), "goes", "go"), cmp.Or(p.BaseURL, "the source's own address"), p.ID)
+		}
+	}
+	return nil
 }
 
 // execute works on the plan's cursor until nothing of it is queued or running any more, whichever plan it is from:

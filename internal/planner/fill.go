@@ -50,11 +50,14 @@ func ended(plan patra.Plan) error {
 	if plan.Status != patra.Failed && plan.Status != patra.Cancelled {
 		return nil
 	}
-	hint := "see patra plans; --force makes a new one"
+	text, hint := fmt.Sprintf("plan %d for this window is %s", plan.ID, plan.Status), "See patra plans; --force makes a new one"
 	if plan.Status == patra.Cancelled {
-		hint = fmt.Sprintf("patra retry plan:%d goes on with it; --force makes a new one", plan.ID)
+		hint = fmt.Sprintf("The command patra retry plan:%d goes on with it; --force makes a new one", plan.ID)
 	}
-	return patra.Problems{{Code: "PLAN_ENDED", Path: "plan", Text: fmt.Sprintf("plan %d is %s (%s)", plan.ID, plan.Status, plan.Reason), Hint: hint}}
+	if plan.Reason != "" && plan.Reason != string(plan.Status) {
+		text += " (" + plan.Reason + ")"
+	}
+	return patra.Problems{{Code: "PLAN_ENDED", Path: "plan", Text: text, Hint: hint}}
 }
 
 // pour cuts what is needed now and stores it chunk by chunk, until all of it is there or the queue is full.

@@ -24,7 +24,7 @@ func (d *Draft) fills(f *Fill) error {
 		return nil
 	}
 	return patra.Problems{{Code: "OTHER_CURSOR", Path: "cursor", Text: fmt.Sprintf("%s as it counts now has another watermark than cursor %d: its date, its parameters or its endpoint have changed", d.Spec.Source, f.CursorID),
-		Hint: "patra source history shows what changed; a gap that will never be read can be waived"}}
+		Hint: "See patra source history for what changed; a gap that will never be read can be waived"}}
 }
 
 // disputed is what a plan is to read again because the provider counts differently.
