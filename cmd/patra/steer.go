@@ -171,12 +171,13 @@ func ended(c patra.Control) string {
 	return "the breaker" + at + " is closed"
 }
 
-// stillHeld are the controls that hold a part of a place back all the same.
+// stillHeld are the controls that hold a part of a place back all the same. Pauses of single pieces of work are named whatever
+// their place is: there are few of them.
 func stillHeld(ctx context.Context, s *store.Store, t patra.Target) ([]string, error) {
 	all, err := s.Controls(ctx)
 	var still []string
 	for _, c := range all {
-		if c.Kind != patra.KindLimit && t.Wide() && c.Wide() && overlap(t.Place(), c.Place()) {
+		if c.Kind != patra.KindLimit && t.Wide() && (!c.Wide() || overlap(t.Place(), c.Place())) {
 			still = append(still, fmt.Sprintf("%s is %s", c.Target, c.State))
 		}
 	}

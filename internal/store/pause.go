@@ -93,7 +93,12 @@ func (s *Store) Pause(ctx context.Context, target patra.Target, reason, actor st
 		if err != nil {
 			return err
 		}
-		m, err := t.steer(target, patra.KindPause, func(c *patra.Control, _ patra.Instant) { c.State, c.Reason, c.Actor = patra.Paused, reason, actor })
+		m, err := t.steer(target, patra.KindPause, func(c *patra.Control, _ patra.Instant) {
+			if c.State == patra.Paused && reason == "" { // said once more, and not for another reason
+				return
+			}
+			c.State, c.Reason, c.Actor = patra.Paused, reason, actor
+		})
 		if err != nil {
 			return err
 		}

@@ -19,7 +19,8 @@ var (
 	revivePlan = stmt{"revive_plan", `UPDATE ing_plan SET status_code = 'PARTIAL', reason_code = NULL, version = version + 1 WHERE id = ? AND status_code = 'CANCELLED'`}
 	endedPlans = stmt{"ended_plans", `SELECT DISTINCT plan_id FROM ing_task WHERE status_code IN ('FAILED', 'CANCELLED') AND {where} ORDER BY plan_id`}
 	haltedWork = stmt{"halted_work", `SELECT plan_id, slice_id FROM ing_task WHERE provenance_code = ? AND endpoint_name = ? AND status_code = 'FAILED'
-		AND finished_at >= ? AND last_error LIKE '{"level":"L4"%' ORDER BY plan_id, slice_id`}
+		AND finished_at >= ? AND last_error LIKE '{"level":"L4"%'
+		AND NOT EXISTS (SELECT 1 FROM ing_plan p WHERE p.id = ing_task.plan_id AND p.status_code = 'CANCELLED') ORDER BY plan_id, slice_id`}  // what somebody called off stays so
 )
 
 // Retry queues the failed and cancelled tasks of a plan again, unless another plan has covered their windows or is

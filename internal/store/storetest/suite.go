@@ -80,6 +80,7 @@ func Run(t *testing.T, e Engine) {
 		{"a breaker opens after failures in a row, and one try closes it", breaking},
 		{"of all who ask at once one may try", oneTries},
 		{"a halt ends only by hand", halting},
+		{"what was called off stays so, and a pause keeps its reason", calledOffForGood},
 		{"refusals lower a limit, and quiet lifts it", limits},
 		{"claims at once never pass the limit", hardLimit},
 		{"what is called off ends, and comes back when it is retried", cancelling},

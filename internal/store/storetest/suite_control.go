@@ -318,6 +318,31 @@ func halting(t *testing.T, e Engine) {
 	CheckInvariants(t, Inspect(t, w.URL))
 }
 
+// What somebody called off stays called off, also if it had failed because of a halt; and a pause that is said twice keeps its
+// reason.
+func calledOffForGood(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 3)
+	ctx := t.Context()
+	fatal := patra.Fault{Level: patra.LevelFatal, Code: patra.CodeAuth, Status: 401, Text: "who are you?"}
+	c := w.Take()
+	w.must(second(w.Halt(ctx, c.Place(), fatal)))
+	w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &fatal}))
+	w.must(second(w.Cancel(ctx, patra.WorkTarget(patra.ScopePlan, w.Plan.ID), "", "me")))
+	if st, err := w.Resume(ctx, target(t, "demo/works"), "", "me"); err != nil || st.Revived != 0 || st.Queued != 0 {
+		t.Errorf("resumed: %+v, %v", st, err)
+	}
+	if c := w.TryTake(patra.ClaimRequest{}); c != nil {
+		t.Errorf("task %d of a cancelled plan was begun", c.TaskID)
+	}
+	w.must(second(w.Pause(ctx, target(t, "demo"), "a holiday", "me")))
+	w.must(second(w.Pause(ctx, target(t, "demo"), "", "you")))
+	all, err := w.Controls(ctx)
+	if err != nil || len(all) != 1 || all[0].Reason != "a holiday" || all[0].Actor != "me" {
+		t.Errorf("%+v, %v", all, err)
+	}
+	CheckInvariants(t, Inspect(t, w.URL))
+}
+
 func limits(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 8)
 	w.Clock.Move(time.Second)
