@@ -38,6 +38,7 @@ type summary struct {
 	Disputed    patra.Coverage `json:"disputed"`
 	Interrupted bool           `json:"interrupted"`
 	Probes      int            `json:"probes"`
+	Missing     int64          `json:"missing_ids,omitempty"` // that were asked for, and that the provider does not have
 	Patrol      *patra.Instant `json:"last_patrol,omitempty"` // of an update of stale records: when the last one was finished
 	Left        string         `json:"left,omitempty"`        // why the plan could not be cut to its end
 	halt        *patra.Control
@@ -56,6 +57,9 @@ func (s *summary) measure(ctx context.Context, st *store.Store) error {
 		return err
 	}
 	if s.Plan.CursorID == 0 {
+		if s.Missing, err = st.MissingIDs(ctx, s.Plan.ID); err != nil {
+			return err
+		}
 		if s.states, err = st.PlanStates(ctx, s.Plan.ID); err != nil {
 			return err
 		}
@@ -122,6 +126,9 @@ func (s *summary) print(w io.Writer) {
 		thousands(n.Total()), thousands(n.Insert), thousands(n.Update), thousands(n.Same+n.Dup), thousands(n.Stale), thousands(n.Quarantine))
 	fmt.Fprintf(w, "  stored     %s of %s\n", plural(s.Stored, "record"), s.source)
 	s.printCursor(w)
+	if s.Missing > 0 {
+		fmt.Fprintf(w, "  missing    %s that the provider does not have\n", plural(s.Missing, "id"))
+	}
 	if n.Quarantine > 0 {
 		fmt.Fprintln(w, "  set aside  patra quarantine list --source "+s.source+" shows what could not become a record")
 	}

@@ -10,6 +10,7 @@ import (
 )
 
 var (
+	missingItems = stmt{"missing_items", `SELECT COUNT(*) FROM ing_task t JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no WHERE t.plan_id = ? AND i.status_code = 'MISSING'`}
 	lastItem = stmt{"last_item", `SELECT COALESCE(MAX(seq), 0) FROM ing_task_item WHERE task_id = ? AND scan_no = ?`}
 	pending  = stmt{"pending_items", `SELECT seq, provider_id FROM ing_task_item WHERE task_id = ? AND scan_no = ? AND status_code = 'PENDING' AND seq > ? ORDER BY seq LIMIT ?`}
 	itemSum  = stmt{"item_summary", `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status_code = 'PENDING' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN status_code IN ('MISSING', 'BAD') THEN 1 ELSE 0 END), 0)
@@ -97,4 +98,10 @@ func (t *tx) settleItems(c *patra.Claim, page patra.OpenPage, outcomes map[patra
 		}
 	}
 	return nil
+}
+
+// MissingIDs is how many ids of a plan the provider does not have.
+func (s *Store) MissingIDs(ctx context.Context, planID int64) (n int64, err error) {
+	_, err = s.read(ctx).one(missingItems, []any{planID}, &n)
+	return n, err
 }
