@@ -53,6 +53,8 @@ var (
 	ErrNoProof = errors.New("the ledger does not prove that the scan was exhausted")
 	// ErrIllegalMove means that a state machine does not allow the requested step.
 	ErrIllegalMove = errors.New("the state machine does not allow this step")
+	// ErrUnavailable means that the store could not be written for reasons of its own: locked, full, gone.
+	ErrUnavailable = errors.New("the store cannot be used now")
 	// ErrNotFound means that a row that was named does not exist.
 	ErrNotFound = errors.New("not found")
 )

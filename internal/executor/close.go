@@ -66,6 +66,10 @@ func (x *Executor) ending(c *patra.Claim, r *run, walked error, interrupted bool
 		return patra.Closing{Status: patra.Queued, GiveBack: true}, Event{Kind: EventReleased, Claim: c}
 	}
 	fault := patra.AsFault(walked)
+	if errors.Is(walked, patra.ErrUnavailable) { // nobody's fault: the task keeps its attempts
+		x.Log.Warn("the store could not be written, the task is tried again later", "task", c.TaskID, "reason", fault.Text)
+		return patra.Closing{Status: patra.Queued, GiveBack: true, Fault: fault, RetryIn: backoff(retryTask, 1), WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}
+	}
 	if fault.Level == patra.LevelRetry && c.Task.Attempts < c.Task.MaxAttempts {
 		x.Log.Warn("run failed, the task is tried again later", "task", c.TaskID, "code", fault.Code, "reason", fault.Text)
 		return patra.Closing{Status: patra.Queued, Fault: fault, RetryIn: backoff(retryTask, int(c.Task.Attempts)), WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}

@@ -11,9 +11,9 @@ import (
 
 var (
 	missingItems = stmt{"missing_items", `SELECT COUNT(*) FROM ing_task t JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no WHERE t.plan_id = ? AND i.status_code = 'MISSING'`}
-	lastItem = stmt{"last_item", `SELECT COALESCE(MAX(seq), 0) FROM ing_task_item WHERE task_id = ? AND scan_no = ?`}
-	pending  = stmt{"pending_items", `SELECT seq, provider_id FROM ing_task_item WHERE task_id = ? AND scan_no = ? AND status_code = 'PENDING' AND seq > ? ORDER BY seq LIMIT ?`}
-	itemSum  = stmt{"item_summary", `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status_code = 'PENDING' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN status_code IN ('MISSING', 'BAD') THEN 1 ELSE 0 END), 0)
+	lastItem     = stmt{"last_item", `SELECT COALESCE(MAX(seq), 0) FROM ing_task_item WHERE task_id = ? AND scan_no = ?`}
+	pending      = stmt{"pending_items", `SELECT seq, provider_id FROM ing_task_item WHERE task_id = ? AND scan_no = ? AND status_code = 'PENDING' AND seq > ? ORDER BY seq LIMIT ?`}
+	itemSum      = stmt{"item_summary", `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status_code = 'PENDING' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN status_code IN ('MISSING', 'BAD') THEN 1 ELSE 0 END), 0)
 		FROM ing_task_item WHERE task_id = ? AND scan_no = ?`}
 )
 

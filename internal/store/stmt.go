@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"patra"
 )
 
 // stmt is a named SQL text, so that errors, metrics and slow-query logs speak of the same thing.
@@ -43,6 +45,9 @@ func (s *Store) write(ctx context.Context, name string, do func(*tx) error, land
 		}
 		retry := s.dialect.retryable(err) || brokenConn(err)
 		if !retry || try == maxTries || ctx.Err() != nil {
+			if Unavailable(err) {
+				err = unavailable{err}
+			}
 			return fmt.Errorf("%s: %w", name, err)
 		}
 		pause := time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 8)))
@@ -244,3 +249,9 @@ func (t textInto) Scan(src any) error {
 	}
 	return nil
 }
+
+// unavailable marks an error that is about the store itself. It says no more than the error does.
+type unavailable struct{ error }
+
+// Unwrap gives the error, and what it means.
+func (u unavailable) Unwrap() []error { return []error{u.error, patra.ErrUnavailable} }
