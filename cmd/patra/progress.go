@@ -11,6 +11,7 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 	"golang.org/x/term"
 
+	"patra"
 	"patra/internal/executor"
 	"patra/internal/planner"
 )
@@ -28,9 +29,10 @@ type progress struct {
 	shown time.Time
 	said  string // why nothing happens
 
-	bars  *mpb.Progress
-	bar   *mpb.Bar
-	alone bool // the bars are nobody else's
+	bars    *mpb.Progress
+	bar     *mpb.Bar
+	alone   bool // the bars are nobody else's
+	refused int  // times in a row that the provider asked us to slow down
 }
 
 func (a *app) progress(sum *summary, name string, total int64) *progress {
@@ -73,12 +75,32 @@ func (p *progress) observe(e executor.Event) {
 	p.mu.Lock()
 	step := p.count(e)
 	line := p.line(step)
+	slow := p.slow(e)
 	p.mu.Unlock()
+	if slow != "" {
+		p.say(slow)
+	}
 	if p.bar != nil {
 		p.bar.IncrBy(step)
 	} else if line != "" {
 		fmt.Fprintln(p.out, line)
 	}
+}
+
+// oftenRefused is how many refusals for speed in a row somebody who waits should hear of.
+const oftenRefused = 3
+
+// slow is what to say when a provider asks us to slow down again and again, and nothing comes in between.
+func (p *progress) slow(e executor.Event) string {
+	switch {
+	case e.Kind == executor.EventPage:
+		p.refused = 0
+	case e.Healing != nil && e.Healing.Action == patra.HealCooldown:
+		if p.refused++; p.refused == oftenRefused {
+			return fmt.Sprintf("%s/%s asks us to slow down again and again. This waits as long as it says; patra why %d tells until when.", e.Healing.Source, e.Healing.Endpoint, e.Claim.TaskID)
+		}
+	}
+	return ""
 }
 
 // count adds an event to the summary; it gives 1 when a slice has ended.
