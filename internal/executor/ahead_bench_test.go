@@ -23,8 +23,8 @@ import (
 	"patra/sources"
 )
 
-// One long walk, and four shorter ones side by side, with and without asking ahead, at a provider that is near and at one
-// that is far away.
+// Walks that can be resumed, one after the other and four side by side, with and without asking ahead, at a provider that is
+// near and at one that is far away.
 func BenchmarkAhead(b *testing.B) {
 	for _, workers := range []int{1, 4} {
 		for _, latency := range []time.Duration{0, 20 * time.Millisecond} {
@@ -52,14 +52,14 @@ func benchmarked(b *testing.B, workers int, latency time.Duration, ahead bool) *
 	if _, err := s.Migrate(b.Context()); err != nil {
 		b.Fatal(err)
 	}
-	provider := sim.New(sim.Config{Seed: 1, From: from, To: to, PerDay: 2000, Exact: true, Faults: sim.Faults{Latency: latency}}).Handler()
+	provider := sim.New(sim.Config{Seed: 1, From: from.AddDate(0, -1, 0), To: to.AddDate(0, 1, 0), PerDay: 2000, Exact: true, Faults: sim.Faults{Latency: latency}}).Handler()
 	server := httptest.NewServer(provider)
 	b.Cleanup(server.Close)
-	text, err := sources.Files.ReadFile("crossref.yaml")
+	text, err := sources.Files.ReadFile("europepmc.yaml")
 	if err != nil {
 		b.Fatal(err)
 	}
-	data, err := source.Load("crossref.yaml", []byte(strings.NewReplacer("perSecond: 3, burst: 3", "perSecond: 100000, burst: 1000").Replace(string(text))))
+	data, err := source.Load("europepmc.yaml", []byte(strings.NewReplacer("perSecond: 5, burst: 5", "perSecond: 100000, burst: 1000", "pageSize: 500", "pageSize: 200").Replace(string(text))))
 	if err != nil {
 		b.Fatal(err)
 	}
