@@ -168,6 +168,7 @@ type caller struct {
 	log     io.Writer
 	gate    executor.Gate
 	dir     string // where the store is; empty is anywhere
+	apart   bool   // whoever plans is another machine, without secrets
 }
 
 // harvest plans and runs the window of the tests.
@@ -198,7 +199,11 @@ func (c caller) harvest(t *testing.T, base string) (*store.Store, string) {
 	log := slog.New(slog.NewJSONHandler(c.log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	credentials := &executor.Credentials{Secrets: c.secrets}
 	start, end := patra.InstantOf(from), patra.InstantOf(to)
-	p := &planner.Planner{Store: st, Secrets: credentials, Config: planner.Config{TaskAttempts: 2, Target: 10_000, MaxPages: 2000, MinStep: time.Hour, Probes: 10},
+	known := credentials
+	if c.apart {
+		known = &executor.Credentials{Secrets: vault{}}
+	}
+	p := &planner.Planner{Store: st, Secrets: known, Config: planner.Config{TaskAttempts: 2, Target: 10_000, MaxPages: 2000, MinStep: time.Hour, Probes: 10},
 		Prober: &executor.Prober{Store: st, Gate: c.gate, Client: c.dial, Log: log, Credentials: credentials}}
 	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, From: &start, To: &end, BaseURL: base})
 	if err != nil {
@@ -532,12 +537,12 @@ func TestAPlanDoesNotDependOnSecrets(t *testing.T) {
 	}
 }
 
-// A secret goes over the wire encrypted, or not at all.
+// A secret goes over the wire encrypted, or not at all, also where whoever planned did not know that there is one.
 func TestASecretIsNotSentInTheClear(t *testing.T) {
 	l := newLock(t, func(seen) bool { return true })
 	_, port, _ := strings.Cut(strings.TrimPrefix(l.URL, "http://"), ":")
-	text := strings.Replace(lockedSource(`{type: BEARER, secret: acme}`, byGet, twoByTwo), `total: {path: "$.total", trust: EXACT}`, `total: {trust: NONE}`, 1)
-	st, _ := caller{text: text, secrets: vault{"acme": "value"}}.harvest(t, "http://0.0.0.0:"+port) // reaches the server by an address that is not known to be this machine
+	text := strings.Replace(lockedSource(`{type: BEARER, secret: acme, optional: true}`, byGet, twoByTwo), `total: {path: "$.total", trust: EXACT}`, `total: {trust: NONE}`, 1)
+	st, _ := caller{text: text, secrets: vault{"acme": "value"}, apart: true}.harvest(t, "http://0.0.0.0:"+port) // reaches the server by an address that is not known to be this machine
 	tasks, err := st.Tasks(t.Context(), store.Filter{Status: patra.Failed})
 	if err != nil || len(tasks) != 4 || !strings.Contains(string(tasks[0].LastError), "without encryption") || len(l.all()) > 0 {
 		t.Errorf("%v, %v, %d requests", tasks, err, len(l.all()))

@@ -3,7 +3,6 @@ package executor
 import (
 	"bytes"
 	"io"
-	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -27,7 +26,7 @@ func (i *identity) show(req *http.Request, spec *source.Spec, body []byte) error
 	if i == nil {
 		return nil
 	}
-	if !confidential(req.URL) {
+	if !source.Confidential(req.URL) {
 		return i.cannot("a secret is not sent without encryption; " + req.URL.Host + " needs https")
 	}
 	switch i.auth.Type {
@@ -92,16 +91,6 @@ func withParameter(query, name, value string) string {
 		}
 	}
 	return strings.Join(append(kept, url.QueryEscape(name)+"="+url.QueryEscape(value)), "&")
-}
-
-// confidential reports whether nobody between us and the address can listen: it is encrypted, or does not leave this
-// machine.
-func confidential(u *url.URL) bool {
-	if u.Scheme == "https" || u.Hostname() == "localhost" {
-		return true
-	}
-	ip := net.ParseIP(u.Hostname())
-	return ip != nil && ip.IsLoopback()
 }
 
 // cover collects what must be seen nowhere. A user that stands in the source file is not a secret.

@@ -91,7 +91,7 @@ func (r *tokenRequest) request(ctx context.Context, requestID string) (*http.Req
 	if err != nil {
 		return nil, r.who.cannot("tokenUrl is not an address")
 	}
-	if !confidential(req.URL) {
+	if !source.Confidential(req.URL) {
 		return nil, r.who.cannot("a secret is not sent without encryption; " + req.URL.Host + " needs https")
 	}
 	if a.In != source.InBody {

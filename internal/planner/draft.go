@@ -85,6 +85,9 @@ func (p *Planner) compile(req Request) (*Draft, error) {
 		return nil, err
 	}
 	lacking, err := spec.Access(p.have())
+	if err == nil {
+		err = spec.Exposed(req.BaseURL, p.have())
+	}
 	if err != nil {
 		return nil, err
 	}

@@ -2,6 +2,8 @@ package source
 
 import (
 	"fmt"
+	"net/netip"
+	"net/url"
 	"slices"
 
 	"patra"
@@ -38,6 +40,31 @@ func (s *Spec) Access(have func(name string) (bool, error)) (patra.Problems, err
 		}
 	}
 	return unique(warnings), unique(missing).Err()
+}
+
+// Confidential reports whether a secret may be sent to an address: encrypted, or on this machine only.
+func Confidential(u *url.URL) bool {
+	if u.Scheme == "https" || u.Hostname() == "localhost" {
+		return true
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return err == nil && ip.IsLoopback()
+}
+
+// Exposed says why a source cannot be asked at another address than its own, if a secret would be sent there for everybody
+// to read.
+func (s *Spec) Exposed(baseURL string, have func(name string) (bool, error)) error {
+	u, err := url.Parse(baseURL)
+	if err != nil || baseURL == "" || Confidential(u) {
+		return nil
+	}
+	for _, spec := range s.phases() {
+		if lacking, _, all := spec.Auth.lacking(have); all > 0 && len(lacking) == 0 {
+			return patra.Problems{{Code: "NOT_ENCRYPTED", Path: "base-url", Text: fmt.Sprintf("%s is asked with the secret %s, which is not sent to %s without encryption", s.Source, spec.Auth.names(), u.Host),
+				Hint: "use https, or an address of this machine"}}
+		}
+	}
+	return nil
 }
 
 // lacking are the secrets that are not set, those that cannot be had, and how many there should be.
