@@ -1,11 +1,13 @@
 package main
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/spf13/cobra"
 
 	"patra"
+	"patra/internal/store"
 )
 
 // wordFlags are a stretch and a person's word about it.
@@ -31,6 +33,24 @@ func (f wordFlags) signed() (string, error) {
 	return actor(), nil
 }
 
+// word is what somebody says about a stretch of a source, with the watermark that it is about.
+func (a *app) word(ctx context.Context, f wordFlags, source string) (*store.Store, patra.Cursor, patra.Waiver, error) {
+	window, err := f.whole()
+	if err != nil {
+		return nil, patra.Cursor{}, patra.Waiver{}, err
+	}
+	by, err := f.signed()
+	if err != nil {
+		return nil, patra.Cursor{}, patra.Waiver{}, err
+	}
+	s, err := a.open(ctx)
+	if err != nil {
+		return nil, patra.Cursor{}, patra.Waiver{}, err
+	}
+	cur, err := f.one(ctx, s, source)
+	return s, cur, patra.Waiver{CursorID: cur.ID, Window: window, Reason: f.reason, By: by}, err
+}
+
 func (a *app) waiveCmd() *cobra.Command {
 	var f wordFlags
 	var revoke bool
@@ -40,46 +60,33 @@ func (a *app) waiveCmd() *cobra.Command {
 		Example: `  patra coverage waive crossref --from 2026-05-02 --to 2026-05-04 --reason "the provider lost them"
   patra coverage waive crossref --from 2026-05-02 --to 2026-05-04 --reason "they are back" --revoke`,
 		RunE: func(c *cobra.Command, args []string) error {
-			window, err := f.whole()
+			s, cur, word, err := a.word(c.Context(), f, args[0])
 			if err != nil {
 				return err
 			}
-			by, err := f.signed()
-			if err != nil {
-				return err
-			}
-			s, err := a.open(c.Context())
-			if err != nil {
-				return err
-			}
-			cur, err := f.one(c.Context(), s, args[0])
-			if err != nil {
-				return err
-			}
-			word := patra.Waiver{CursorID: cur.ID, Window: window, Reason: f.reason, By: by}
 			if revoke {
 				moved, n, err := s.Revoke(c.Context(), now(), word)
 				if err != nil {
 					return err
 				}
 				if n == 0 {
-					return usage("no waiver lies inside %s; see patra coverage gaps %s", window, args[0])
+					return usage("no waiver lies inside %s; see patra coverage gaps %s", word.Window, args[0])
 				}
-				fmt.Fprintf(a.stdout, "%s of %s taken back. The watermark is %s.\nNext: patra coverage fill %s --from %s --to %s\n", plural(n, "waiver"), args[0], moved.Value, args[0], short(window.From), short(window.To))
+				fmt.Fprintf(a.stdout, "%s of %s taken back. The watermark is %s.\nNext: patra coverage fill %s --from %s --to %s\n", plural(n, "waiver"), args[0], moved.Value, args[0], short(word.Window.From), short(word.Window.To))
 				return nil
 			}
-			missing, err := s.Gaps(c.Context(), cur.ID, window)
+			missing, err := s.Gaps(c.Context(), cur.ID, word.Window)
 			if err != nil {
 				return err
 			}
 			if !waivable(missing) {
-				return usage("nothing of %s is missing; a dispute is settled by patra coverage accept", window)
+				return usage("nothing of %s is missing; a dispute is settled by patra coverage accept", word.Window)
 			}
 			moved, err := s.Waive(c.Context(), now(), word)
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "%s of %s is waived. The watermark is %s, complete through %s.\n", window, args[0], moved.Value, moved.SealedThrough)
+			fmt.Fprintf(a.stdout, "%s of %s is waived. The watermark is %s, complete through %s.\n", word.Window, args[0], moved.Value, moved.SealedThrough)
 			return nil
 		},
 	}
@@ -104,19 +111,7 @@ func (a *app) acceptCmd() *cobra.Command {
 		Long:    "Accept seals the disputed windows that lie inside a stretch, with a reason that stays with them. Reading them again\n(patra coverage fill --disputed) is better, where it helps.",
 		Example: `  patra coverage accept crossref --from 2026-05-02 --to 2026-05-03 --reason "their count includes withdrawn works"`,
 		RunE: func(c *cobra.Command, args []string) error {
-			window, err := f.whole()
-			if err != nil {
-				return err
-			}
-			by, err := f.signed()
-			if err != nil {
-				return err
-			}
-			s, err := a.open(c.Context())
-			if err != nil {
-				return err
-			}
-			cur, err := f.one(c.Context(), s, args[0])
+			s, cur, word, err := a.word(c.Context(), f, args[0])
 			if err != nil {
 				return err
 			}
@@ -126,14 +121,14 @@ func (a *app) acceptCmd() *cobra.Command {
 			}
 			var ids []int64
 			for _, d := range patra.Disputes(answers) {
-				if d.Window.From >= window.From && d.Window.To <= window.To {
+				if d.Window.From >= word.Window.From && d.Window.To <= word.Window.To {
 					ids = append(ids, d.ID)
 				}
 			}
 			if len(ids) == 0 {
-				return usage("no disputed window lies inside %s; see patra coverage gaps %s", window, args[0])
+				return usage("no disputed window lies inside %s; see patra coverage gaps %s", word.Window, args[0])
 			}
-			if err := s.Settle(c.Context(), cur.ID, ids, patra.Remark{At: now(), By: by, From: patra.StateDisputed, To: patra.StateSealed, Reason: f.reason}); err != nil {
+			if err := s.Settle(c.Context(), cur.ID, ids, patra.Remark{At: now(), By: word.By, From: patra.StateDisputed, To: patra.StateSealed, Reason: word.Reason}); err != nil {
 				return err
 			}
 			after, err := s.Cursor(c.Context(), cur.Namespace)

@@ -2,9 +2,7 @@ package executor
 
 import (
 	"context"
-	"encoding/json"
 	"math/rand/v2"
-	"time"
 
 	"patra"
 )
@@ -21,7 +19,6 @@ type Controls interface {
 	Untried(ctx context.Context, at patra.Place, probe int64) (patra.ControlChange, error)
 	Halt(ctx context.Context, at patra.Place, fault patra.Fault) (patra.ControlChange, error)
 	Limits
-	Heal(ctx context.Context, h patra.Healing) error
 }
 
 // leave is what a run knows of the controls.
@@ -136,13 +133,7 @@ func (r *run) troubled(ctx context.Context, failed *failedPage) error {
 
 // slowedDown keeps that the provider asked us to slow down, and lets fewer tasks run when it does so again and again.
 func (r *run) slowedDown(ctx context.Context, at patra.Place, failed *failedPage) {
-	detail, err := json.Marshal(map[string]any{"retry_after_seconds": failed.retryAfter.Seconds(), "text": failed.fault.Text})
-	if err != nil {
-		return
-	}
-	h := patra.Healing{TaskID: at.TaskID, RunID: r.claim.RunID, Source: at.Source, Endpoint: at.Endpoint, Operation: at.Operation,
-		Action: patra.HealCooldown, Reason: failed.fault.Code, Detail: detail, At: patra.InstantOf(time.Now())}
-	r.done(patra.ControlChange{Healing: &h}, r.Controls.Heal(ctx, h))
+	r.heal(ctx, patra.HealCooldown, failed.fault.Code, map[string]any{"retry_after_seconds": failed.retryAfter.Seconds(), "text": failed.fault.Text})
 	if of := r.most(); of > 1 {
 		r.done(r.Controls.Refuse(ctx, at, of))
 	}
@@ -158,12 +149,9 @@ func (x *Executor) done(c *patra.Claim, change patra.ControlChange, err error) {
 		x.Log.Warn("a control could not be reached", "task", c.TaskID, "reason", err.Error())
 		return
 	}
-	h := change.Healing
-	if h == nil {
-		return
+	if change.Healing != nil {
+		x.healed(c, change.Healing)
 	}
-	x.Log.Warn("work is steered by itself", "action", h.Action, "source", h.Source, "endpoint", h.Endpoint, "operation", string(h.Operation), "code", h.Reason, "task", c.TaskID, "detail", string(h.Detail))
-	x.tell(Event{Kind: EventHeal, Claim: c, Healing: h})
 }
 
 // halt stops an endpoint whose answers only a person can mend. A defect of ours is not the endpoint's.

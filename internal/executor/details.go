@@ -177,7 +177,7 @@ func (d *details) again(ctx context.Context, c *chunk, err error) (*chunk, error
 
 // halve puts the two halves of a batch in its place. Where it was simply too much, the batches that follow are smaller too.
 func (d *details) halve(ctx context.Context, c *chunk, failed *failedPage) error {
-	_, err := d.Store.FailPage(ctx, d.claim, patra.InstantOf(time.Now()), c.page, patra.PageFailure{Exchange: failed.exchange, Fault: *failed.fault, Response: failed.response}, nil)
+	err := d.failPage(ctx, patra.InstantOf(time.Now()), c.page, failed)
 	if err == nil {
 		err = d.troubled(ctx, failed)
 	}

@@ -20,6 +20,11 @@ func (r *run) heal(ctx context.Context, action, reason string, detail map[string
 	if err != nil {
 		r.log.Warn("a healing action could not be kept", "action", action, "error", err)
 	}
-	r.log.Warn("healing", "action", action, "reason", reason, "detail", string(h.Detail))
-	r.tell(Event{Kind: EventHeal, Claim: r.claim, Healing: &h})
+	r.healed(r.claim, &h)
+}
+
+// healed tells of what was done, once it is kept.
+func (x *Executor) healed(c *patra.Claim, h *patra.Healing) {
+	x.Log.Warn("healing", "action", h.Action, "reason", h.Reason, "source", h.Source, "endpoint", h.Endpoint, "operation", string(h.Operation), "task", c.TaskID, "run", c.RunID, "detail", string(h.Detail))
+	x.tell(Event{Kind: EventHeal, Claim: c, Healing: h})
 }

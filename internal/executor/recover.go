@@ -33,7 +33,7 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 	// First of all the others are told to wait: they may be about to send, and this may have been the last attempt.
 	wait, gateErr := r.rest(ctx, r.spec(page.Phase), failed, attempt)
 	now := patra.InstantOf(time.Now())
-	if _, err := r.Store.FailPage(ctx, r.claim, now, page, patra.PageFailure{Exchange: failed.exchange, Fault: *fault, Response: failed.response}, nil); err != nil || gateErr != nil {
+	if err := r.failPage(ctx, now, page, failed); err != nil || gateErr != nil {
 		return cmp.Or(err, gateErr)
 	}
 	if err := r.troubled(ctx, failed); err != nil {
@@ -65,6 +65,12 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 		r.tell(Event{Kind: EventRetry, Claim: r.claim, Fault: fault})
 	}
 	return r.sleep(ctx, wait)
+}
+
+// failPage keeps what became of a request that gave no page.
+func (r *run) failPage(ctx context.Context, now patra.Instant, page patra.OpenPage, failed *failedPage) error {
+	_, err := r.Store.FailPage(ctx, r.claim, now, page, patra.PageFailure{Exchange: failed.exchange, Fault: *failed.fault, Response: failed.response}, nil)
+	return err
 }
 
 // cutShort says whether a walk that failed should rather be cut into shorter ones: because the provider answers no deeper,

@@ -187,12 +187,12 @@ func runAll(t *testing.T, file *source.File, params map[string]string, base stri
 }
 
 // planAll plans the whole window of the tests in a store of its own.
-func planAll(t *testing.T, file *source.File, params map[string]string, base string) (*store.Store, string, *planner.Result) {
+func planAll(t testing.TB, file *source.File, params map[string]string, base string) (*store.Store, string, *planner.Result) {
 	t.Helper()
 	return planOn(t, storetest.Engines()[0], file, params, base)
 }
 
-func planOn(t *testing.T, e storetest.Engine, file *source.File, params map[string]string, base string) (*store.Store, string, *planner.Result) {
+func planOn(t testing.TB, e storetest.Engine, file *source.File, params map[string]string, base string) (*store.Store, string, *planner.Result) {
 	t.Helper()
 	dbURL := e.URL(t)
 	st := e.Connect(t, dbURL)
@@ -209,7 +209,7 @@ func planOn(t *testing.T, e storetest.Engine, file *source.File, params map[stri
 }
 
 // runner works on a plan until nothing of it is left.
-func runner(t *testing.T, st *store.Store, plan *planner.Result) *executor.Executor {
+func runner(t testing.TB, st *store.Store, plan *planner.Result) *executor.Executor {
 	return &executor.Executor{
 		Store: st, Gate: gate.NewLocal(), Log: slog.New(slog.DiscardHandler),
 		Config: executor.Config{Owner: store.NewOwner(), Workers: 3, CursorID: plan.Plan.CursorID, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: 5 * time.Millisecond, Grace: time.Second, Prefetch: true, Memory: 1 << 30, Strain: patra.DefaultStrain()},
