@@ -25,4 +25,5 @@ type Troubles struct {
 	Expired int64 // tasks whose lease ran out long ago, and that nobody took over
 	Failed  int64 // tasks that were tried as often as is permitted
 	ByID    int64 // of these, tasks of updates by id, which are no gap in time
+	Queued  int64 // tasks that wait for a worker, for their turn, or for somebody to let them go on
 }

@@ -236,13 +236,17 @@ func (a *app) examineWork(ctx context.Context) (found []finding, err error) {
 	if err != nil {
 		return nil, err
 	}
+	given := "Nothing that was planned is missing"
+	if t.Queued > 0 {
+		given = fmt.Sprintf("Nothing that was planned is given up; %s still to come", plural(t.Queued, "task"))
+	}
 	switch {
 	case missing > 0:
 		found = append(found, warn("gaps", "patra coverage gaps tells why, and what to do", "%s missing of what was planned; %s failed", plural(missing, "stretch"), plural(t.Failed, "task")))
 	case t.Failed > t.ByID:
-		found = append(found, fine("gaps", "Nothing that was planned is missing; %s failed, and others did their work", plural(t.Failed-t.ByID, "task")))
+		found = append(found, fine("gaps", "%s; %s failed, and others did their work", given, plural(t.Failed-t.ByID, "task")))
 	default:
-		found = append(found, fine("gaps", "Nothing that was planned is missing"))
+		found = append(found, fine("gaps", "%s", given))
 	}
 	if t.ByID > 0 {
 		found = append(found, warn("by id", "The same patra update SOURCE --by-id tries them again", "%s of updates by id failed", plural(t.ByID, "task")))

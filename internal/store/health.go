@@ -13,6 +13,7 @@ var (
 	quickCheck    = stmt{"quick_check", `PRAGMA quick_check(5)`}
 	countExpired  = stmt{"count_expired", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'RUNNING' AND leased_until < {now} - ?`}
 	countFailed   = stmt{"count_failed", `SELECT COUNT(*), COUNT(*) - COUNT(cursor_id) FROM ing_task WHERE status_code = 'FAILED'`}
+	countQueued   = stmt{"count_queued", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'QUEUED'`}
 )
 
 // Engine is the database behind the store, with its version.
@@ -46,12 +47,15 @@ func (s *Store) Integrity(ctx context.Context) (complaints []string, err error) 
 	return complaints, err
 }
 
-// Troubles counts tasks that nobody holds although they are running, and tasks that failed.
+// Troubles counts tasks that nobody holds although they are running, tasks that failed, and tasks that wait.
 func (s *Store) Troubles(ctx context.Context) (t patra.Troubles, err error) {
 	read := s.read(ctx)
 	if _, err = read.one(countExpired, []any{leaseGrace.Microseconds()}, &t.Expired); err != nil {
 		return t, err
 	}
-	_, err = read.one(countFailed, nil, &t.Failed, &t.ByID)
+	if _, err = read.one(countFailed, nil, &t.Failed, &t.ByID); err != nil {
+		return t, err
+	}
+	_, err = read.one(countQueued, nil, &t.Queued)
 	return t, err
 }
