@@ -1,5 +1,57 @@
 package patra
 
+import "time"
+
+// RateLimit is what a provider permits under one key. Whoever shares the key shares all of it. It can be compared.
+type RateLimit struct {
+	Key         string
+	PerSecond   float64
+	Burst       int
+	Heaviest    int           // the largest cost of a request under this key; 0 is 1
+	Concurrency int           // requests that may be on their way at the same time; 0 is any number
+	Warmup      time.Duration // how long it takes to come to full speed after a pause; 0 is no time
+	Quota       QuotaLimit
+}
+
+// QuotaLimit is what a provider permits in longer times than a second; 0 is any number.
+type QuotaLimit struct {
+	Hourly, Daily, Monthly int64
+	Reserve                int           // hundredths that are left for others who share the key
+	Zone                   string        // where the provider's days begin; empty is UTC
+	Skew                   time.Duration // how far its clock may be from ours
+}
+
+// IsZero reports whether nothing is counted.
+func (q QuotaLimit) IsZero() bool { return q.Hourly == 0 && q.Daily == 0 && q.Monthly == 0 }
+
+// Entry is a request that is about to leave.
+type Entry struct {
+	ID        string // of its own, for as long as it is on its way
+	Cost      int
+	Operation Operation     // whose share of a quota it takes
+	Lasts     time.Duration // after so long it is not on its way any more, whoever forgot to say so
+}
+
+// RateAnswer is what an answer says about how we ask.
+type RateAnswer struct {
+	Status     int
+	RetryAfter time.Duration // how long the provider wants to be left alone
+	Told       Told
+}
+
+// Told is what the headers of an answer say about a limit. What they do not say is zero.
+type Told struct {
+	PerSecond   float64
+	Concurrency int
+	Quota       *ToldQuota
+}
+
+// ToldQuota is how much of a quota is left, by the provider's own count.
+type ToldQuota struct {
+	Left    int64
+	ResetIn time.Duration // 0: it does not say
+}
+
 // RateState is what is remembered of one key of the rate gate, by the clock of whoever keeps it.
 type RateState struct {
 	Limit    int64   // what was last asked for: thousandths of a request a second, and the burst
@@ -7,6 +59,32 @@ type RateState struct {
 	Arrival  Instant // when the next request would be due if all so far had come evenly
 	Cooldown Instant // until when nobody may send
 	Tempo    Tempo
+	RateNotes
+}
+
+// RateNotes is the part of a state that most keys do not have.
+type RateNotes struct {
+	Set             int64   `json:"set,omitempty"`              // what a person lowered the rate to, in thousandths
+	Told            int64   `json:"told,omitempty"`             // what the provider says that it permits, in thousandths
+	ToldConcurrency int     `json:"told_concurrency,omitempty"` // the same of requests on their way
+	WarmSince       Instant `json:"warm_since,omitempty"`       // the end of the last longer pause
+	Slots           []Slot  `json:"slots,omitempty"`            // requests on their way
+	By              string  `json:"by,omitempty"`               // which process charged last
+	ByNew           Instant `json:"by_new,omitempty"`           // when that was last another one than before
+	Loan            Loan    `json:"loan,omitzero"`
+}
+
+// Slot is the place of a request that is on its way.
+type Slot struct {
+	ID    string  `json:"id"`
+	Until Instant `json:"until"` // then it is free again, whatever became of it
+}
+
+// Loan says who keeps the state of a key: we, or a faster keeper to whom it is lent for a few seconds at a time.
+type Loan struct {
+	Epoch      int64   `json:"epoch,omitempty"`       // how often it was lent
+	Until      Instant `json:"until,omitempty"`       // until then the other one may give grants
+	RecalledAt Instant `json:"recalled_at,omitempty"` // not 0: it is not to be prolonged
 }
 
 // Tempo is how fast a provider is asked after it refused us. The zero value is as fast as it permits.
@@ -23,10 +101,23 @@ type KeyedRate struct {
 	RateState
 }
 
+// Permitted is how fast we may ask, in thousandths of a request a second: what the source says, and not more than the
+// provider or a person said since.
+func (s RateState) Permitted() int64 {
+	most := s.Limit
+	for _, lower := range []int64{s.Told, s.Set} {
+		if lower > 0 {
+			most = min(most, lower)
+		}
+	}
+	return most
+}
+
 // Rate is how many requests a second are given out now.
 func (s RateState) Rate() float64 {
+	rate := s.Permitted()
 	if s.Tempo.Rate > 0 {
-		return float64(min(s.Tempo.Rate, s.Limit)) / 1000
+		rate = min(rate, s.Tempo.Rate)
 	}
-	return float64(s.Limit) / 1000
+	return float64(rate) / 1000
 }

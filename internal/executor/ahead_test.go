@@ -267,11 +267,11 @@ type brokenGate struct {
 	calls atomic.Int64
 }
 
-func (g *brokenGate) Reserve(ctx context.Context, key string, perSecond float64, burst int) (time.Duration, error) {
+func (g *brokenGate) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error) {
 	if g.calls.Add(1) == 2 {
 		return 0, errGone
 	}
-	return g.Gate.Reserve(ctx, key, perSecond, burst)
+	return g.Gate.Reserve(ctx, l, cost)
 }
 
 // A page that came is kept, also when the gate does not let the next one be asked for.

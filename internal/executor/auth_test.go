@@ -406,11 +406,11 @@ type watchedGate struct {
 	asked map[string]int
 }
 
-func (g *watchedGate) Reserve(ctx context.Context, key string, perSecond float64, burst int) (time.Duration, error) {
+func (g *watchedGate) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error) {
 	g.mu.Lock()
-	g.asked[fmt.Sprintf("%s %v %d", key, perSecond, burst)]++
+	g.asked[fmt.Sprintf("%s %v %d", l.Key, l.PerSecond, l.Burst)]++
 	g.mu.Unlock()
-	return g.Gate.Reserve(ctx, key, perSecond, burst)
+	return g.Gate.Reserve(ctx, l, cost)
 }
 
 // A refusal says what to look at: how we said who we are, and the name of the secret.

@@ -59,13 +59,16 @@ type Store interface {
 
 // Gate decides when a request may be sent. Reserve charges at once and tells how long to wait, which is negative when the
 // moment has passed already; Patience is how late a grant may be used; Remaining tells one who has waited whether a
-// cooldown began in the meantime; Report tells the gate how the provider answered. After an error nothing is sent.
+// cooldown began in the meantime; Enter takes one of the slots for requests that are on their way, or tells when to ask
+// again, and Leave frees it; Report tells the gate how the provider answered. After an error nothing is sent.
 type Gate interface {
-	Reserve(ctx context.Context, key string, perSecond float64, burst int) (time.Duration, error)
-	Patience(perSecond float64, burst int) time.Duration
+	Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error)
+	Patience(l patra.RateLimit) time.Duration
 	Remaining(ctx context.Context, key string) (time.Duration, error)
 	Cooldown(ctx context.Context, key string, wait time.Duration) error
-	Report(ctx context.Context, key string, status int, wait time.Duration) error
+	Enter(ctx context.Context, l patra.RateLimit, e patra.Entry) (wait time.Duration, err error)
+	Leave(ctx context.Context, l patra.RateLimit, id string) error
+	Report(ctx context.Context, l patra.RateLimit, a patra.RateAnswer) error
 }
 
 // Config is how an executor works.

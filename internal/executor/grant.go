@@ -1,7 +1,9 @@
 package executor
 
 import (
+	"cmp"
 	"context"
+	"crypto/rand"
 	"net/http"
 	"net/http/httptrace"
 	"sync"
@@ -16,7 +18,6 @@ import (
 type grants struct {
 	mu    sync.Mutex
 	given map[patra.Instant]time.Time // by the moment that is written down; still to be waited for
-	ready []time.Time                 // waited for, and not used
 }
 
 func newGrants() *grants { return &grants{given: map[patra.Instant]time.Time{}} }
@@ -35,21 +36,28 @@ func (g *grants) take(name patra.Instant) (at time.Time, ok bool) {
 	return at, ok
 }
 
-func (g *grants) hold(at time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.ready = append(g.ready, at)
+// toll is what a request has to pay before it leaves.
+type toll struct {
+	patra.RateLimit
+	cost      int
+	operation patra.Operation
+	lasts     time.Duration // no request is on its way for longer
 }
 
-func (g *grants) use() (at time.Time, ok bool) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.ready) == 0 {
-		return at, false
-	}
-	at, g.ready = g.ready[0], g.ready[1:]
-	return at, true
+// slotGrace is how much longer than a request may take its slot is kept for it.
+const slotGrace = time.Minute
+
+func tollOf(spec *source.Spec, l patra.RateLimit) toll {
+	return toll{RateLimit: l, cost: spec.Cost(), operation: spec.Operation, lasts: time.Duration(spec.HTTP.Timeout.Total) + slotGrace}
 }
+
+// toll is what bounds the requests of a spec, from where we are: with a key there may be another rate.
+func (w wire) toll(spec *source.Spec) toll {
+	return tollOf(spec, spec.Limit(spec.Auth.Rate.PerSecond > 0 && w.credentials.has(spec.Auth), w.address(spec)))
+}
+
+// address is where the requests of a spec go.
+func (w wire) address(spec *source.Spec) string { return cmp.Or(w.base, spec.Address(w.vars)) }
 
 // grant is a request's way through the gate: under which key and when it was charged, and how long it waits from then.
 type grant struct {
@@ -59,14 +67,14 @@ type grant struct {
 }
 
 // reserve charges one request to the gate.
-func (w wire) reserve(ctx context.Context, l source.Limit) (grant, error) {
-	wait, err := w.gate.Reserve(ctx, l.Key, l.PerSecond, l.Burst)
+func (w wire) reserve(ctx context.Context, t toll) (grant, error) {
+	wait, err := w.gate.Reserve(ctx, t.RateLimit, t.cost)
 	if err != nil {
 		return grant{}, err
 	}
 	now := time.Now()
 	moment := now.Add(wait)
-	g := grant{l.Key, patra.InstantOf(now), (wait + time.Microsecond - 1).Truncate(time.Microsecond)}
+	g := grant{t.Key, patra.InstantOf(now), (wait + time.Microsecond - 1).Truncate(time.Microsecond)}
 	if g.wait < 0 { // it took a while to be heard
 		g.at, g.wait = g.at.Add(g.wait), 0
 	}
@@ -77,30 +85,53 @@ func (w wire) reserve(ctx context.Context, l source.Limit) (grant, error) {
 // moment is when the request may be sent.
 func (g grant) moment() patra.Instant { return g.at.Add(g.wait) }
 
-// await waits until a grant, and leaves it ready for send. If a cooldown began meanwhile, the grant is void and a new one
-// is asked for: all who waited would otherwise come at its very end. If we are late, it is void too: we would come too
-// close to those who are in time.
-func (w wire) await(ctx context.Context, l source.Limit, granted patra.Instant) error {
+// pass is a request's way out: its grant, waited for, and its slot among those that are on their way. It is also the last
+// look at the clock, when a connection is ready to carry the request: making it may have taken longer than the grant is
+// good for, and the process may have been stopped since.
+type pass struct {
+	wire
+	toll
+	at   time.Time     // of the grant
+	slot string        // empty: it has none
+	used bool          // the request was let out
+	left patra.Instant // when it was last let out
+	err  error         // the gate failed: the request has not left
+}
+
+// await waits until a grant, and gives the pass for one request. Whoever has it must return it.
+func (w wire) await(ctx context.Context, t toll, granted patra.Instant) (*pass, error) {
+	p := &pass{wire: w, toll: t}
 	at, ok := w.grants.take(granted)
+	if err := p.wait(ctx, at, ok); err != nil {
+		p.giveBack()
+		return nil, err
+	}
+	return p, nil
+}
+
+// wait waits for a grant that can be used. If a cooldown began meanwhile, the grant is void and a new one is asked for: all
+// who waited would otherwise come at its very end. If we are late, it is void too: we would come too close to those who
+// are in time.
+func (p *pass) wait(ctx context.Context, at time.Time, granted bool) error {
 	for voided := 0; ; {
-		if ok {
-			left, err := w.waitFor(ctx, l, at)
+		if granted {
+			left, err := p.waitFor(ctx, at)
 			if err != nil {
 				return err
 			}
 			if left == 0 {
-				if lateness(at) <= w.patience(l, voided) {
-					w.grants.hold(at)
+				if lateness(at) <= p.patience(voided) {
+					p.at = at
 					return nil
 				}
 				voided++
 			}
 		}
-		g, err := w.reserve(ctx, l)
+		g, err := p.reserve(ctx, p.toll)
 		if err != nil {
 			return err
 		}
-		at, ok = w.grants.take(g.moment())
+		at, granted = p.grants.take(g.moment())
 	}
 }
 
@@ -109,25 +140,58 @@ func (w wire) await(ctx context.Context, l source.Limit, granted patra.Instant) 
 const lookBefore = 20 * time.Millisecond
 
 // waitFor waits for a moment, and tells what is left of a cooldown shortly before it.
-func (w wire) waitFor(ctx context.Context, l source.Limit, at time.Time) (left time.Duration, err error) {
-	if err := w.sleep(ctx, time.Until(at)-lookBefore); err != nil {
+func (p *pass) waitFor(ctx context.Context, at time.Time) (left time.Duration, err error) {
+	if err := p.sleep(ctx, time.Until(at)-lookBefore); err != nil {
 		return 0, err
 	}
-	if left, err = w.gate.Remaining(ctx, l.Key); err != nil || left > 0 {
+	if err := p.enter(ctx); err != nil {
+		return 0, err
+	}
+	if left, err = p.gate.Remaining(ctx, p.Key); err != nil || left > 0 {
 		return left, err
 	}
-	return 0, w.sleep(ctx, time.Until(at))
+	return 0, p.sleep(ctx, time.Until(at))
+}
+
+// enter gets the slot, once for each request. Whoever waits long for it is late, and takes another grant: a provider that
+// answers so slowly leaves some of its rate unused anyway.
+func (p *pass) enter(ctx context.Context) error {
+	if p.slot != "" {
+		return nil
+	}
+	for id := rand.Text(); ; {
+		wait, err := p.gate.Enter(ctx, p.RateLimit, patra.Entry{ID: id, Cost: p.cost, Operation: p.operation, Lasts: p.lasts})
+		if err != nil {
+			return err
+		}
+		if wait == 0 {
+			p.slot = id
+			return nil
+		}
+		if err := p.sleep(ctx, wait); err != nil {
+			return err
+		}
+	}
+}
+
+// giveBack frees the slot. If that cannot be written down, it is free after a while.
+func (p *pass) giveBack() {
+	if p.slot == "" {
+		return
+	}
+	_ = p.gate.Leave(context.Background(), p.RateLimit, p.slot)
+	p.slot = ""
 }
 
 // patience is how late a grant may be used. A machine that cannot be as punctual as that gets more of it after each
 // grant that it missed: one that never sends would keep to every limit.
-func (w wire) patience(l source.Limit, voided int) time.Duration {
+func (p *pass) patience(voided int) time.Duration {
 	const step = 2 * time.Millisecond
-	p := w.gate.Patience(l.PerSecond, l.Burst)
+	usual := p.gate.Patience(p.RateLimit)
 	if voided == 0 {
-		return p
+		return usual
 	}
-	return max(p, step<<min(voided, 9))
+	return max(usual, step<<min(voided, 9))
 }
 
 // lateness is how long ago a moment was, by the clock that nobody sets or by that on the wall: the first one stands still
@@ -137,47 +201,33 @@ func lateness(at time.Time) time.Duration {
 	return max(now.Sub(at), now.Round(0).Sub(at.Round(0)))
 }
 
-// door is the last look at the clock, when a connection is ready to carry the request. Making it may have taken longer
-// than the grant is good for, and the process may have been stopped since.
-type door struct {
-	wire
-	ctx  context.Context
-	l    source.Limit
-	at   time.Time
-	used bool
-	left patra.Instant // when the request was last let out
-	err  error         // the gate failed: the request has not left
-}
-
-// door takes the grant that is ready. Without one nothing leaves.
-func (w wire) door(ctx context.Context, l source.Limit) (*door, error) {
-	d := &door{wire: w, ctx: ctx, l: l}
-	at, ok := w.grants.use()
-	if ok && lateness(at) <= w.patience(l, 0) {
-		d.at = at
-		return d, nil
+// inTime sees to it that the grant can still be used.
+func (p *pass) inTime(ctx context.Context) error {
+	if lateness(p.at) <= p.patience(0) {
+		return nil
 	}
-	return d, d.renew()
+	return p.wait(ctx, time.Time{}, false)
 }
 
-// renew gets a grant for now.
-func (d *door) renew() error {
-	if err := d.await(d.ctx, d.l, 0); err != nil {
-		return err
-	}
-	d.at, _ = d.grants.use()
-	return nil
+// again pays for the same request once more: the transport carries it a second time, if a connection breaks before it was
+// used, and that is a request of its own.
+func (p *pass) again(ctx context.Context) error {
+	p.giveBack()
+	return p.wait(ctx, time.Time{}, false)
 }
 
-// guard makes a request pass the door. The transport may carry it a second time, if a connection breaks before it was
-// used: that is a request of its own.
-func (d *door) guard(req *http.Request) *http.Request {
+// guard makes a request pass the door.
+func (p *pass) guard(ctx context.Context, req *http.Request) *http.Request {
 	return req.WithContext(httptrace.WithClientTrace(req.Context(), &httptrace.ClientTrace{GotConn: func(c httptrace.GotConnInfo) {
-		if d.err == nil && (d.used || lateness(d.at) > d.patience(d.l, 0)) {
-			d.err = d.renew()
+		switch {
+		case p.err != nil:
+		case p.used:
+			p.err = p.again(ctx)
+		default:
+			p.err = p.inTime(ctx)
 		}
-		d.used, d.left = true, patra.InstantOf(time.Now())
-		if d.err != nil {
+		p.used, p.left = true, patra.InstantOf(time.Now())
+		if p.err != nil {
 			_ = c.Conn.Close() // nothing can be written to it, and nothing more is there to be said
 		}
 	}}))

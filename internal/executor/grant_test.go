@@ -28,11 +28,11 @@ type tallied struct {
 
 var errNoGate = errors.New("the gate cannot be reached")
 
-func (g *tallied) Reserve(ctx context.Context, key string, perSecond float64, burst int) (time.Duration, error) {
+func (g *tallied) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error) {
 	if g.given++; g.given > g.most {
 		return 0, errNoGate
 	}
-	return g.Local.Reserve(ctx, key, perSecond, burst)
+	return g.Local.Reserve(ctx, l, cost)
 }
 
 // slowRows need a while to write a row.

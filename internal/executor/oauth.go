@@ -49,13 +49,13 @@ func (r *tokenRequest) ask(ctx context.Context) (*token, error) {
 	client := r.dial()
 	defer client.CloseIdleConnections() // the next one is far away
 	var t *token
-	limit := r.spec.Limit(false)
-	_, err := r.apart(ctx, limit, patra.RequestAuth, func(requestID string) (answer, error) {
+	own := tollOf(r.spec, r.spec.Limit(false, r.wire.address(r.spec)))
+	_, err := r.apart(ctx, own, patra.RequestAuth, func(requestID string, pass *pass) (answer, error) {
 		req, err := r.request(ctx, requestID)
 		if err != nil {
 			return answer{}, unsent(err)
 		}
-		got, err := r.exchange(ctx, req, client, r.spec, limit, r.who)
+		got, err := pass.exchange(ctx, req, client, r.spec, r.who)
 		if err != nil {
 			return got, err
 		}

@@ -112,8 +112,8 @@ func (p *Prober) ask(ctx context.Context, w wire, t *target, call source.Call) (
 	if _, err := w.identify(ctx, spec); err != nil { // a token is asked for before the turn of the request comes
 		return probe, unsent(err)
 	}
-	_, err = w.apart(ctx, w.limit(spec), patra.RequestProbe, func(requestID string) (answer, error) {
-		got, err := w.send(ctx, spec, t.client, call, requestID)
+	_, err = w.apart(ctx, w.toll(spec), patra.RequestProbe, func(requestID string, pass *pass) (answer, error) {
+		got, err := w.send(ctx, spec, t.client, call, requestID, pass)
 		if err == nil {
 			if probe, err = told(t.program, got); err != nil {
 				err = got.failed(patra.AsFault(err))

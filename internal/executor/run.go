@@ -173,14 +173,15 @@ func (r *run) announce(ctx context.Context, ordinal int64, position string) (tic
 
 // ticket is the row of a request: its place in the scan and its way through the gate.
 func (r *run) ticket(ctx context.Context, phase patra.Phase, ordinal int64, position string, call source.Call) (ticket, error) {
-	g, err := r.reserve(ctx, r.limit(r.spec(phase)))
+	toll := r.toll(r.spec(phase))
+	g, err := r.reserve(ctx, toll)
 	if err != nil {
 		return ticket{}, err
 	}
 	r.batchNo++
 	return ticket{patra.PageOpen{
 		BatchNo: r.batchNo, ScanNo: r.scan.no, Phase: phase, Ordinal: ordinal, PageSize: r.program.Spec.Pagination.PageSize, Before: position,
-		RequestID: rand.Text(), GateKey: g.key, Cost: 1, Waited: g.wait.Microseconds(), AcquiredAt: g.at, Request: call.Digest(),
+		RequestID: rand.Text(), GateKey: g.key, Cost: int64(toll.cost), Waited: g.wait.Microseconds(), AcquiredAt: g.at, Request: call.Digest(),
 	}, call}, nil
 }
 
@@ -216,16 +217,18 @@ func (r *run) fetch(ctx context.Context, page patra.OpenPage, call source.Call, 
 		return answer{}, unsent(err)
 	}
 	granted := page.AcquiredAt.Add(time.Duration(page.Waited) * time.Microsecond)
-	if err := r.await(ctx, r.limit(spec), granted); err != nil {
+	pass, err := r.await(ctx, r.toll(spec), granted)
+	if err != nil {
 		return answer{}, err
 	}
+	defer pass.giveBack()
 	if r.draining() {
 		return answer{}, errDrained
 	}
 	if *hold, err = r.mayAsk(ctx); err != nil {
 		return answer{}, err
 	}
-	return r.send(ctx, spec, client, call, page.RequestID)
+	return r.send(ctx, spec, client, call, page.RequestID, pass)
 }
 
 // take waits for a page, commits it, and gives the next one that is on its way, or nil at the end of the walk.

@@ -36,8 +36,8 @@ func (p *Prober) try(ctx context.Context, w wire, program *source.Program, call 
 	if _, err := w.identify(ctx, spec); err != nil {
 		return tried, unsent(err)
 	}
-	_, err = w.apart(ctx, w.limit(spec), patra.RequestProbe, func(requestID string) (answer, error) {
-		got, err := w.send(ctx, spec, p.Client(spec, w.base), call, requestID)
+	_, err = w.apart(ctx, w.toll(spec), patra.RequestProbe, func(requestID string, pass *pass) (answer, error) {
+		got, err := w.send(ctx, spec, p.Client(spec, w.base), call, requestID, pass)
 		tried.Status, tried.Bytes = got.status, len(got.body)
 		if err == nil {
 			if tried.Page, err = program.Read(got.status, got.body, spec.First()); err != nil {

@@ -61,11 +61,6 @@ func (f *failedPage) Unwrap() error { return f.fault }
 // sent reports whether the request left us. One that did not has consumed nothing.
 func (f *failedPage) sent() bool { return f.exchange.SentAt != 0 }
 
-// limit is what bounds the requests of a spec, from where we are: with a key there may be another rate.
-func (w wire) limit(spec *source.Spec) source.Limit {
-	return spec.Limit(spec.Auth.Rate.PerSecond > 0 && w.credentials.has(spec.Auth))
-}
-
 // sleep waits, unless the work in hand is to stop.
 func (w wire) sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
@@ -92,7 +87,7 @@ func (w wire) draining() bool {
 
 // send sends a request that was granted and reads the whole answer. Who we are is added last: what is kept of a request
 // was made before, and holds no secret.
-func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, call source.Call, requestID string) (answer, error) {
+func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, call source.Call, requestID string, p *pass) (answer, error) {
 	who, err := w.identify(ctx, spec)
 	if err != nil {
 		return answer{}, unsent(err)
@@ -107,24 +102,23 @@ func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, 
 	if spec.Stateful() {
 		egress.Once(req)
 	}
-	a, err := w.exchange(ctx, req, client, spec, w.limit(spec), who)
+	a, err := p.exchange(ctx, req, client, spec, who)
 	a.body = who.hideBody(a.body)
 	return a, err
 }
 
 // exchange sends a finished request and reads the whole answer.
-func (w wire) exchange(ctx context.Context, req *http.Request, client *http.Client, spec *source.Spec, l source.Limit, who *identity) (a answer, err error) {
+func (p *pass) exchange(ctx context.Context, req *http.Request, client *http.Client, spec *source.Spec, who *identity) (a answer, err error) {
 	a.auth, a.who = spec.Auth, who
-	door, err := w.door(ctx, l)
-	if err != nil {
+	if err := p.inTime(ctx); err != nil {
 		return a, err
 	}
 	a.exchange.SentAt = patra.InstantOf(time.Now())
-	resp, err := client.Do(door.guard(req))
-	if door.err != nil {
-		return a, door.err
+	resp, err := client.Do(p.guard(ctx, req))
+	if p.err != nil {
+		return a, p.err
 	}
-	a.exchange.SentAt = max(a.exchange.SentAt, door.left)
+	a.exchange.SentAt = max(a.exchange.SentAt, p.left)
 	if err == nil {
 		a.status, a.header = resp.StatusCode, resp.Header
 		a.body, err = egress.ReadBody(resp, spec.HTTP.MaxBody)
@@ -136,7 +130,7 @@ func (w wire) exchange(ctx context.Context, req *http.Request, client *http.Clie
 		return a, a.failed(wireFault(egress.Cause(err), a.status))
 	}
 	a.retryAfter = source.RetryAfter(a.status, a.header, time.Now())
-	if err := w.gate.Report(ctx, l.Key, a.status, a.retryAfter); err != nil && a.status != http.StatusOK {
+	if err := p.gate.Report(ctx, p.RateLimit, patra.RateAnswer{Status: a.status, RetryAfter: a.retryAfter}); err != nil && a.status != http.StatusOK {
 		return a, err // a page in hand is worth more than the count of it
 	}
 	return a, nil
@@ -144,25 +138,27 @@ func (w wire) exchange(ctx context.Context, req *http.Request, client *http.Clie
 
 // apart sends a request that belongs to no run: through the gate, and with a row of its own before it is sent. Waiting
 // comes before the row: one that is called off while it waits was never a request.
-func (w wire) apart(ctx context.Context, l source.Limit, kind string, send func(requestID string) (answer, error)) (answer, error) {
-	g, err := w.reserve(ctx, l)
+func (w wire) apart(ctx context.Context, t toll, kind string, send func(requestID string, p *pass) (answer, error)) (answer, error) {
+	g, err := w.reserve(ctx, t)
 	if err != nil {
 		return answer{}, err
 	}
-	if err := w.await(ctx, l, g.moment()); err != nil {
+	p, err := w.await(ctx, t, g.moment())
+	if err != nil {
 		return answer{}, err
 	}
+	defer p.giveBack()
 	if w.allow != nil {
 		if err := w.allow(ctx); err != nil {
 			return answer{}, err
 		}
 	}
-	open := patra.RequestOpen{RequestID: rand.Text(), Kind: kind, GateKey: g.key, Cost: 1, Waited: g.wait.Microseconds(), AcquiredAt: g.at}
+	open := patra.RequestOpen{RequestID: rand.Text(), Kind: kind, GateKey: g.key, Cost: int64(t.cost), Waited: g.wait.Microseconds(), AcquiredAt: g.at}
 	id, err := w.rows.OpenRequest(ctx, patra.InstantOf(time.Now()), open)
 	if err != nil {
 		return answer{}, err
 	}
-	got, err := send(open.RequestID)
+	got, err := send(open.RequestID, p)
 	if failed, ok := errors.AsType[*failedPage](err); ok {
 		got.exchange = failed.exchange
 	}
@@ -196,7 +192,7 @@ func (w wire) rest(ctx context.Context, spec *source.Spec, failed *failedPage, n
 	if failed.fault.Code != patra.CodeRateLimited && failed.retryAfter == 0 {
 		return wait, nil
 	}
-	return wait, w.gate.Cooldown(ctx, w.limit(spec).Key, wait)
+	return wait, w.gate.Cooldown(ctx, w.toll(spec).Key, wait)
 }
 
 // failed makes a failed page of an answer and what is wrong with it. Every fault of a provider comes through here, so

@@ -26,12 +26,14 @@ const (
 
 // desk is where the callers of one process get the grants of one key.
 type desk struct {
-	limit
-	pace   Pace
-	ahead  bool
-	asking atomic.Int64
-	queued atomic.Bool   // the last grants had to wait for others
-	turn   chan struct{} // held by who hands out or refills
+	patra.RateLimit
+	cost    int
+	pace    Pace
+	ahead   bool
+	process string // who we are among those who share the rows
+	asking  atomic.Int64
+	queued  atomic.Bool   // the last grants had to wait for others
+	turn    chan struct{} // held by who hands out or refills
 
 	mu     sync.Mutex
 	lease  []time.Time   // moments that are paid for, in order
@@ -45,24 +47,44 @@ func (d *desk) patience() time.Duration { return d.pace.Patience() }
 // charge takes grants from the state: one for each who asks now, and one more for each who is likely to come while it is
 // good.
 func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, patra.RateState) {
-	is.Limit, is.Burst = milli(d.perSecond), d.burst
+	is.Limit, is.Burst = milli(d.PerSecond), d.Burst
 	rate, burst := d.pace.PerSecond, d.pace.Burst
-	if t := is.Tempo.Rate; t > 0 && t < is.Limit {
+	if now := is.Rate(); now < float64(is.Limit)/1000 {
 		// While we are to be slow there are no bursts either: they would be longer than at the usual rate.
-		rate, burst = min(rate, float64(t)/1000), 1
+		rate, burst = min(rate, now), 1
 	}
 	from := max(now.Add(d.early()), is.Cooldown)
 	wanted, gap := int(max(1, min(d.asking.Load(), leaseMost))), d.gap()
+	if d.crowded(now, &is) {
+		gap = 0 // whoever took more than is asked for would take it from others
+	}
 	var all []patra.Instant
 	for {
-		at, next := Grant(is.Arrival, from, rate, burst)
+		at, next := Grant(is.Arrival, from, rate, burst, d.cost)
 		if n := len(all); n >= wanted && !d.useful(at-now, at-all[0], n, gap*time.Duration(n-wanted+1)) {
 			break
 		}
 		all, is.Arrival = append(all, at), next
 	}
-	d.queued.Store(all[0] > from+interval(rate))
+	d.queued.Store(all[0] > from+patra.Instant(d.cost)*interval(rate))
 	return all, is
+}
+
+// crowd is how long after another process charged grants are still not taken ahead.
+const crowd = 5 * time.Second
+
+// crowded reports whether other processes ask under the same key, and writes down that we do.
+func (d *desk) crowded(now patra.Instant, is *patra.RateState) bool {
+	if !d.ahead {
+		return false
+	}
+	if is.By != d.process {
+		if is.By != "" {
+			is.ByNew = now
+		}
+		is.By = d.process
+	}
+	return is.ByNew > 0 && now < is.ByNew.Add(crowd)
 }
 
 // useful reports whether a grant that nobody has asked for is likely to be used: whoever comes for it after so much time

@@ -15,10 +15,10 @@ func interval(perSecond float64) patra.Instant {
 }
 
 // Grant is the rate rule (the generic cell rate algorithm, which is a token bucket with one number of state). In
-// any stretch of time T there are at most burst + perSecond*T grants.
-func Grant(arrival, now patra.Instant, perSecond float64, burst int) (at, next patra.Instant) {
+// any stretch of time T the grants cost at most burst + perSecond*T, or one of them alone more than the burst.
+func Grant(arrival, now patra.Instant, perSecond float64, burst, cost int) (at, next patra.Instant) {
 	every := interval(perSecond)
-	next = max(arrival, now) + every
+	next = max(arrival, now) + patra.Instant(cost)*every
 	at = max(now, next-patra.Instant(burst)*every)
 	return at, next
 }

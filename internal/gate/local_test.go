@@ -48,7 +48,7 @@ type (
 	slack struct{ *gate.Local } // half of what is permitted
 )
 
-func (g patient) Patience(p float64, b int) time.Duration { return 3 * g.Local.Patience(p, b) }
+func (g patient) Patience(l patra.RateLimit) time.Duration { return 3 * g.Local.Patience(l) }
 
 func (g forgetful) Cooldown(_ context.Context, _ string, wait time.Duration) error {
 	*g.until = time.Now().Add(wait)
@@ -61,18 +61,21 @@ func (g forgetful) Remaining(context.Context, string) (time.Duration, error) {
 
 func (g blind) Cooldown(context.Context, string, time.Duration) error { return nil }
 
-func (g joint) Reserve(ctx context.Context, _ string, p float64, b int) (time.Duration, error) {
-	return g.Local.Reserve(ctx, "", p, b)
+func (g joint) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error) {
+	l.Key = ""
+	return g.Local.Reserve(ctx, l, cost)
 }
 
-func (g deaf) Report(context.Context, string, int, time.Duration) error { return nil }
+func (g deaf) Report(context.Context, patra.RateLimit, patra.RateAnswer) error { return nil }
 
-func (g bold) Reserve(ctx context.Context, key string, p float64, b int) (time.Duration, error) {
-	return g.Local.Reserve(ctx, key, p*1.1, b+1)
+func (g bold) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error) {
+	l.PerSecond, l.Burst = l.PerSecond*1.1, l.Burst+1
+	return g.Local.Reserve(ctx, l, cost)
 }
 
-func (g slack) Reserve(ctx context.Context, key string, p float64, b int) (time.Duration, error) {
-	return g.Local.Reserve(ctx, key, p/2, b)
+func (g slack) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error) {
+	l.PerSecond /= 2
+	return g.Local.Reserve(ctx, l, cost)
 }
 
 // A suite that nobody saw fail proves nothing.
@@ -132,5 +135,3 @@ func (g crowded) Remaining(ctx context.Context, key string) (time.Duration, erro
 	<-time.After(left)
 	return 0, err
 }
-
-func (g crowded) Patience(p float64, b int) time.Duration { return g.Local.Patience(p, b) }

@@ -26,19 +26,21 @@ const (
 )
 
 // PaceOf is the pace for a limit. If grants keep to it and no request comes more than Slack after its grant, then in any
-// stretch of time T at most burst + perSecond*T requests come: of burst+1 requests the first and the last are granted
-// (burst+1-Burst) intervals apart, and lateness takes no more of that than leaves a whole one of the provider's.
-func PaceOf(perSecond float64, burst int) Pace {
-	every := float64(patra.Second) / perSecond
-	p := Pace{PerSecond: perSecond * headroom, Burst: burst}
+// stretch of time T requests that cost at most burst + perSecond*T come: if those after the first cost one more than the
+// burst leaves, the first and the last are granted (burst+1-Burst) intervals apart, and lateness takes no more of that than
+// leaves a whole one of the provider's. What the heaviest request costs must fit into the burst that is left.
+func PaceOf(l patra.RateLimit) Pace {
+	heaviest := max(l.Heaviest, 1)
+	every := float64(patra.Second) / l.PerSecond
+	p := Pace{PerSecond: l.PerSecond * headroom, Burst: l.Burst}
 	kept := 0
-	if burst > 1 {
-		kept = min(burst-1, max(1, int(math.Ceil(min(perSecond, 1e6)*cushion))))
+	if l.Burst > heaviest {
+		kept = min(l.Burst-heaviest, max(1, int(math.Ceil(min(l.PerSecond, 1e6)*cushion))))
 		p.Burst -= kept
 	} else {
 		p.PerSecond = float64(patra.Second) / (every + max(every*loneShare, min(loneLeast, every*loneMost)))
 	}
-	slack := patra.Instant(kept+1)*interval(p.PerSecond) - interval(perSecond)
+	slack := patra.Instant(kept+1)*interval(p.PerSecond) - interval(l.PerSecond)
 	p.Slack = time.Duration(min(slack, maxInterval)) * time.Microsecond
 	return p
 }

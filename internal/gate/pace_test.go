@@ -16,13 +16,13 @@ import (
 func TestRequestsThatAreLateByNoMoreThanTheSlackKeepTheLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		perSecond, burst := rapid.Float64Range(0.01, 1000).Draw(t, "per second"), rapid.IntRange(1, 40).Draw(t, "burst")
-		pace := gate.PaceOf(perSecond, burst)
+		pace := gate.PaceOf(patra.RateLimit{PerSecond: perSecond, Burst: burst})
 		now, arrival := patra.Instant(0), patra.Instant(0)
 		var seen []patra.Instant
 		for range rapid.IntRange(burst, 4*burst+20).Draw(t, "requests") {
 			now += patra.Instant(rapid.Float64Range(0, 1.2).Draw(t, "gap") * float64(patra.Second) / perSecond)
 			var at patra.Instant
-			at, arrival = gate.Grant(arrival, now, pace.PerSecond, pace.Burst)
+			at, arrival = gate.Grant(arrival, now, pace.PerSecond, pace.Burst, 1)
 			late := rapid.SampledFrom([]time.Duration{0, 0, pace.Slack / 2, pace.Slack}).Draw(t, "late")
 			seen = append(seen, at.Add(late))
 		}
@@ -38,12 +38,12 @@ func TestTheSlackIsNoLargerThanItMayBe(t *testing.T) {
 		perSecond float64
 		burst     int
 	}{{1, 1}, {3, 3}, {20, 5}, {50, 20}} {
-		pace := gate.PaceOf(l.perSecond, l.burst)
+		pace := gate.PaceOf(patra.RateLimit{PerSecond: l.perSecond, Burst: l.burst})
 		var seen []patra.Instant
 		arrival := patra.Instant(0)
 		for n := range 3 * l.burst * 10 {
 			var at patra.Instant
-			at, arrival = gate.Grant(arrival, 0, pace.PerSecond, pace.Burst)
+			at, arrival = gate.Grant(arrival, 0, pace.PerSecond, pace.Burst, 1)
 			if n < l.burst {
 				at = max(at, patra.Instant(pace.Slack/time.Microsecond)*11/10)
 			}
@@ -58,7 +58,7 @@ func TestTheSlackIsNoLargerThanItMayBe(t *testing.T) {
 func TestAPaceUsesNearlyAllThatIsPermitted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		perSecond, burst := rapid.Float64Range(0.01, 1000).Draw(t, "per second"), rapid.IntRange(1, 40).Draw(t, "burst")
-		pace := gate.PaceOf(perSecond, burst)
+		pace := gate.PaceOf(patra.RateLimit{PerSecond: perSecond, Burst: burst})
 		least := 0.99
 		switch {
 		case burst == 1 && perSecond > 3:

@@ -81,7 +81,7 @@ func play(url string) error {
 
 func playOne(ctx context.Context, g *gate.Shared) error {
 	for {
-		wait, err := g.Reserve(ctx, "source", playPerSecond, playBurst)
+		wait, err := g.Reserve(ctx, patra.RateLimit{Key: "source", PerSecond: playPerSecond, Burst: playBurst}, 1)
 		if err != nil {
 			return err
 		}
@@ -98,7 +98,7 @@ func playOne(ctx context.Context, g *gate.Shared) error {
 		if left > 0 {
 			continue
 		}
-		if now := time.Now(); now.Sub(at) <= g.Patience(playPerSecond, playBurst) {
+		if now := time.Now(); now.Sub(at) <= g.Patience(patra.RateLimit{PerSecond: playPerSecond, Burst: playBurst}) {
 			fmt.Printf("%d\n", now.UnixMicro()) // one write, so that a kill leaves no half of it
 		}
 	}

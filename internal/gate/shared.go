@@ -2,6 +2,7 @@ package gate
 
 import (
 	"context"
+	"crypto/rand"
 	"math"
 	"sync"
 	"time"
@@ -12,37 +13,36 @@ import (
 // Shared is a gate whose state is kept in rows, so that all processes with the same rows have one gate. It is safe for
 // concurrent use.
 type Shared struct {
-	rows  Rows
-	ahead bool // grants may be taken before somebody asks for them
+	rows    Rows
+	ahead   bool   // grants may be taken before somebody asks for them
+	process string // who we are among those who share the rows
 
-	mu    sync.Mutex
-	desks map[limit]*desk
-	slow  map[string]time.Time // keys that are below their limit, and when an answer was last counted for them
+	mu     sync.Mutex
+	desks  map[line]*desk
+	slow   map[string]time.Time // keys that are below their limit, and when an answer was last counted for them
+	narrow map[string]int       // how many requests on their way providers want, as far as we know
 }
 
-// limit is what a caller says about a key.
-type limit struct {
-	key       string
-	perSecond float64
-	burst     int
+// line is where requests of one cost queue at one limit.
+type line struct {
+	patra.RateLimit
+	cost int
 }
 
 // NewShared makes the gate of one process over rows that others use too.
 func NewShared(rows Rows) *Shared { return newShared(rows, true) }
 
 func newShared(rows Rows, ahead bool) *Shared {
-	return &Shared{rows: rows, ahead: ahead, desks: map[limit]*desk{}, slow: map[string]time.Time{}}
+	return &Shared{rows: rows, ahead: ahead, process: rand.Text(), desks: map[line]*desk{}, slow: map[string]time.Time{}, narrow: map[string]int{}}
 }
 
 // Patience is how much later than its moment a grant may be used.
-func (g *Shared) Patience(perSecond float64, burst int) time.Duration {
-	return PaceOf(perSecond, burst).Patience()
-}
+func (g *Shared) Patience(l patra.RateLimit) time.Duration { return PaceOf(l).Patience() }
 
-// Reserve charges one request to the key and tells how long to wait before it may be sent. If it took long to be heard,
+// Reserve charges one request to the limit and tells how long to wait before it may be sent. If it took long to be heard,
 // the moment may have passed already; then the wait is negative.
-func (g *Shared) Reserve(ctx context.Context, key string, perSecond float64, burst int) (time.Duration, error) {
-	d := g.desk(limit{key, perSecond, burst})
+func (g *Shared) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error) {
+	d := g.desk(line{l, max(cost, 1)})
 	d.asking.Add(1)
 	defer d.asking.Add(-1)
 	select {
@@ -70,7 +70,7 @@ func (g *Shared) refill(ctx context.Context, d *desk) (time.Time, error) {
 		var lease []time.Time
 		var took time.Duration
 		var read time.Time
-		err := g.rows.TurnGate(ctx, d.key, func(now patra.Instant, reading time.Duration, was patra.RateState) patra.RateState {
+		err := g.rows.TurnGate(ctx, d.Key, func(now patra.Instant, reading time.Duration, was patra.RateState) patra.RateState {
 			read, took = time.Now(), reading
 			var at []patra.Instant
 			at, was = d.charge(now, was)
@@ -78,7 +78,8 @@ func (g *Shared) refill(ctx context.Context, d *desk) (time.Time, error) {
 			for _, m := range at {
 				lease = append(lease, read.Add(time.Duration(m-now)*time.Microsecond))
 			}
-			g.noteTempo(d.key, was.Tempo)
+			g.noteTempo(d.Key, was.Tempo)
+			g.noteSlots(d.Key, was.ToldConcurrency)
 			return was
 		})
 		if err != nil {
@@ -128,7 +129,8 @@ const (
 
 // Report tells how the provider answered, and how long it wants to be left alone. A refusal slows everybody down, and
 // answers after it bring the tempo back.
-func (g *Shared) Report(ctx context.Context, key string, status int, wait time.Duration) error {
+func (g *Shared) Report(ctx context.Context, l patra.RateLimit, a patra.RateAnswer) error {
+	key, status, wait := l.Key, a.Status, a.RetryAfter
 	refused := status == statusTooMany || status == statusUnavailable
 	if !refused && (status != statusOK || !g.counts(key)) {
 		return nil
@@ -170,12 +172,12 @@ func (g *Shared) noteTempo(key string, t patra.Tempo) {
 	}
 }
 
-func (g *Shared) desk(l limit) *desk {
+func (g *Shared) desk(l line) *desk {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	d, ok := g.desks[l]
 	if !ok {
-		d = &desk{limit: l, pace: PaceOf(l.perSecond, l.burst), ahead: g.ahead, turn: make(chan struct{}, 1)}
+		d = &desk{RateLimit: l.RateLimit, cost: l.cost, pace: PaceOf(l.RateLimit), ahead: g.ahead, process: g.process, turn: make(chan struct{}, 1)}
 		g.desks[l] = d
 	}
 	return d
@@ -186,7 +188,7 @@ func (g *Shared) void(key string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for l, d := range g.desks {
-		if l.key == key {
+		if l.Key == key {
 			d.clear()
 		}
 	}

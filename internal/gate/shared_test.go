@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"patra"
 	"patra/internal/gate"
 	"patra/internal/gate/gatetest"
 	"patra/internal/store"
@@ -50,7 +51,7 @@ func TestAGateThatCannotWriteGrantsNothing(t *testing.T) {
 		g := gate.NewShared(s)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
-		if wait, err := g.Reserve(ctx, "source", 10, 1); err == nil { // there is no table
+		if wait, err := g.Reserve(ctx, patra.RateLimit{Key: "source", PerSecond: 10, Burst: 1}, 1); err == nil { // there is no table
 			t.Errorf("granted after %s", wait)
 		}
 		if left, err := g.Remaining(ctx, "source"); err == nil {
@@ -59,7 +60,7 @@ func TestAGateThatCannotWriteGrantsNothing(t *testing.T) {
 		if err := g.Cooldown(ctx, "source", time.Second); err == nil {
 			t.Error("a cooldown was begun")
 		}
-		if err := g.Report(ctx, "source", 429, time.Second); err == nil {
+		if err := g.Report(ctx, patra.RateLimit{Key: "source"}, patra.RateAnswer{Status: 429, RetryAfter: time.Second}); err == nil {
 			t.Error("a refusal was kept")
 		}
 	})
@@ -70,13 +71,13 @@ func TestAnAnswerCostsNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		rows := &counted{Rows: e.Open(t)}
 		g := gate.NewShared(rows)
-		if _, err := g.Reserve(t.Context(), "source", 1000, 100); err != nil {
+		if _, err := g.Reserve(t.Context(), patra.RateLimit{Key: "source", PerSecond: 1000, Burst: 100}, 1); err != nil {
 			t.Fatal(err)
 		}
 		answers := func() int {
 			before := rows.turns
 			for range 100 {
-				if err := g.Report(t.Context(), "source", 200, 0); err != nil {
+				if err := g.Report(t.Context(), patra.RateLimit{Key: "source"}, patra.RateAnswer{Status: 200}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -85,7 +86,7 @@ func TestAnAnswerCostsNothing(t *testing.T) {
 		if n := answers(); n != 0 {
 			t.Errorf("100 answers were written %d times", n)
 		}
-		if err := g.Report(t.Context(), "source", 503, 0); err != nil {
+		if err := g.Report(t.Context(), patra.RateLimit{Key: "source"}, patra.RateAnswer{Status: 503}); err != nil {
 			t.Fatal(err)
 		}
 		if n := answers(); n == 0 || n > 8 {

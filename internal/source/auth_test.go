@@ -152,14 +152,14 @@ func TestAnEndpointMaySayItselfWhoWeAre(t *testing.T) {
 
 func TestTheLimitOfAKeyIsItsOwn(t *testing.T) {
 	keyed := authSpec(t, "auth: {type: BEARER, secret: a, rate: {perSecond: 9}}", "")
-	if got, want := keyed.Limit(true), (source.Limit{Key: "locked#a", PerSecond: 9, Burst: 2}); got != want {
+	if got, want := keyed.Limit(true, ""), (patra.RateLimit{Key: "locked#a", PerSecond: 9, Burst: 2}); got != want {
 		t.Errorf("%+v", got)
 	}
-	plain := source.Limit{Key: "locked", PerSecond: 2, Burst: 2}
-	if got := keyed.Limit(false); got != plain {
+	plain := patra.RateLimit{Key: "locked", PerSecond: 2, Burst: 2}
+	if got := keyed.Limit(false, ""); got != plain {
 		t.Errorf("%+v", got)
 	}
-	if got := authSpec(t, "auth: {type: BEARER, secret: a}", "").Limit(true); got != plain { // the address is limited, whoever asks
+	if got := authSpec(t, "auth: {type: BEARER, secret: a}", "").Limit(true, ""); got != plain { // the address is limited, whoever asks
 		t.Errorf("%+v", got)
 	}
 	has := func(string) (bool, error) { return true, nil }

@@ -56,13 +56,6 @@ type Timeout struct {
 	Total   Duration `yaml:"total" json:"total,omitzero"`
 }
 
-// Rate is what the provider permits.
-type Rate struct {
-	PerSecond float64 `yaml:"perSecond" json:"perSecond,omitempty"`
-	Burst     int     `yaml:"burst" json:"burst,omitempty"`
-	Quota     Quota   `yaml:"quota" json:"quota,omitzero"`
-}
-
 // Retry is how patiently one page is asked for.
 type Retry struct {
 	MaxAttempts int     `yaml:"maxAttempts" json:"maxAttempts,omitempty"`

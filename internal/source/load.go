@@ -175,8 +175,6 @@ func validate(doc *strictyaml.Document, f *File) patra.Problems {
 
 // blocks checks settings as they are after merging, and that nobody wrote a zero, which would count as not written.
 func (c *checker) blocks(at string, own, d Blocks, params map[string]Parameter) {
-	c.notZero(at+".rate.perSecond", own.Rate.PerSecond == 0)
-	c.notZero(at+".rate.burst", own.Rate.Burst == 0)
 	c.notZero(at+".http.maxBody", own.HTTP.MaxBody == 0)
 	c.notZero(at+".retry.maxAttempts", own.Retry.MaxAttempts == 0)
 	c.notZero(at+".breaker.failures", own.Breaker.Failures == 0)
@@ -194,10 +192,8 @@ func (c *checker) blocks(at string, own, d Blocks, params map[string]Parameter) 
 	c.auth(at+".auth", d.Auth, params)
 	c.positive(at+".http.timeout", d.HTTP.Timeout.Total >= d.HTTP.Timeout.Read, "the total time-out is at least as long as the one for reading")
 	c.positive(at+".http.maxBody", d.HTTP.MaxBody > 0 && d.HTTP.MaxBody <= 1<<30, "maxBody is between 1 byte and 1 GiB")
-	c.positive(at+".rate.perSecond", d.Rate.PerSecond > 0, "perSecond is more than 0")
-	c.positive(at+".rate.burst", d.Rate.Burst >= 1, "burst is at least 1")
+	c.rate(at+".rate", own.Rate, d.Rate)
 	c.positive(at+".retry.maxAttempts", d.Retry.MaxAttempts >= 1 && d.Retry.MaxAttempts <= 100, "maxAttempts counts the first attempt too and is between 1 and 100")
-	c.quota(at+".rate.quota", d.Rate.Quota)
 	c.breaker(at+".breaker", d.Breaker)
 	b := d.Retry.Backoff
 	c.positive(at+".retry.backoff", b.Initial > 0 && b.Max >= b.Initial && b.Factor >= 1 && b.Jitter >= 0 && b.Jitter <= 1,

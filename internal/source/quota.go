@@ -4,14 +4,44 @@ import (
 	"fmt"
 	"regexp"
 	"strconv"
+	"time"
+
+	"patra"
 )
 
 // Quota is how much the provider permits in a longer time than a second; 0 is no limit. A part of it is kept in reserve,
 // so that a harvest never locks out the people who share the address or the key.
 type Quota struct {
-	Daily   int64    `yaml:"daily" json:"daily,omitempty"`
-	Hourly  int64    `yaml:"hourly" json:"hourly,omitempty"`
-	Reserve *Percent `yaml:"reserve" json:"reserve,omitempty"`
+	Daily   int64     `yaml:"daily" json:"daily,omitempty"`
+	Hourly  int64     `yaml:"hourly" json:"hourly,omitempty"`
+	Monthly int64     `yaml:"monthly" json:"monthly,omitempty"`
+	Reserve *Percent  `yaml:"reserve" json:"reserve,omitempty"`
+	Zone    string    `yaml:"zone" json:"zone,omitempty"` // where its days begin; empty is UTC
+	Skew    *Duration `yaml:"skew" json:"skew,omitempty"` // how far its clock may be from ours
+
+	Headers QuotaHeaders `yaml:"headers" json:"headers,omitzero"`
+}
+
+// QuotaHeaders are the names of the headers in which the provider tells what is left of its quota.
+type QuotaHeaders struct {
+	Remaining string `yaml:"remaining" json:"remaining,omitempty"`
+	Reset     string `yaml:"reset" json:"reset,omitempty"`
+	ResetIs   string `yaml:"resetIs" json:"resetIs,omitempty"` // EPOCH or SECONDS
+}
+
+// usualSkew is how far a provider's clock may be from ours, where a source does not say.
+const usualSkew = 5 * time.Minute
+
+// limit is the quota as the gate counts it.
+func (q Quota) limit() patra.QuotaLimit {
+	l := patra.QuotaLimit{Hourly: q.Hourly, Daily: q.Daily, Monthly: q.Monthly, Zone: q.Zone, Skew: usualSkew, Reserve: int(q.Kept())}
+	if l.IsZero() {
+		return patra.QuotaLimit{}
+	}
+	if q.Skew != nil {
+		l.Skew = time.Duration(*q.Skew)
+	}
+	return l
 }
 
 // usualReserve is kept by a source that does not say how much.
@@ -55,7 +85,17 @@ func (p Percent) MarshalText() ([]byte, error) { return []byte(strconv.Itoa(int(
 func (c *checker) quota(at string, q Quota) {
 	c.positive(at+".daily", q.Daily >= 0, "daily is the number of requests a day")
 	c.positive(at+".hourly", q.Hourly >= 0, "hourly is the number of requests an hour")
-	if q.Reserve != nil && q.Daily == 0 && q.Hourly == 0 {
-		c.add(at+".reserve", "CONFLICT", "there is nothing of which a reserve could be kept", "write daily or hourly beside it")
+	c.positive(at+".monthly", q.Monthly >= 0, "monthly is the number of requests a month")
+	if q.Reserve != nil && q.limit().IsZero() {
+		c.add(at+".reserve", "CONFLICT", "there is nothing of which a reserve could be kept", "write hourly, daily or monthly beside it")
+	}
+	if _, err := time.LoadLocation(q.Zone); err != nil {
+		c.add(at+".zone", "BAD_VALUE", fmt.Sprintf("%q is not a time zone", q.Zone), "write one such as America/New_York, or leave it out for UTC")
+	}
+	if q.Skew != nil {
+		c.positive(at+".skew", *q.Skew >= 0 && time.Duration(*q.Skew) <= 30*time.Minute, "skew is between 0s and 30m")
+	}
+	if q.Headers.Reset != "" {
+		c.oneOf(at+".headers.resetIs", q.Headers.ResetIs, resetEpoch, resetSeconds)
 	}
 }

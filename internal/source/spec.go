@@ -70,6 +70,7 @@ func Compile(f *File, o Options) (*Spec, error) {
 		s.Mapping = e.Mapping
 	}
 	s.Auth = s.Auth.tidy()
+	s.Rate.Heaviest = f.heaviest(s.Rate)
 	s.Request.Method = cmp.Or(s.Request.Method, "GET")
 	s.Request.Send = cmp.Or(s.Request.Send, sendQuery)
 	s.Response.NoID = cmp.Or(s.Response.NoID, "QUARANTINE")

@@ -13,7 +13,7 @@ func (s *Spec) Tariff(have func(name string) (bool, error)) patra.Tariff {
 	t := patra.Tariff{
 		PageSize:   int64(s.Pagination.PageSize),
 		EndPage:    slices.Contains(end, patra.EndEmptyPage) && !slices.Contains(end, patra.EndShortPage),
-		PerSecond:  s.Limit(s.Auth.complete(have)).PerSecond,
+		PerSecond:  s.Limit(s.Auth.complete(have), "").PerSecond,
 		DailyQuota: s.Rate.Quota.Daily,
 		Usable:     s.Rate.Quota.Daily - s.Rate.Quota.Kept().Of(s.Rate.Quota.Daily),
 	}

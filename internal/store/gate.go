@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"errors"
 	"time"
 
@@ -14,12 +15,12 @@ var (
 	insertGate = stmt{"insert_gate", `INSERT INTO ing_rate_gate
 		(gate_key, rate_milli, burst, arrival_at, cooldown_until, aimd_milli, ceiling_milli, adapted_at, refused_at, skew, version, created_at)
 		VALUES (?, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, {now})`}
-	selectGate = stmt{"select_gate", `SELECT rate_milli, burst, arrival_at, cooldown_until, aimd_milli, ceiling_milli, adapted_at, refused_at, {now}
+	selectGate = stmt{"select_gate", `SELECT rate_milli, burst, arrival_at, cooldown_until, aimd_milli, ceiling_milli, adapted_at, refused_at, notes, {now}
 		FROM ing_rate_gate WHERE gate_key = ?`}
-	selectGates = stmt{"select_gates", `SELECT gate_key, rate_milli, burst, arrival_at, cooldown_until, aimd_milli, ceiling_milli, adapted_at, refused_at, {now}
+	selectGates = stmt{"select_gates", `SELECT gate_key, rate_milli, burst, arrival_at, cooldown_until, aimd_milli, ceiling_milli, adapted_at, refused_at, notes, {now}
 		FROM ing_rate_gate WHERE gate_key = ? OR (gate_key > ? AND gate_key < ?) ORDER BY gate_key`}
 	updateGate = stmt{"update_gate", `UPDATE ing_rate_gate
-		SET rate_milli = ?, burst = ?, arrival_at = ?, cooldown_until = ?, aimd_milli = ?, ceiling_milli = ?, adapted_at = ?, refused_at = ? WHERE gate_key = ?`}
+		SET rate_milli = ?, burst = ?, arrival_at = ?, cooldown_until = ?, aimd_milli = ?, ceiling_milli = ?, adapted_at = ?, refused_at = ?, notes = ? WHERE gate_key = ?`}
 )
 
 // TurnGate changes the state of one key in one transaction. turn gets the database's clock, read after the row was
@@ -39,7 +40,11 @@ func (s *Store) TurnGate(ctx context.Context, key string, turn func(now patra.In
 			return errors.New("the row of the gate is gone")
 		}
 		is := turn(now, time.Since(asked), was)
-		n, err := t.exec(updateGate, is.Limit, is.Burst, is.Arrival, is.Cooldown, is.Tempo.Rate, is.Tempo.Ceiling, is.Tempo.AdaptedAt, is.Tempo.RefusedAt, key)
+		notes, err := noted(is.RateNotes)
+		if err != nil {
+			return err
+		}
+		n, err := t.exec(updateGate, is.Limit, is.Burst, is.Arrival, is.Cooldown, is.Tempo.Rate, is.Tempo.Ceiling, is.Tempo.AdaptedAt, is.Tempo.RefusedAt, notes, key)
 		if err == nil && n != 1 {
 			err = errors.New("the row of the gate is gone")
 		}
@@ -67,15 +72,32 @@ func (s *Store) GateState(ctx context.Context, key string) (state patra.RateStat
 }
 
 func (t *tx) gate(key string) (is patra.RateState, now patra.Instant, ok bool, err error) {
-	ok, err = t.one(selectGate, []any{key}, &is.Limit, &is.Burst, &is.Arrival, &is.Cooldown, &is.Tempo.Rate, &is.Tempo.Ceiling, &is.Tempo.AdaptedAt, &is.Tempo.RefusedAt, &now)
+	var notes json.RawMessage
+	ok, err = t.one(selectGate, []any{key}, &is.Limit, &is.Burst, &is.Arrival, &is.Cooldown, &is.Tempo.Rate, &is.Tempo.Ceiling, &is.Tempo.AdaptedAt, &is.Tempo.RefusedAt, jsonInto{&notes}, &now)
+	if err == nil && len(notes) > 0 {
+		err = json.Unmarshal(notes, &is.RateNotes)
+	}
 	return is, now, ok, err
+}
+
+// noted is what is stored of notes: nothing where there are none.
+func noted(n patra.RateNotes) (any, error) {
+	text, err := json.Marshal(n)
+	if err != nil || string(text) == "{}" {
+		return nil, err
+	}
+	return string(text), nil
 }
 
 // Gates reads the keys of a source, those of its credentials included, and the database's clock.
 func (s *Store) Gates(ctx context.Context, source string) (all []patra.KeyedRate, now patra.Instant, err error) {
 	err = s.read(ctx).rows(selectGates, func(r *sql.Rows) error {
 		var k patra.KeyedRate
-		err := r.Scan(textInto{&k.Key}, &k.Limit, &k.Burst, &k.Arrival, &k.Cooldown, &k.Tempo.Rate, &k.Tempo.Ceiling, &k.Tempo.AdaptedAt, &k.Tempo.RefusedAt, &now)
+		var notes json.RawMessage
+		err := r.Scan(textInto{&k.Key}, &k.Limit, &k.Burst, &k.Arrival, &k.Cooldown, &k.Tempo.Rate, &k.Tempo.Ceiling, &k.Tempo.AdaptedAt, &k.Tempo.RefusedAt, jsonInto{&notes}, &now)
+		if err == nil && len(notes) > 0 {
+			err = json.Unmarshal(notes, &k.RateNotes)
+		}
 		all = append(all, k)
 		return err
 	}, source, source+"#", source+"$") // a credential's key is SOURCE#NAME

@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"patra"
 )
 
 // cooldowns: two processes send and ask for cooldowns, in any order.
@@ -82,11 +84,11 @@ func keys(t testing.TB, k Kind) error {
 	if err := g.Cooldown(ctx, "a", time.Hour); err != nil {
 		return err
 	}
-	if err := g.Report(ctx, "a", 429, time.Hour); err != nil {
+	if err := g.Report(ctx, patra.RateLimit{Key: "a"}, patra.RateAnswer{Status: 429, RetryAfter: time.Hour}); err != nil {
 		return err
 	}
 	for _, key := range []string{"b", "c"} {
-		wait, err := g.Reserve(ctx, key, 0.1, 1)
+		wait, err := g.Reserve(ctx, limit{0.1, 1}.at(key), 1)
 		if err != nil || wait > time.Second {
 			return fmt.Errorf("%s must wait for %s, %w", key, wait, err)
 		}
@@ -94,7 +96,7 @@ func keys(t testing.TB, k Kind) error {
 			return fmt.Errorf("%s cools down for %s, %w", key, left, err)
 		}
 	}
-	if wait, err := g.Reserve(ctx, "a", 0.1, 1); err != nil || wait < 59*time.Minute {
+	if wait, err := g.Reserve(ctx, limit{0.1, 1}.at("a"), 1); err != nil || wait < 59*time.Minute {
 		return fmt.Errorf("a is granted after %s, %w", wait, err)
 	}
 	return nil
@@ -107,11 +109,11 @@ func restart(t testing.TB, k Kind) error {
 	}
 	ctx, enter := context.Background(), k.Fresh(t)
 	for range 3 {
-		if _, err := enter().Reserve(ctx, "source", 0.1, 1); err != nil {
+		if _, err := enter().Reserve(ctx, limit{0.1, 1}.at("source"), 1); err != nil {
 			return err
 		}
 	}
-	if wait, err := enter().Reserve(ctx, "source", 0.1, 1); err != nil || wait < 30*time.Second {
+	if wait, err := enter().Reserve(ctx, limit{0.1, 1}.at("source"), 1); err != nil || wait < 30*time.Second {
 		return fmt.Errorf("the fourth request is granted after %s, %w", wait, err)
 	}
 	if err := enter().Cooldown(ctx, "source", time.Hour); err != nil {
@@ -135,7 +137,7 @@ func tempo(t testing.TB, k Kind) error {
 				return 0, err
 			}
 			if answered {
-				if err := second.Report(ctx, "source", 200, 0); err != nil {
+				if err := second.Report(ctx, patra.RateLimit{Key: "source"}, patra.RateAnswer{Status: 200}); err != nil {
 					return 0, err
 				}
 			}
@@ -146,7 +148,7 @@ func tempo(t testing.TB, k Kind) error {
 		return err
 	}
 	for range 5 { // all that were on their way are refused; that is one sign
-		if err := first.Report(ctx, "source", 429, time.Second); err != nil {
+		if err := first.Report(ctx, patra.RateLimit{Key: "source"}, patra.RateAnswer{Status: 429, RetryAfter: time.Second}); err != nil {
 			return err
 		}
 	}

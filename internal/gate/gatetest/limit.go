@@ -7,6 +7,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"patra"
 )
 
 // limit is what a provider permits.
@@ -16,6 +18,11 @@ type limit struct {
 }
 
 var limits = []limit{{1, 1}, {0.33, 1}, {0.1, 2}, {3, 3}, {10, 1}, {20, 5}, {50, 20}}
+
+// at is the limit under a key.
+func (l limit) at(key string) patra.RateLimit {
+	return patra.RateLimit{Key: key, PerSecond: l.perSecond, Burst: l.burst}
+}
 
 // String says the limit in words.
 func (l limit) String() string {

@@ -36,6 +36,8 @@ type process struct {
 	to *provider
 	// late is how much of the patience is used up before the request leaves: anything from nothing to all of it.
 	late *rand.Rand
+
+	cost, heaviest int // 0 is 1
 }
 
 // pause waits in simulated time.
@@ -49,13 +51,15 @@ func pause(d time.Duration) {
 func (p *process) send(key string) (time.Time, error) {
 	ctx := context.Background()
 	for {
-		wait, err := p.Reserve(ctx, key, p.perSecond, p.burst)
+		l := p.at(key)
+		l.Heaviest = p.heaviest
+		wait, err := p.Reserve(ctx, l, p.cost)
 		if err != nil {
 			return time.Time{}, err
 		}
 		at := time.Now().Add(wait)
 		pause(wait)
-		patience := p.Patience(p.perSecond, p.burst)
+		patience := p.Patience(l)
 		if patience <= 0 {
 			return at, fmt.Errorf("a grant at %v a second may be late by %s: nobody can be as punctual as that", p.perSecond, patience)
 		}
@@ -71,7 +75,9 @@ func (p *process) send(key string) (time.Time, error) {
 		}
 		if left == 0 {
 			now := time.Now()
-			p.to.note(now)
+			for range max(p.cost, 1) {
+				p.to.note(now)
+			}
 			return now, nil
 		}
 	}

@@ -9,15 +9,19 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"patra"
 )
 
 // Gate is what is tested.
 type Gate interface {
-	Reserve(ctx context.Context, key string, perSecond float64, burst int) (time.Duration, error)
-	Patience(perSecond float64, burst int) time.Duration
+	Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error)
+	Patience(l patra.RateLimit) time.Duration
 	Remaining(ctx context.Context, key string) (time.Duration, error)
 	Cooldown(ctx context.Context, key string, wait time.Duration) error
-	Report(ctx context.Context, key string, status int, wait time.Duration) error
+	Enter(ctx context.Context, l patra.RateLimit, e patra.Entry) (wait time.Duration, err error)
+	Leave(ctx context.Context, l patra.RateLimit, id string) error
+	Report(ctx context.Context, l patra.RateLimit, a patra.RateAnswer) error
 }
 
 // Kind is a kind of gate. Fresh makes one without history; each call of what it returns is one more process at that gate.
@@ -45,6 +49,9 @@ func Cases() []Case {
 		Case{"a cooldown does not end in a crowd", crowd},
 		Case{"keys do not share a limit", keys},
 		Case{"what was charged is remembered by the next process", restart},
+		Case{"a request that costs more takes more of the rate", costs},
+		Case{"no more requests are on their way than there are slots, and a dead one frees its own", slots},
+		Case{"everybody gets the same share", shares},
 		Case{"a refusal slows everybody down, and answers bring the tempo back", tempo},
 	)
 }

@@ -173,7 +173,7 @@ func health(t *testing.T, e Engine) {
 	if now, err := w.Now(t.Context()); err != nil || now != w.Clock.Instant() {
 		t.Errorf("it is %s, %v", now, err)
 	}
-	if trouble, err := w.Troubles(t.Context()); err != nil || trouble != (patra.Troubles{}) {
+	if trouble, err := w.Troubles(t.Context()); err != nil || trouble != (patra.Troubles{Queued: 1}) {
 		t.Errorf("%+v, %v", trouble, err)
 	}
 	w.Clock.Move(time.Hour)

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"reflect"
 	"sync"
 	"testing"
 	"time"
@@ -17,6 +18,7 @@ func gateTurns(t *testing.T, e Engine) {
 		t.Fatal(err)
 	}
 	const processes, turns = 4, 20
+	notes := patra.RateNotes{Told: 7, Slots: []patra.Slot{{ID: "x", Until: 8}}, Loan: patra.Loan{Epoch: 9}}
 	var all sync.WaitGroup
 	for range processes {
 		s := e.Connect(t, url)
@@ -29,6 +31,7 @@ func gateTurns(t *testing.T, e Engine) {
 					is.Limit++
 					is.Burst, is.Arrival, is.Cooldown = 2, now, now+1
 					is.Tempo = patra.Tempo{Rate: 3, Ceiling: 4, AdaptedAt: 5, RefusedAt: 6}
+					is.RateNotes = notes
 					return is
 				})
 				if err != nil {
@@ -39,10 +42,10 @@ func gateTurns(t *testing.T, e Engine) {
 	}
 	all.Wait()
 	is, now, err := first.GateState(t.Context(), "a")
-	if err != nil || is.Limit != processes*turns || is.Arrival > now || is.Cooldown != is.Arrival+1 || is.Burst != 2 || is.Tempo != (patra.Tempo{Rate: 3, Ceiling: 4, AdaptedAt: 5, RefusedAt: 6}) {
+	if err != nil || is.Limit != processes*turns || is.Arrival > now || is.Cooldown != is.Arrival+1 || is.Burst != 2 || is.Tempo != (patra.Tempo{Rate: 3, Ceiling: 4, AdaptedAt: 5, RefusedAt: 6}) || !reflect.DeepEqual(is.RateNotes, notes) {
 		t.Errorf("%+v at %s, %v", is, now, err)
 	}
-	if is, _, err := first.GateState(t.Context(), "b"); err != nil || is != (patra.RateState{}) {
+	if is, _, err := first.GateState(t.Context(), "b"); err != nil || !reflect.DeepEqual(is, patra.RateState{}) {
 		t.Errorf("a key that nobody used is %+v, %v", is, err)
 	}
 	for _, key := range []string{"a#key", "ab", "a-b"} {

@@ -1,0 +1,77 @@
+package gate
+
+import (
+	"context"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	"patra"
+)
+
+const (
+	// slotRest is how long somebody waits before looking for a free slot again. What comes back frees one at any time, and
+	// nobody is told.
+	slotRest = 50 * time.Millisecond
+)
+
+// Enter takes a slot for a request that is about to leave, or tells how long to wait before asking again. The slot is
+// free again after Leave, or when its time is over: a process that died says nothing. Where nothing but the rate bounds
+// requests, it costs nothing.
+func (g *Shared) Enter(ctx context.Context, l patra.RateLimit, e patra.Entry) (wait time.Duration, err error) {
+	if !g.slotted(l) {
+		return 0, nil
+	}
+	err = g.rows.TurnGate(ctx, l.Key, func(now patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
+		wait = 0
+		var ok bool
+		if is.Slots, ok = Occupy(is.Slots, slots(l, is), patra.Slot{ID: e.ID, Until: now.Add(e.Lasts)}, now); !ok {
+			wait = slotRest + rand.N(slotRest)
+		}
+		g.noteSlots(l.Key, is.ToldConcurrency)
+		return is
+	})
+	return wait, err
+}
+
+// Leave frees the slot of a request that is back.
+func (g *Shared) Leave(ctx context.Context, l patra.RateLimit, id string) error {
+	if !g.slotted(l) {
+		return nil
+	}
+	return g.rows.TurnGate(ctx, l.Key, func(_ patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
+		is.Slots = slices.DeleteFunc(slices.Clone(is.Slots), func(s patra.Slot) bool { return s.ID == id })
+		return is
+	})
+}
+
+// slots is how many requests may be on their way: as many as the source and the provider agree on; 0 is any number.
+func slots(l patra.RateLimit, is patra.RateState) int {
+	if l.Concurrency == 0 || is.ToldConcurrency == 0 {
+		return max(l.Concurrency, is.ToldConcurrency)
+	}
+	return min(l.Concurrency, is.ToldConcurrency)
+}
+
+// Occupy takes one of so many slots, if one is free. Whoever has one already keeps it.
+func Occupy(taken []patra.Slot, of int, own patra.Slot, now patra.Instant) ([]patra.Slot, bool) {
+	taken = slices.DeleteFunc(slices.Clone(taken), func(s patra.Slot) bool { return s.ID == own.ID || s.Until <= now })
+	if of > 0 && len(taken) >= of {
+		return taken, false
+	}
+	return append(taken, own), true
+}
+
+// slotted reports whether requests of a limit are counted while they are on their way.
+func (g *Shared) slotted(l patra.RateLimit) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return l.Concurrency > 0 || g.narrow[l.Key] > 0
+}
+
+// noteSlots remembers how many requests on their way the provider wants.
+func (g *Shared) noteSlots(key string, told int) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.narrow[key] = told
+}
