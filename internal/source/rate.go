@@ -96,7 +96,6 @@ func (c *checker) rate(at string, own, r Rate) {
 	c.positive(at+".burst", r.Burst >= 1, "burst is at least 1")
 	c.positive(at+".concurrency", r.Concurrency >= 0, "concurrency is at least 1")
 	c.positive(at+".cost", r.Cost >= 0, "cost is at least 1")
-	c.positive(at+".warmup", r.Warmup >= 0, "warmup is a time, such as 30s")
 	if r.Cost > r.Burst {
 		c.add(at+".cost", "CONFLICT", fmt.Sprintf("one request costs %d, and only %d may be used at once", r.Cost, r.Burst), "make the burst at least as large")
 	}

@@ -1,0 +1,78 @@
+package source_test
+
+import (
+	"strings"
+	"testing"
+
+	"patra"
+	"patra/internal/source"
+)
+
+func rateSpec(t *testing.T, defaults, own string) (*source.Spec, error) {
+	t.Helper()
+	f, err := source.Load("locked.yaml", []byte(strings.Replace(authText(defaults, own, ""), "\n  rate: {perSecond: 2, burst: 2}\n", "\n", 1)))
+	if err != nil {
+		return nil, err
+	}
+	return source.Compile(f, source.Options{Operation: patra.Harvest})
+}
+
+// Whoever is limited together is counted under one key.
+func TestWhoCountsTogether(t *testing.T) {
+	const key = "auth: {type: BEARER, secret: a, rate: {perSecond: 9}}\n  "
+	for _, c := range []struct {
+		defaults string
+		keyed    bool
+		want     string
+	}{
+		{"rate: {perSecond: 2}", false, "locked"},
+		{"rate: {perSecond: 2, share: SOURCE}", false, "locked"},
+		{"rate: {perSecond: 2, share: ENDPOINT}", false, "locked/works"},
+		{"rate: {perSecond: 2, share: HOST}", false, "host:repository.example.org:8080"},
+		{key + "rate: {perSecond: 2, share: HOST}", true, "host:repository.example.org:8080#a"},
+		{key + "rate: {perSecond: 2, share: ENDPOINT}", true, "locked/works#a"},
+		{key + "rate: {perSecond: 2, share: ENDPOINT}", false, "locked/works"},
+	} {
+		s, err := rateSpec(t, c.defaults, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := s.Limit(c.keyed, "https://repository.example.org:8080/oai").Key; got != c.want {
+			t.Errorf("%s: the key is %s, want %s", c.defaults, got, c.want)
+		}
+	}
+}
+
+func TestALimitIsReadWhole(t *testing.T) {
+	s, err := rateSpec(t, "rate: {perSecond: 2, burst: 12, cost: 3, concurrency: 4, warmup: 30s, quota: {daily: 1000, monthly: 20000, zone: America/New_York, skew: 1m, reserve: 20%}}", "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := patra.RateLimit{Key: "locked", PerSecond: 2, Burst: 12, Heaviest: 3, Concurrency: 4, Warmup: 30e9, Quota: patra.QuotaLimit{Daily: 1000, Monthly: 20000, Reserve: 20, Zone: "America/New_York", Skew: 60e9}}
+	if got := s.Limit(false, ""); got != want || s.Cost() != 3 {
+		t.Errorf("%+v with a cost of %d", got, s.Cost())
+	}
+}
+
+func TestMistakesInARate(t *testing.T) {
+	for text, want := range map[string]string{
+		"rate: {perSecond: 2, burst: 2, cost: 3}":                           "one request costs 3, and only 2 may be used at once (CONFLICT at defaults.rate.cost). Make the burst at least as large",
+		"rate: {perSecond: 2, concurrency: 0}":                              "concurrency is more than 0",
+		"rate: {perSecond: 2, concurrency: -1}":                             "concurrency is at least 1",
+		"rate: {perSecond: 2, cost: -1}":                                    "cost is at least 1",
+		"rate: {perSecond: 2, warmup: -3s}":                                 `"-3s" is not a length of time`,
+		"rate: {perSecond: 2, share: HOSTS}":                                `share "HOSTS" is not known (BAD_VALUE at defaults.rate.share). Did you mean "HOST"?`,
+		"rate: {perSecond: 2, headers: {reset: X-Reset}}":                   "resetIs is required",
+		"rate: {perSecond: 2, headers: {reset: X-Reset, resetIs: MINUTES}}": `resetIs "MINUTES" is not known`,
+		"rate: {perSecond: 2, headers: {interval: X-Interval}}":             "an interval says nothing without a limit",
+		"rate: {perSecond: 2, headers: {limit: L, interval: I, per: 1m}}":   "the interval is in a header already",
+		"rate: {perSecond: 2, quota: {daily: 5, zone: Mars/Olympus}}":       `"Mars/Olympus" is not a time zone`,
+		"rate: {perSecond: 2, quota: {daily: 5, skew: 2h}}":                 "skew is between 0s and 30m",
+		"rate: {perSecond: 2, quota: {monthly: -5}}":                        "monthly is the number of requests a month",
+		"rate: {perSecond: 2, quota: {daily: 5, headers: {reset: R}}}":      "resetIs is required",
+	} {
+		if _, err := rateSpec(t, text, ""); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s gave %v, want %s", text, err, want)
+		}
+	}
+}
