@@ -24,12 +24,12 @@ type QuotaLimit struct {
 // IsZero reports whether nothing is counted.
 func (q QuotaLimit) IsZero() bool { return q.Hourly == 0 && q.Daily == 0 && q.Monthly == 0 }
 
-// Entry is a request that is about to leave.
+// Entry is a request that is about to leave, or that is on its way for longer than its slot lasts.
 type Entry struct {
 	ID        string // of its own, for as long as it is on its way
-	Cost      int
+	Cost      int    // 0: it was paid for when it left
 	Operation Operation     // whose share of a quota it takes
-	Lasts     time.Duration // after so long it is not on its way any more, whoever forgot to say so
+	Lasts     time.Duration // without a sign of life its slot is free after so long
 }
 
 // RateAnswer is what an answer says about how we ask.

@@ -41,14 +41,13 @@ type toll struct {
 	patra.RateLimit
 	cost      int
 	operation patra.Operation
-	lasts     time.Duration // no request is on its way for longer
 }
 
-// slotGrace is how much longer than a request may take its slot is kept for it.
-const slotGrace = time.Minute
+// slotLasts is how long a slot is kept without a sign of life: nobody waits longer than that for one who died.
+const slotLasts = 30 * time.Second
 
 func tollOf(spec *source.Spec, l patra.RateLimit) toll {
-	return toll{RateLimit: l, cost: spec.Cost(), operation: spec.Operation, lasts: time.Duration(spec.HTTP.Timeout.Total) + slotGrace}
+	return toll{RateLimit: l, cost: spec.Cost(), operation: spec.Operation}
 }
 
 // toll is what bounds the requests of a spec, from where we are: with a key there may be another rate.
@@ -92,7 +91,8 @@ type pass struct {
 	wire
 	toll
 	at   time.Time     // of the grant
-	slot string        // empty: it has none
+	id   string        // of its slot
+	in   bool          // it has the slot
 	used bool          // the request was let out
 	left patra.Instant // when it was last let out
 	err  error         // the gate failed: the request has not left
@@ -100,7 +100,7 @@ type pass struct {
 
 // await waits until a grant, and gives the pass for one request. Whoever has it must return it.
 func (w wire) await(ctx context.Context, t toll, granted patra.Instant) (*pass, error) {
-	p := &pass{wire: w, toll: t}
+	p := &pass{wire: w, toll: t, id: rand.Text()}
 	at, ok := w.grants.take(granted)
 	if err := p.wait(ctx, at, ok); err != nil {
 		p.giveBack()
@@ -156,31 +156,54 @@ func (p *pass) waitFor(ctx context.Context, at time.Time) (left time.Duration, e
 // enter gets the slot, once for each request. Whoever waits long for it is late, and takes another grant: a provider that
 // answers so slowly leaves some of its rate unused anyway.
 func (p *pass) enter(ctx context.Context) error {
-	if p.slot != "" {
-		return nil
-	}
-	for id := rand.Text(); ; {
-		wait, err := p.gate.Enter(ctx, p.RateLimit, patra.Entry{ID: id, Cost: p.cost, Operation: p.operation, Lasts: p.lasts})
+	for rest := time.Duration(0); !p.in; {
+		wait, err := p.gate.Enter(ctx, p.RateLimit, patra.Entry{ID: p.id, Cost: p.cost, Operation: p.operation, Lasts: slotLasts})
 		if err != nil {
 			return err
 		}
-		if wait == 0 {
-			p.slot = id
+		if p.in = wait == 0; p.in {
 			return nil
 		}
-		if err := p.sleep(ctx, wait); err != nil {
+		rest = min(max(2*rest, wait), slotRest)
+		if err := p.sleep(ctx, rest); err != nil {
 			return err
 		}
+	}
+	return nil
+}
+
+// slotRest is the longest time between two looks for a slot.
+const slotRest = 500 * time.Millisecond
+
+// stay keeps the slot while a request is on its way, until stop is called. It is paid for already.
+func (p *pass) stay(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-time.After(slotLasts / 3):
+				// A sign that is lost is followed by another one; and the answer is worth more than the slot.
+				_, _ = p.gate.Enter(ctx, p.RateLimit, patra.Entry{ID: p.id, Operation: p.operation, Lasts: slotLasts})
+			}
+		}
+	}()
+	return func() {
+		cancel()
+		<-done
 	}
 }
 
 // giveBack frees the slot. If that cannot be written down, it is free after a while.
 func (p *pass) giveBack() {
-	if p.slot == "" {
+	if !p.in {
 		return
 	}
-	_ = p.gate.Leave(context.Background(), p.RateLimit, p.slot)
-	p.slot = ""
+	_ = p.gate.Leave(context.Background(), p.RateLimit, p.id)
+	p.in = false
 }
 
 // patience is how late a grant may be used. A machine that cannot be as punctual as that gets more of it after each

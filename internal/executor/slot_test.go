@@ -30,6 +30,30 @@ func (g narrowGate) Leave(ctx context.Context, l patra.RateLimit, id string) err
 	return g.Gate.Leave(ctx, l, id)
 }
 
+// A request that takes longer than its slot lasts keeps it: nobody else is let out meanwhile.
+func TestALongRequestKeepsItsSlot(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var away, most atomic.Int64
+		b := newBubble(t, func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				most.Store(max(most.Load(), away.Add(1)))
+				defer away.Add(-1)
+				<-time.After(2 * time.Minute)
+				next.ServeHTTP(w, r)
+			})
+		})
+		x := b.executor(nil)
+		x.Config.Workers, x.Config.Prefetch = 2, false
+		x.Gate = narrowGate{gate.NewShared(b), 1}
+		if err := x.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if most.Load() != 1 {
+			t.Errorf("%d requests were on their way at once", most.Load())
+		}
+	})
+}
+
 // Four workers and a slow provider: no more requests are on their way than it permits, and no slot is kept when all is done.
 func TestNoMoreRequestsAreOnTheirWayThanPermitted(t *testing.T) {
 	for slots, want := range map[int]int64{0: 4, 1: 1, 3: 3} {

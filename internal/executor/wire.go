@@ -113,6 +113,7 @@ func (p *pass) exchange(ctx context.Context, req *http.Request, client *http.Cli
 	if err := p.inTime(ctx); err != nil {
 		return a, err
 	}
+	defer p.stay(ctx)()
 	a.exchange.SentAt = patra.InstantOf(time.Now())
 	resp, err := client.Do(p.guard(ctx, req))
 	if p.err != nil {
