@@ -1,0 +1,184 @@
+package blob
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+)
+
+// unfinished is the folder of what is being written. Nothing in it counts.
+const unfinished = "tmp"
+
+// Files keeps blobs as files in a folder.
+type Files struct {
+	root  string
+	known sync.Map // folders that are durable already
+}
+
+// OpenFiles uses a folder, and makes it if need be.
+func OpenFiles(root string) (*Files, error) {
+	root, err := filepath.Abs(root)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.MkdirAll(filepath.Join(root, unfinished), 0o750); err != nil {
+		return nil, fmt.Errorf("the folder for blobs cannot be made: %w", err)
+	}
+	return &Files{root: root}, nil
+}
+
+// String implements Place.
+func (f *Files) String() string { return "file:" + f.root }
+
+func (f *Files) path(name string) string { return filepath.Join(f.root, filepath.FromSlash(name)) }
+
+// Put implements Place: written aside, made durable, then given its name, and the name made durable.
+func (f *Files) Put(ctx context.Context, name string, data []byte) (err error) {
+	if err := check(name); err != nil {
+		return err
+	}
+	if err := ctx.Err(); err != nil {
+		return context.Cause(ctx)
+	}
+	aside := filepath.Join(f.root, unfinished, rand.Text())
+	defer func() {
+		if err != nil {
+			_ = os.Remove(aside)
+		}
+	}()
+	if err := writeDurably(aside, data); err != nil {
+		return fmt.Errorf("blob %s cannot be written: %w", name, err)
+	}
+	path := f.path(name)
+	if err := f.makeFolder(filepath.Dir(path)); err != nil {
+		return fmt.Errorf("blob %s cannot be written: %w", name, err)
+	}
+	if err := os.Rename(aside, path); err != nil {
+		return fmt.Errorf("blob %s cannot be written: %w", name, err)
+	}
+	return syncFolder(filepath.Dir(path))
+}
+
+func writeDurably(path string, data []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	if err != nil {
+		return err
+	}
+	_, err = file.Write(data)
+	if err == nil {
+		err = file.Sync()
+	}
+	return errors.Join(err, file.Close())
+}
+
+// makeFolder makes a folder and all above it, so that they are there after a power cut too.
+func (f *Files) makeFolder(dir string) error {
+	if _, ok := f.known.Load(dir); ok || dir == f.root {
+		return nil
+	}
+	if err := f.makeFolder(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	if err := os.Mkdir(dir, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	if err := syncFolder(filepath.Dir(dir)); err != nil {
+		return err
+	}
+	f.known.Store(dir, true)
+	return nil
+}
+
+func syncFolder(dir string) error {
+	d, err := os.Open(dir)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// Get implements Place.
+func (f *Files) Get(ctx context.Context, name string) ([]byte, error) {
+	if err := check(name); err != nil {
+		return nil, err
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, context.Cause(ctx)
+	}
+	data, err := os.ReadFile(f.path(name))
+	return data, missing(name, err)
+}
+
+// Has implements Place.
+func (f *Files) Has(_ context.Context, name string) (int64, error) {
+	if err := check(name); err != nil {
+		return 0, err
+	}
+	info, err := os.Stat(f.path(name))
+	if err != nil {
+		return 0, missing(name, err)
+	}
+	return info.Size(), nil
+}
+
+// Delete implements Place.
+func (f *Files) Delete(_ context.Context, name string) error {
+	if err := check(name); err != nil {
+		return err
+	}
+	if err := os.Remove(f.path(name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Walk implements Place.
+func (f *Files) Walk(ctx context.Context, folder string, visit func(Info) error) error {
+	if _, err := below(folder); err != nil {
+		return err
+	}
+	err := filepath.WalkDir(f.path(folder), func(path string, e fs.DirEntry, err error) error {
+		if errors.Is(err, fs.ErrNotExist) {
+			return nil // somebody deleted it while we came
+		}
+		if err != nil || ctx.Err() != nil {
+			return errors.Join(err, context.Cause(ctx))
+		}
+		if e.IsDir() {
+			if path == filepath.Join(f.root, unfinished) {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		info, err := e.Info()
+		if err != nil {
+			return missingIsFine(err)
+		}
+		name, err := filepath.Rel(f.root, path)
+		if err != nil {
+			return err
+		}
+		return visit(Info{Name: filepath.ToSlash(name), Size: info.Size(), At: info.ModTime()})
+	})
+	return missingIsFine(err)
+}
+
+func missing(name string, err error) error {
+	if errors.Is(err, fs.ErrNotExist) || err != nil && strings.Contains(err.Error(), "is a directory") {
+		return fmt.Errorf("%s: %w", name, ErrNotFound)
+	}
+	return err
+}
+
+func missingIsFine(err error) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	return err
+}
