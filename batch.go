@@ -148,7 +148,8 @@ type PageResult struct {
 	TimeMax     *Instant
 	Order       string          // of a search page: ASC or DESC while the scan has kept to what the source promises, else NONE
 	Response    json.RawMessage // status and headers, without secrets
-	BodySHA256  string
+	BodySHA256  string          // of the body as it came
+	Kept        *KeptBody       // nil: bodies are not kept
 }
 
 // Quarantined is one item that could not become a record, kept whole.
@@ -165,6 +166,9 @@ type PageFailure struct {
 	Exchange Exchange
 	Fault    Fault
 	Response json.RawMessage
+
+	BodySHA256 string    // empty: there was no body
+	Kept       *KeptBody // nil: it is not kept
 }
 
 // Closing is how a run of a task ends.

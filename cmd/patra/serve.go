@@ -64,6 +64,10 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	if err != nil {
 		return err
 	}
+	x, err := a.executor(cfg, s, workers)
+	if err != nil {
+		return err
+	}
 	log := a.logger(cfg)
 	metrics := observe.NewMetrics()
 	group, ctx := errgroup.WithContext(ctx)
@@ -78,7 +82,6 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 		group.Go(func() error { return d.tend(ctx) })
 	}
 	if slices.Contains(roles, roleExecutor) {
-		x := a.executor(cfg, s, workers)
 		x.Config.PerPartition = cfg.Executor.PerPartition
 		x.Observe = metrics.Event
 		group.Go(func() error { return x.Run(ctx) })

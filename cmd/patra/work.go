@@ -151,7 +151,10 @@ func (a *app) execute(ctx context.Context, s *store.Store, p *planner.Planner, p
 	}
 	bar := a.progress(sum, req.Source.Code+"/"+plan.Plan.Endpoint, int64(open))
 	f.bar = bar
-	x := a.executor(cfg, s, workers)
+	x, err := a.executor(cfg, s, workers)
+	if err != nil {
+		return err
+	}
 	x.Observe, x.Done, x.Config.Vars.Contact = bar.observe, f.done, req.Contact
 	x.Config.Poll = 250 * time.Millisecond // somebody waits
 	if x.Config.CursorID = plan.Plan.CursorID; x.Config.CursorID == 0 {
@@ -167,16 +170,21 @@ func (a *app) execute(ctx context.Context, s *store.Store, p *planner.Planner, p
 }
 
 // executor works on whatever is in the queue.
-func (a *app) executor(cfg config.Config, s *store.Store, workers int) *executor.Executor {
+func (a *app) executor(cfg config.Config, s *store.Store, workers int) (*executor.Executor, error) {
 	if workers <= 0 {
 		workers = cfg.Executor.Workers
 	}
-	return &executor.Executor{
+	x := &executor.Executor{
 		Store: s, Controls: s, Gate: a.gate(cfg, s), Log: a.logger(cfg), Client: clientFor, Credentials: a.credentials(),
 		Config: executor.Config{Owner: store.NewOwner(), Workers: workers, Lease: time.Duration(cfg.Executor.Lease), Heartbeat: time.Duration(cfg.Executor.Heartbeat),
 			Vars: source.Vars{Contact: cfg.Contact, Version: version}, Poll: time.Second, Grace: 10 * time.Second,
-			Prefetch: cfg.Executor.Prefetch, Memory: int64(cfg.Executor.Memory), Strain: patra.DefaultStrain()},
+			Prefetch: cfg.Executor.Prefetch, Memory: int64(cfg.Executor.Memory), Strain: patra.DefaultStrain(), KeepBodies: cfg.Evidence.For},
 	}
+	kept, err := a.evidence(cfg)
+	if err == nil && kept != nil {
+		x.Evidence = kept
+	}
+	return x, err
 }
 
 // foreground keeps a plan going while its workers are idle.

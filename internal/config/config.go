@@ -22,6 +22,7 @@ type Config struct {
 	Executor  Executor   `yaml:"executor" json:"executor"`
 	Gate      Gate       `yaml:"gate" json:"gate"`
 	Planner   Planner    `yaml:"planner" json:"planner"`
+	Evidence  Evidence   `yaml:"evidence" json:"evidence"`
 	Ops       Ops        `yaml:"ops" json:"ops"`
 	Log       Log        `yaml:"log" json:"log"`
 	Schedules []Schedule `yaml:"schedules" json:"schedules"` // from the file only
@@ -67,6 +68,26 @@ type Planner struct {
 	BackfillShare Percent  `yaml:"backfillShare" json:"backfillShare"` // of a provider's quota, for history
 }
 
+// Evidence sets where the whole answers of providers are kept, and for how long.
+type Evidence struct {
+	URL       string              `yaml:"url" json:"url"`             // file:FOLDER, s3://BUCKET/FOLDER?endpoint=..., none; empty: beside the store
+	AccessKey string              `yaml:"accessKey" json:"accessKey"` // of a bucket: the name of a secret
+	SecretKey string              `yaml:"secretKey" json:"secretKey"` // the same
+	Keep      Duration            `yaml:"keep" json:"keep"`           // after the last page that they belong to; 0 is for ever
+	KeepFor   map[string]Duration `yaml:"keepFor" json:"keepFor"`     // by source, where it is another time; from the file only
+}
+
+// EvidenceNone is the url of those who keep no answers.
+const EvidenceNone = "none"
+
+// For is how long the answers of a source are kept.
+func (e Evidence) For(source string) time.Duration {
+	if d, ok := e.KeepFor[source]; ok {
+		return time.Duration(d)
+	}
+	return time.Duration(e.Keep)
+}
+
 // Ops sets where a serving process tells how it is.
 type Ops struct {
 	Listen string `yaml:"listen" json:"listen"` // 127.0.0.1:9090; empty: nowhere
@@ -101,6 +122,7 @@ func Default() Config {
 			Probes:        200,
 			BackfillShare: 50, // so that the present never waits for history
 		},
+		Evidence:  Evidence{Keep: Duration(90 * day), KeepFor: map[string]Duration{}},
 		Log:       Log{Level: "warn", Format: "text"},
 		Schedules: []Schedule{}, // and not nil, which is printed as null
 	}

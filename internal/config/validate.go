@@ -70,6 +70,7 @@ func (c Config) findings() []finding {
 	all = append(all, c.Secrets.findings()...)
 	all = append(all, c.Executor.findings()...)
 	all = append(all, c.Planner.findings()...)
+	all.add(c.Evidence.finding(c.Secrets))
 	all.add(oneOf("gate.backend", c.Gate.Backend, Backends[:]))
 	all.add(finding{paths: []string{"ops.listen"}, code: strictyaml.CodeBadValue,
 		text: "ops.listen must be an address of this machine alone", hint: "write one such as 127.0.0.1:9090"}, c.Ops.Listen == "" || isLoopback(c.Ops.Listen))
@@ -134,6 +135,24 @@ func (s Store) finding() (finding, bool) {
 	}
 	f.text = fmt.Sprintf("url says nothing after %q", scheme+":")
 	return f, strings.Trim(rest, "/") != ""
+}
+
+func (e Evidence) finding(secrets Secrets) (finding, bool) {
+	f := finding{
+		paths: []string{"evidence.url"}, code: strictyaml.CodeBadValue,
+		text: `url must begin with "file:" or "s3:", or be none`,
+		hint: "write file:evidence, s3://BUCKET/FOLDER?endpoint=https://HOST, none, or leave it out for a folder beside the store",
+	}
+	scheme, rest, _ := strings.Cut(e.URL, ":")
+	if scheme == "s3" {
+		for _, of := range [][2]string{{"evidence.accessKey", e.AccessKey}, {"evidence.secretKey", e.SecretKey}} {
+			if _, ok := secrets[of[1]]; !ok {
+				return finding{paths: of[:1], code: strictyaml.CodeBadValue, text: of[0] + " must be the name of a secret", hint: "set it under secrets, as in s3key: env:S3_KEY, and write its name here"}, false
+			}
+		}
+		return f, rest != ""
+	}
+	return f, e.URL == "" || e.URL == EvidenceNone || scheme == "file" && rest != ""
 }
 
 func (e Executor) heartbeat() (finding, bool) {

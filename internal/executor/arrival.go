@@ -42,7 +42,11 @@ func (r *run) start(ctx context.Context, page patra.OpenPage, call source.Call, 
 		if a.err = a.held.take(ctx, expect(largest.Load(), program.Spec.HTTP.MaxBody)); a.err != nil {
 			return
 		}
-		if a.got, a.err = r.fetch(ctx, page, call, program.Spec, client, &a.hold); a.err != nil {
+		a.got, a.err = r.fetch(ctx, page, call, program.Spec, client, &a.hold)
+		if err := r.keep(ctx, program.Spec, &a.got, a.err); err != nil {
+			a.err = err // without its body no page is read
+		}
+		if a.err != nil {
 			return
 		}
 		size := int64(len(a.got.body))

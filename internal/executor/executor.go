@@ -86,6 +86,7 @@ type Config struct {
 	Prefetch     bool          // the next page is asked for while the one before is written, also where a walk can be resumed
 	Memory       int64         // bytes that all pages in hand may take together; 0 is no limit
 	Strain       patra.StrainLimits
+	KeepBodies   func(source string) time.Duration // how long bodies are kept; nil or 0 is for ever
 }
 
 // Event is something worth telling a person while it happens.
@@ -128,6 +129,7 @@ type Executor struct {
 
 	Credentials *Credentials // nil: nobody is named
 	Controls    Controls     // what holds requests back; nil is nothing
+	Evidence    Evidence     // where bodies are kept; nil is nowhere
 
 	turn   atomic.Uint64
 	memory memory

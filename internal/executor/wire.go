@@ -37,6 +37,8 @@ type answer struct {
 	status   int
 	header   http.Header
 	body     []byte
+	sum      string          // the hash of the body as it came; empty: there is none
+	kept     *patra.KeptBody // nil: it is not kept
 	exchange patra.Exchange
 
 	retryAfter time.Duration
@@ -49,6 +51,8 @@ type failedPage struct {
 	fault      *patra.Fault
 	exchange   patra.Exchange
 	response   json.RawMessage
+	sum        string
+	kept       *patra.KeptBody
 	retryAfter time.Duration
 }
 
@@ -103,6 +107,9 @@ func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, 
 		egress.Once(req)
 	}
 	a, err := p.exchange(ctx, req, client, spec, who)
+	if len(a.body) > 0 {
+		a.sum = patra.HashBytes(a.body) // as it came
+	}
 	a.body = who.hideBody(a.body)
 	return a, err
 }
@@ -207,7 +214,7 @@ func (a *answer) failed(f *patra.Fault) error {
 	if a.exchange.Outcome == "" {
 		a.exchange.Outcome = patra.OutcomeHTTPError
 	}
-	return &failedPage{fault: &told, exchange: a.exchange, response: a.digest(), retryAfter: a.retryAfter}
+	return &failedPage{fault: &told, exchange: a.exchange, response: a.digest(), sum: a.sum, kept: a.kept, retryAfter: a.retryAfter}
 }
 
 // unsent makes a failed page of what kept a request from being sent. Failures of the store or the gate are not the

@@ -18,7 +18,7 @@ var (
 		    record_count = ?, n_insert = ?, n_update = ?, n_same = ?, n_stale = ?, n_dup = ?, n_quarantine = ?, n_outside = ?,
 		    response_digest = ?, body_sha256 = ?, committed_at = ?
 		WHERE id = ? AND status_code = 'RUNNING'`}
-	failBatch = stmt{"fail_batch", `UPDATE ing_task_run_batch SET status_code = 'FAILED', error = ?, response_digest = ?, committed_at = ? WHERE id = ? AND status_code = 'RUNNING'`}
+	failBatch = stmt{"fail_batch", `UPDATE ing_task_run_batch SET status_code = 'FAILED', error = ?, response_digest = ?, body_sha256 = ?, committed_at = ? WHERE id = ? AND status_code = 'RUNNING'`}
 	checkRun  = stmt{"checkpoint_run", `UPDATE ing_task_run SET scan_no = ?, checkpoint = ? WHERE id = ?`}
 
 	pageByRequest = stmt{"page_by_request", `SELECT id, batch_id FROM ing_request WHERE request_id = ?`}
@@ -104,11 +104,14 @@ func (s *Store) FailPage(ctx context.Context, c *patra.Claim, now patra.Instant,
 		if err := t.guard(c.Lease, page.Phase, scan, ordinal); err != nil {
 			return err
 		}
-		n, err := t.exec(failBatch, asJSON(fail.Fault), text(fail.Response), now, page.BatchID)
+		n, err := t.exec(failBatch, asJSON(fail.Fault), text(fail.Response), optional(fail.BodySHA256), now, page.BatchID)
 		if err == nil && n != 1 {
 			err = patra.ErrIllegalMove
 		}
 		if err != nil {
+			return err
+		}
+		if err := t.refer(now, fail.Kept); err != nil {
 			return err
 		}
 		if err := t.finishRequest(page.RequestRowID, fail.Exchange); err != nil {
@@ -145,6 +148,9 @@ func (t *tx) closeBatch(now patra.Instant, page patra.OpenPage, res patra.PageRe
 
 // keep stores what a page brought: records and what could not become one. Together they account for every item.
 func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult) (patra.Counts, error) {
+	if err := t.refer(now, res.Kept); err != nil {
+		return patra.Counts{}, err
+	}
 	in := &intake{tx: t, claim: c, now: now, recordType: recordType, batchID: page.BatchID, merge: res.Merge}
 	if err := in.take(res.Records); err != nil {
 		return in.counts, err

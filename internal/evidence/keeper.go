@@ -1,0 +1,80 @@
+// Package evidence keeps whole answers of providers, so that a page can be read again when the provider has long changed.
+//
+// A body is kept once, under the hash of the bytes as they came, compressed, and durable before the page that it belongs
+// to may count as read. What is read back is compared with its hash: it is what came, or an error. The package never
+// decides what is kept and for how long, and never sees a secret: they are taken out before.
+package evidence
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/klauspost/compress/zstd"
+
+	"patra"
+	"patra/internal/blob"
+)
+
+// ErrDamaged says that what is kept is not what was put there.
+var ErrDamaged = errors.New("the kept body is damaged")
+
+// Folder is where bodies are, below the place.
+const Folder = "bodies"
+
+// maxBody bounds what is unpacked; no answer is larger.
+const maxBody = 1 << 30
+
+// Keeper keeps bodies at a place. It is safe for concurrent use.
+type Keeper struct {
+	place blob.Place
+	pack  *zstd.Encoder
+	open  *zstd.Decoder
+}
+
+// NewKeeper makes a keeper.
+func NewKeeper(place blob.Place) (*Keeper, error) {
+	pack, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true))
+	if err != nil {
+		return nil, err
+	}
+	open, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBody))
+	if err != nil {
+		return nil, err
+	}
+	return &Keeper{place: place, pack: pack, open: open}, nil
+}
+
+// Place is where the bodies are.
+func (k *Keeper) Place() blob.Place { return k.place }
+
+// Keep keeps a body whose hash was taken as it came; secrets have been taken out of it since. It is written also if it is
+// there already: its age tells whoever cleans up that somebody needs it.
+func (k *Keeper) Keep(ctx context.Context, came string, body []byte) (patra.KeptBody, error) {
+	e := patra.KeptBody{Body: came, Stored: patra.HashBytes(body), Size: int64(len(body)), Codec: patra.CodecZstd, Location: Name(came)}
+	e.Redacted = e.Stored != e.Body
+	packed := k.pack.EncodeAll(body, nil)
+	e.StoredSize = int64(len(packed))
+	return e, k.place.Put(ctx, e.Location, packed)
+}
+
+// Name is the name of the blob of a body.
+func Name(hash string) string {
+	return fmt.Sprintf("%s/%s/%s/%s.zst", Folder, hash[:2], hash[2:4], hash)
+}
+
+// Body gives a body back, and sees that it is what was kept.
+func (k *Keeper) Body(ctx context.Context, e patra.KeptBody) ([]byte, error) {
+	packed, err := k.place.Get(ctx, e.Location)
+	if err != nil {
+		return nil, err
+	}
+	body, err := k.open.DecodeAll(packed, nil)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w: %w", e.Location, ErrDamaged, err)
+	}
+	if is := patra.HashBytes(body); is != e.Stored {
+		return nil, fmt.Errorf("%s: %w: its hash is %s, and should be %s", e.Location, ErrDamaged, is, e.Stored)
+	}
+	return body, nil
+}
