@@ -29,6 +29,7 @@ var importMap = map[string]place{
 	"patra/internal/executor":        {[]string{"patra", "patra/internal/source", "patra/internal/expr", "patra/internal/egress"}, "planner and executor meet only in the tables; store, gate and secrets are handed in, so that others can stand in for them"},
 	"patra/internal/observe":         {[]string{"patra", "patra/internal/executor"}, "numbers are made of what others tell; nobody asks them before doing something"},
 	"patra/internal/egress":          {[]string{"patra"}, "the way out is the same for everybody; it knows nothing of harvesting"},
+	"patra/internal/archive":         {[]string{"patra", "patra/internal/blob"}, "rows and files are values to it; what is old and what may go, others say"},
 	"patra/internal/blob":            {nil, "named bytes are useful to whoever keeps something; what they mean is not their business"},
 	"patra/internal/blob/blobtest":   {[]string{"patra/internal/blob"}, "the suite that every place must pass sees places and nobody who uses them"},
 	"patra/internal/evidence":        {[]string{"patra", "patra/internal/blob"}, "whoever keeps bodies knows hashes and places, and nobody who sends or reads"},

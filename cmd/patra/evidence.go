@@ -18,30 +18,25 @@ func (a *app) evidence(c config.Config) (*evidence.Keeper, error) {
 	if c.Evidence.URL == config.EvidenceNone {
 		return nil, nil
 	}
-	place, err := a.evidencePlace(c)
+	place, err := a.place(c, c.Evidence.URL, besideStore, c.Evidence.AccessKey, c.Evidence.SecretKey)
 	if err != nil {
 		return nil, environment(fmt.Errorf("answers cannot be kept (evidence.url): %w", err))
 	}
 	return evidence.NewKeeper(place)
 }
 
-func (a *app) evidencePlace(c config.Config) (blob.Place, error) {
-	if strings.HasPrefix(c.Evidence.URL, "s3:") {
-		return a.bucket(c.Evidence.URL, c.Evidence.AccessKey, c.Evidence.SecretKey)
+// place opens a folder or a bucket; where nobody names one, it is a folder beside the file of the store.
+func (a *app) place(c config.Config, url, folder, key, secret string) (blob.Place, error) {
+	if strings.HasPrefix(url, "s3:") {
+		return a.bucket(url, key, secret)
 	}
-	return blob.OpenFiles(evidenceFolder(c))
-}
-
-// evidenceFolder is the folder for answers.
-func evidenceFolder(c config.Config) string {
-	if folder, ok := strings.CutPrefix(c.Evidence.URL, "file:"); ok {
-		return folder
+	if named, ok := strings.CutPrefix(url, "file:"); ok {
+		return blob.OpenFiles(named)
 	}
-	file, ok := strings.CutPrefix(c.Store.URL, "sqlite:")
-	if !ok {
-		return besideStore
+	if file, ok := strings.CutPrefix(c.Store.URL, "sqlite:"); ok {
+		folder = filepath.Join(filepath.Dir(file), folder)
 	}
-	return filepath.Join(filepath.Dir(file), besideStore)
+	return blob.OpenFiles(folder)
 }
 
 // bucket opens a bucket with the secrets of two names.

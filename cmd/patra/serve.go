@@ -80,6 +80,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 		d := &duty{app: a, store: s, planner: p, log: log, baseURL: baseURL, schedules: cfg.Schedules}
 		group.Go(func() error { return d.scheduler().Run(ctx) })
 		group.Go(func() error { return d.tend(ctx) })
+		group.Go(func() error { return d.keepHouse(ctx, cfg) })
 	}
 	if slices.Contains(roles, roleExecutor) {
 		x.Config.PerPartition = cfg.Executor.PerPartition
@@ -120,6 +121,32 @@ func (d *duty) tend(ctx context.Context) error {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+		}
+	}
+}
+
+// houseEvery is how often old things are moved away.
+const houseEvery = time.Hour
+
+// keepHouse moves old pages into the archive and forgets answers that are kept no longer, until ctx ends.
+func (d *duty) keepHouse(ctx context.Context, cfg config.Config) error {
+	tick := time.NewTicker(houseEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-tick.C:
+		}
+		if cfg.Archive.After == 0 {
+			continue
+		}
+		done, err := d.app.archiveRound(ctx, cfg, d.store, time.Duration(cfg.Archive.After))
+		switch {
+		case err != nil && ctx.Err() == nil:
+			d.log.Error("old pages could not be moved to the archive", "reason", err.Error())
+		case done.Tasks+done.Events+int64(done.Bodies) > 0:
+			d.log.Info("old pages are in the archive", "tasks", done.Tasks, "pages", done.Pages, "events", done.Events, "answers forgotten", done.Bodies, "place", done.Place)
 		}
 	}
 }

@@ -23,6 +23,7 @@ type Config struct {
 	Gate      Gate       `yaml:"gate" json:"gate"`
 	Planner   Planner    `yaml:"planner" json:"planner"`
 	Evidence  Evidence   `yaml:"evidence" json:"evidence"`
+	Archive   Archive    `yaml:"archive" json:"archive"`
 	Ops       Ops        `yaml:"ops" json:"ops"`
 	Log       Log        `yaml:"log" json:"log"`
 	Schedules []Schedule `yaml:"schedules" json:"schedules"` // from the file only
@@ -88,6 +89,14 @@ func (e Evidence) For(source string) time.Duration {
 	return time.Duration(e.Keep)
 }
 
+// Archive sets where old pages of the ledger go, and when.
+type Archive struct {
+	URL       string   `yaml:"url" json:"url"`             // as for evidence; empty: beside the store
+	AccessKey string   `yaml:"accessKey" json:"accessKey"` // of a bucket: the name of a secret
+	SecretKey string   `yaml:"secretKey" json:"secretKey"` // the same
+	After     Duration `yaml:"after" json:"after"`         // the end of their task; 0 is never
+}
+
 // Ops sets where a serving process tells how it is.
 type Ops struct {
 	Listen string `yaml:"listen" json:"listen"` // 127.0.0.1:9090; empty: nowhere
@@ -123,6 +132,7 @@ func Default() Config {
 			BackfillShare: 50, // so that the present never waits for history
 		},
 		Evidence:  Evidence{Keep: Duration(90 * day), KeepFor: map[string]Duration{}},
+		Archive:   Archive{After: Duration(90 * day)},
 		Log:       Log{Level: "warn", Format: "text"},
 		Schedules: []Schedule{}, // and not nil, which is printed as null
 	}

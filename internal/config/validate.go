@@ -32,6 +32,7 @@ const (
 	minLease    = Duration(2 * time.Second) // below this a slow store looks like a dead worker
 	minMemory   = Bytes(64 << 20)           // below this not even one large page fits
 	minMinStep  = Duration(time.Second)     // below this a slice costs more than it brings
+	minArchive  = Duration(7 * day)         // below this people look for what is gone
 )
 
 // finding is a value that means nothing, before it is known where it came from.
@@ -70,7 +71,9 @@ func (c Config) findings() []finding {
 	all = append(all, c.Secrets.findings()...)
 	all = append(all, c.Executor.findings()...)
 	all = append(all, c.Planner.findings()...)
-	all.add(c.Evidence.finding(c.Secrets))
+	all.add(placeFinding("evidence", c.Evidence.URL, c.Evidence.AccessKey, c.Evidence.SecretKey, c.Secrets, true))
+	all.add(placeFinding("archive", c.Archive.URL, c.Archive.AccessKey, c.Archive.SecretKey, c.Secrets, false))
+	all.add(outOfRange("archive.after", fmt.Sprintf("after must be 0s or at least %s, not %s", minArchive, c.Archive.After)), c.Archive.After == 0 || c.Archive.After >= minArchive)
 	all.add(oneOf("gate.backend", c.Gate.Backend, Backends[:]))
 	all.add(finding{paths: []string{"ops.listen"}, code: strictyaml.CodeBadValue,
 		text: "ops.listen must be an address of this machine alone", hint: "write one such as 127.0.0.1:9090"}, c.Ops.Listen == "" || isLoopback(c.Ops.Listen))
@@ -137,22 +140,25 @@ func (s Store) finding() (finding, bool) {
 	return f, strings.Trim(rest, "/") != ""
 }
 
-func (e Evidence) finding(secrets Secrets) (finding, bool) {
+// placeFinding checks an address of a place for blobs, and the names of the secrets that open it.
+func placeFinding(block, url, key, secret string, secrets Secrets, none bool) (finding, bool) {
 	f := finding{
-		paths: []string{"evidence.url"}, code: strictyaml.CodeBadValue,
-		text: `url must begin with "file:" or "s3:", or be none`,
-		hint: "write file:evidence, s3://BUCKET/FOLDER?endpoint=https://HOST, none, or leave it out for a folder beside the store",
+		paths: []string{block + ".url"}, code: strictyaml.CodeBadValue, text: `url must begin with "file:" or "s3:"`,
+		hint: "write file:" + block + ", s3://BUCKET/FOLDER?endpoint=https://HOST, or leave it out for a folder beside the store",
 	}
-	scheme, rest, _ := strings.Cut(e.URL, ":")
+	if none {
+		f.text += ", or be none"
+	}
+	scheme, rest, _ := strings.Cut(url, ":")
 	if scheme == "s3" {
-		for _, of := range [][2]string{{"evidence.accessKey", e.AccessKey}, {"evidence.secretKey", e.SecretKey}} {
+		for _, of := range [][2]string{{block + ".accessKey", key}, {block + ".secretKey", secret}} {
 			if _, ok := secrets[of[1]]; !ok {
 				return finding{paths: of[:1], code: strictyaml.CodeBadValue, text: of[0] + " must be the name of a secret", hint: "set it under secrets, as in s3key: env:S3_KEY, and write its name here"}, false
 			}
 		}
 		return f, rest != ""
 	}
-	return f, e.URL == "" || e.URL == EvidenceNone || scheme == "file" && rest != ""
+	return f, url == "" || none && url == EvidenceNone || scheme == "file" && rest != ""
 }
 
 func (e Executor) heartbeat() (finding, bool) {

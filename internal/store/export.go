@@ -13,11 +13,12 @@ const recordColumns = `r.id, r.provenance_code, r.record_type, r.provider_id, r.
 	r.content_sha256, r.batch_id, r.expr_hash, r.spec_fingerprint, r.record_remarks`
 
 var (
-	exportRecords = stmt{"export_records", `SELECT ` + recordColumns + ` FROM ing_record r WHERE r.id > ? AND (? = '' OR r.provenance_code = ?) ORDER BY r.id LIMIT 500`}
-	countRecords  = stmt{"count_records", `SELECT COUNT(*) FROM ing_record WHERE (? = '' OR provenance_code = ?)`}
-	selectRecord  = stmt{"select_record", `SELECT ` + recordColumns + ` FROM ing_record r WHERE r.provenance_code = ? AND r.record_type = ? AND r.provider_id = ?`}
-	batchLineage  = stmt{"batch_lineage", `SELECT t.schedule_instance_id, b.plan_id, b.slice_id, b.task_id, b.run_id, b.id FROM ing_task_run_batch b JOIN ing_task t ON t.id = b.task_id WHERE b.id = ?`}
-	selectChanges = stmt{"select_changes", `SELECT rev, change_code, content_sha256, provider_updated_at, observed_at, batch_id FROM ing_record_rev WHERE record_id = ? ORDER BY rev`}
+	exportRecords   = stmt{"export_records", `SELECT ` + recordColumns + ` FROM ing_record r WHERE r.id > ? AND (? = '' OR r.provenance_code = ?) ORDER BY r.id LIMIT 500`}
+	countRecords    = stmt{"count_records", `SELECT COUNT(*) FROM ing_record WHERE (? = '' OR provenance_code = ?)`}
+	selectRecord    = stmt{"select_record", `SELECT ` + recordColumns + ` FROM ing_record r WHERE r.provenance_code = ? AND r.record_type = ? AND r.provider_id = ?`}
+	batchLineage    = stmt{"batch_lineage", `SELECT t.schedule_instance_id, b.plan_id, b.slice_id, b.task_id, b.run_id, b.id FROM ing_task_run_batch b JOIN ing_task t ON t.id = b.task_id WHERE b.id = ?`}
+	archivedLineage = stmt{"archived_lineage", `SELECT t.schedule_instance_id, t.plan_id, t.slice_id, t.id, a.run_id, a.batch_id FROM ing_archive_batch a JOIN ing_task t ON t.id = a.task_id WHERE a.batch_id = ?`}
+	selectChanges   = stmt{"select_changes", `SELECT rev, change_code, content_sha256, provider_updated_at, observed_at, batch_id FROM ing_record_rev WHERE record_id = ? ORDER BY rev`}
 )
 
 // Records hands every stored record of a source (all sources if empty) to use, in the order of their arrival. It
@@ -95,11 +96,16 @@ func (s *Store) Record(ctx context.Context, source, recordType, id string) (*pat
 // Lineage is the line of work that a batch belongs to; nil if there is no such batch.
 func (s *Store) Lineage(ctx context.Context, batchID int64) (*patra.Lineage, error) {
 	var l patra.Lineage
-	found, err := s.read(ctx).one(batchLineage, []any{batchID}, &l.Instance, &l.Plan, &l.Slice, &l.Task, &l.Run, &l.Batch)
-	if err != nil || !found {
-		return nil, err
+	for _, place := range []stmt{batchLineage, archivedLineage} {
+		found, err := s.read(ctx).one(place, []any{batchID}, &l.Instance, &l.Plan, &l.Slice, &l.Task, &l.Run, &l.Batch)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			return &l, nil
+		}
 	}
-	return &l, nil
+	return nil, nil
 }
 
 // Change is one version in the biography of a record.

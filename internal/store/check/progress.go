@@ -12,11 +12,12 @@ var progress = []Promise{
 	{Text: "a watermark stands where the coverage ends, unless a person moved it back", Next: report, Verdict: patra.VerdictWarn, look: behind},
 	{Text: "whatever is complete is sealed", Next: reread, look: unsealed},
 	{Text: "cursor events form one chain from the origin to the value", Next: redeem, look: none("cursor event", `SELECT e.id FROM ing_cursor_event e JOIN ing_cursor c ON c.id = e.cursor_id
-		WHERE (e.new_instant <= e.prev_instant AND e.cause_code <> 'REWIND')
-		   OR (e.seq = 1 AND e.prev_instant <> c.origin_instant)
-		   OR (e.seq > 1 AND NOT EXISTS (SELECT 1 FROM ing_cursor_event p WHERE p.cursor_id = e.cursor_id AND p.seq = e.seq - 1 AND p.new_instant = e.prev_instant))
+		WHERE (e.new_instant <= e.prev_instant AND e.cause_code NOT IN ('REWIND', 'COMPACT'))
+		   OR ((e.seq = 1 OR e.cause_code = 'COMPACT') AND e.prev_instant <> c.origin_instant)
+		   OR (e.cause_code = 'COMPACT' AND EXISTS (SELECT 1 FROM ing_cursor_event p WHERE p.cursor_id = e.cursor_id AND p.seq < e.seq))
+		   OR (e.seq > 1 AND e.cause_code <> 'COMPACT' AND NOT EXISTS (SELECT 1 FROM ing_cursor_event p WHERE p.cursor_id = e.cursor_id AND p.seq = e.seq - 1 AND p.new_instant = e.prev_instant))
 		   OR (e.seq = c.version AND e.new_instant <> c.normalized_instant) OR e.seq > c.version`)},
-	{Text: "a cursor's version counts its events", Next: redeem, look: none("cursor", `SELECT c.id FROM ing_cursor c WHERE c.version <> (SELECT COUNT(*) FROM ing_cursor_event e WHERE e.cursor_id = c.id)`)},
+	{Text: "a cursor's version counts its events", Next: redeem, look: none("cursor", `SELECT c.id FROM ing_cursor c WHERE c.version <> (SELECT COUNT(*) + COALESCE(MIN(e.seq), 1) - 1 FROM ing_cursor_event e WHERE e.cursor_id = c.id)`)},
 	{Text: "a cursor is moved by slices of its own plans, or by a person who is named", Next: redeem, look: none("cursor event", `SELECT e.id FROM ing_cursor_event e
 		LEFT JOIN ing_plan_slice s ON s.id = e.slice_id LEFT JOIN ing_plan p ON p.id = s.plan_id
 		WHERE (e.slice_id IS NULL AND e.actor IS NULL) OR (e.slice_id IS NOT NULL AND (COALESCE(s.cursor_id, 0) <> e.cursor_id OR COALESCE(p.cursor_id, 0) <> e.cursor_id))`)},

@@ -3,7 +3,8 @@ package check
 import "database/sql"
 
 // notCommitted is that row x refers to a page that was never committed.
-const notCommitted = `NOT EXISTS (SELECT 1 FROM ing_task_run_batch b WHERE b.id = x.batch_id AND b.status_code = 'SUCCEEDED')`
+const notCommitted = `NOT EXISTS (SELECT 1 FROM ing_task_run_batch b WHERE b.id = x.batch_id AND b.status_code = 'SUCCEEDED')
+		AND NOT EXISTS (SELECT 1 FROM ing_archive_batch a WHERE a.batch_id = x.batch_id)`
 
 // records is what is promised of records, their versions and what is set aside.
 var records = []Promise{
@@ -25,8 +26,8 @@ var records = []Promise{
 
 // uneven adds up both sides of the books, in one statement, so that no page is committed in between.
 func uneven(l *look) error {
-	return l.each(`SELECT b.n, r.n FROM (SELECT COALESCE(SUM(n_insert + n_update), 0) n FROM ing_task_run_batch WHERE status_code = 'SUCCEEDED') b,
-		(SELECT COALESCE(SUM(rev), 0) n FROM ing_record) r WHERE b.n <> r.n`, func(r *sql.Rows) error {
+	return l.each(`SELECT b.n + a.n, r.n FROM (SELECT COALESCE(SUM(n_insert + n_update), 0) n FROM ing_task_run_batch WHERE status_code = 'SUCCEEDED') b,
+		(SELECT COALESCE(SUM(written), 0) n FROM ing_archive) a, (SELECT COALESCE(SUM(rev), 0) n FROM ing_record) r WHERE b.n + a.n <> r.n`, func(r *sql.Rows) error {
 		var written, there int64
 		err := r.Scan(&written, &there)
 		l.found("the ledger counts %d, the records have %d", written, there)

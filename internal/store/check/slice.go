@@ -28,7 +28,7 @@ var slices = []Promise{
 		  SELECT r.slice_id, COUNT(*) pages, MAX(b.ordinal) last, MIN(b.ts_min) earliest, MAX(b.ts_max) latest FROM ing_task_run r
 		    JOIN ing_task_run_batch b ON b.task_id = r.task_id AND b.scan_no = r.scan_no AND b.phase_code = 'SEARCH' AND b.status_code = 'SUCCEEDED'
 		   WHERE r.status_code = 'PARTIAL' GROUP BY r.slice_id) w ON w.slice_id = s.id
-		WHERE s.confirmed_to IS NOT NULL AND (COALESCE(w.pages, 0) = 0 OR w.pages <> w.last
+		WHERE s.confirmed_to IS NOT NULL AND NOT EXISTS (SELECT 1 FROM ing_archive z WHERE z.slice_id = s.id) AND (COALESCE(w.pages, 0) = 0 OR w.pages <> w.last
 		   OR (s.order_code = 'ASC' AND s.confirmed_to > w.latest) OR (s.order_code = 'DESC' AND s.confirmed_from <= w.earliest))`)},
 	{Text: "a slice that ended early says why", Next: report, look: none("slice", `SELECT s.id FROM ing_plan_slice s
 		WHERE (s.status_code IN ('PARTIAL', 'SPLIT') AND s.reslice IS NULL) OR (s.status_code NOT IN ('PARTIAL', 'SPLIT', 'FAILED', 'CANCELLED') AND s.reslice IS NOT NULL)`)},

@@ -63,7 +63,12 @@ var spoil = map[string]string{
 	"what is open in quarantine is there once, and only that is known by its key":                    `UPDATE ing_quarantine SET status_code = 'DISCARDED'`,
 	"an open signal has its key, and a closed one none":                                              `UPDATE ing_signal SET open_key = NULL`,
 	"a record has one event for each of its versions":                                                `DELETE FROM ing_outbox`,
-	"an event tells of a version that is stored":                                                     `UPDATE ing_outbox SET rev = rev + 7`,
+	"what is in an archive is not in the tables": `INSERT INTO ing_archive (task_id, plan_id, slice_id, location, pages, requests, items, written, rows_sha256, archived_at, created_at)
+		SELECT id, plan_id, slice_id, 'x', 0, 0, 0, 0, '', 0, 0 FROM ing_task WHERE status_code = 'SUCCEEDED'`,
+	"only what never moves again is in an archive": `INSERT INTO ing_archive (task_id, plan_id, slice_id, location, pages, requests, items, written, rows_sha256, archived_at, created_at)
+		SELECT id, plan_id, slice_id, 'x', 0, 0, 0, 0, '', 0, 0 FROM ing_task WHERE status_code = 'FAILED'`,
+	"every page of an archive belongs to a task of it": `INSERT INTO ing_archive_batch (batch_id, task_id, run_id, created_at) SELECT id, task_id, run_id, 0 FROM ing_task_run_batch`,
+	"an event tells of a version that is stored":       `UPDATE ing_outbox SET rev = rev + 7`,
 }
 
 // mutations breaks each promise once, in a world in which everything has happened, and takes it back.
@@ -113,6 +118,9 @@ func (w *World) told(ctx context.Context, cursorID int64, until patra.Instant) (
 	}
 	return missing, err
 }
+
+// Eventful is a world in which everything has happened.
+func Eventful(t *testing.T, e Engine) *World { return eventful(t, e) }
 
 // eventful is a world with a slice of every fate: read to its end in one phase and in two, failed, ended early and cut
 // again, and cut by ids.
