@@ -146,10 +146,10 @@ func (s *S3) told(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	switch r := minio.ToErrorResponse(err); {
-	case r.Code == "NoSuchKey":
+	switch minio.ToErrorResponse(err).Code {
+	case "NoSuchKey":
 		return fmt.Errorf("%s: %w", name, ErrNotFound)
-	case r.Code == "NoSuchBucket":
+	case "NoSuchBucket":
 		return fmt.Errorf("there is no bucket %s", s.bucket)
 	}
 	return fmt.Errorf("%s%s: %w", s, name, err)
