@@ -5,7 +5,9 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
+	_ "time/tzdata" // a zone means the same on every machine
 )
 
 // The windows of quotas.
@@ -15,9 +17,9 @@ const (
 	QuotaMonth = "MONTH"
 )
 
-// QuotaGrace is how long after its charge a request must have left. One that waits longer is charged again, as it may
-// have come into another window.
-const QuotaGrace = 30 * time.Second
+// QuotaGrace is how long after its charge a request may reach the provider. One that has waited for half of it before it
+// leaves is charged again, as it may have come into another window.
+const QuotaGrace = time.Minute
 
 // QuotaWindow is one stretch of time in which a provider permits so many requests.
 type QuotaWindow struct {
@@ -95,6 +97,58 @@ func ShareOf(usable int64, share float64) int64 {
 	return min(max(int64(float64(usable)*share), 1), usable)
 }
 
+// QuotaCharge is what a request takes of a quota.
+type QuotaCharge struct {
+	Cost      int64
+	Operation Operation
+	Share     float64 // of what is usable, how much its operation may use
+}
+
+// Refusal is why a window has no room for a charge.
+func (q QuotaLimit) Refusal(key string, w QuotaWindow, used int64, c QuotaCharge, now Instant) *QuotaError {
+	usable := q.Usable(w.Limit)
+	return &QuotaError{Key: key, Window: w.Code, From: w.From, Reset: w.To, Again: w.To.Add(q.Skew), At: now,
+		Used: used, Usable: usable, Limit: w.Limit, Operation: c.Operation, Hard: used+c.Cost > usable}
+}
+
+// Told finds the window that a provider speaks of, and how much of it is used by what it says. What cannot be is not
+// believed, and neither is what may be about a window that has ended.
+func (q QuotaLimit) Told(now Instant, t ToldQuota) (w QuotaWindow, used int64, ok bool) {
+	const longest = 32 * 24 * time.Hour
+	if t.Left < 0 || t.ResetIn < 0 || t.ResetIn > longest {
+		return w, 0, false
+	}
+	if t.ResetIn > 0 {
+		w, ok = q.ending(now, now.Add(t.ResetIn))
+	} else {
+		w, ok = q.unnamed(now)
+	}
+	return w, w.Limit - t.Left, ok && t.Left <= w.Limit
+}
+
+// ending is the window around now that ends at a moment, as nearly as clocks agree.
+func (q QuotaLimit) ending(now, reset Instant) (found QuotaWindow, ok bool) {
+	nearest := q.Skew + time.Minute
+	for _, w := range q.Charged(now) {
+		if off := w.To.Sub(reset).Abs(); off <= nearest {
+			found, nearest, ok = w, off, true
+		}
+	}
+	return found, ok
+}
+
+// unnamed is the window that a provider means if it does not say when it ends: the day, or the only one that it has.
+// Near its beginning it may still mean the one before.
+func (q QuotaLimit) unnamed(now Instant) (found QuotaWindow, ok bool) {
+	all := q.At(now)
+	for _, w := range all {
+		if w.Code == QuotaDay || len(all) == 1 {
+			return w, now >= w.From.Add(q.Skew+QuotaGrace)
+		}
+	}
+	return found, false
+}
+
 // limits are the windows that are counted, the shortest first.
 func (q QuotaLimit) limits() []QuotaWindow {
 	all := []QuotaWindow{{Code: QuotaHour, Limit: q.Hourly}, {Code: QuotaDay, Limit: q.Daily}, {Code: QuotaMonth, Limit: q.Monthly}}
@@ -103,11 +157,19 @@ func (q QuotaLimit) limits() []QuotaWindow {
 
 // location is where the provider's days begin. A zone that is not known here was refused when the source was read.
 func (q QuotaLimit) location() *time.Location {
-	if loc, err := time.LoadLocation(q.Zone); err == nil {
-		return loc
+	if loc, ok := locations.Load(q.Zone); ok {
+		return loc.(*time.Location)
 	}
-	return time.UTC
+	loc, err := time.LoadLocation(q.Zone)
+	if err != nil {
+		loc = time.UTC
+	}
+	locations.Store(q.Zone, loc)
+	return loc
 }
+
+// locations are those that were read already: each is a file.
+var locations sync.Map
 
 // At are the windows that a moment lies in, by our clock.
 func (q QuotaLimit) At(t Instant) (all []QuotaWindow) {
@@ -220,7 +282,26 @@ func (e *QuotaError) Error() string {
 	if e.Usable < e.Limit {
 		kept = fmt.Sprintf(", %s kept in reserve", thousands(e.Limit-e.Usable))
 	}
-	return fmt.Sprintf("%s for %s is used up (%s of %s%s); it begins anew at %s", of, spans[e.Window], thousands(e.Used), thousands(e.Limit), kept, e.Reset.Time().Format(time.RFC3339))
+	anew := e.Reset
+	if e.At >= anew { // by our clock, and not by every clock that the provider may have
+		anew = e.Again
+	}
+	return fmt.Sprintf("%s for %s is used up (%s of %s%s); it begins anew at %s", of, spans[e.Window], thousands(e.Used), thousands(e.Limit), kept, anew.Time().Format(time.RFC3339))
+}
+
+// Target is what it holds back: the source, or the endpoint where each counts on its own; and of that one operation, if
+// only its share is used up.
+func (e *QuotaError) Target(at Place) Target {
+	alone := strings.Contains(e.Key, "/")
+	switch {
+	case e.Hard && alone:
+		return at.EndpointTarget()
+	case e.Hard:
+		return Target{ScopeSource, at.Source}
+	case alone:
+		return at.PartitionTarget()
+	}
+	return Target{ScopeOperation, Partition(at.Source, anyEndpoint, at.Operation)}
 }
 
 // Wait is how long it takes until there is room again.

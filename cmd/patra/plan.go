@@ -26,7 +26,7 @@ func (a *app) planner(s *store.Store, contact string, probe bool) (*planner.Plan
 	}
 	p := &planner.Planner{Store: s, Secrets: a.credentials(), Observe: a.planning(), Config: planner.Config{
 		SafetyLag: time.Duration(c.Planner.SafetyLag), TaskAttempts: int64(c.Executor.TaskAttempts), Target: int64(c.Planner.TargetRecords), MaxPages: int64(c.Planner.MaxPages),
-		MinStep: time.Duration(c.Planner.MinStep), Inventory: int64(c.Planner.Inventory), Probes: c.Planner.Probes, BackfillShare: float64(c.Planner.BackfillShare) / 100,
+		MinStep: time.Duration(c.Planner.MinStep), Inventory: int64(c.Planner.Inventory), Probes: c.Planner.Probes, BackfillShare: c.Planner.BackfillShare.Fraction(),
 	}}
 	if probe {
 		p.Prober = &executor.Prober{Store: s, Gate: a.gate(c, s), Client: clientFor, Vars: source.Vars{Contact: contact, Version: version}, Log: a.logger(c), Credentials: a.credentials()}

@@ -93,6 +93,7 @@ type pass struct {
 	toll
 	at   time.Time     // of the grant
 	slot string        // empty: it has none
+	paid time.Time     // when it was charged to the quotas
 	used bool          // the request was let out
 	left patra.Instant // when it was last let out
 	err  error         // the gate failed: the request has not left
@@ -153,13 +154,16 @@ func (p *pass) waitFor(ctx context.Context, at time.Time) (left time.Duration, e
 	return 0, p.sleep(ctx, time.Until(at))
 }
 
-// enter gets the slot, once for each request. Whoever waits long for it is late, and takes another grant: a provider that
-// answers so slowly leaves some of its rate unused anyway.
+// enter gets the slot and pays the quotas, once for each request. Whoever waits long for it is late, and takes another
+// grant: a provider that answers so slowly leaves some of its rate unused anyway. What was paid long ago, before a cooldown
+// perhaps, is paid again: it may have been for yesterday.
 func (p *pass) enter(ctx context.Context) error {
-	if p.slot != "" {
+	if p.slot != "" && (p.Quota.IsZero() || lateness(p.paid) <= patra.QuotaGrace/2) {
 		return nil
 	}
+	p.giveBack()
 	for id := rand.Text(); ; {
+		p.paid = time.Now()
 		wait, err := p.gate.Enter(ctx, p.RateLimit, patra.Entry{ID: id, Cost: p.cost, Operation: p.operation, Lasts: p.lasts})
 		if err != nil {
 			return err
