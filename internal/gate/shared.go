@@ -15,8 +15,8 @@ import (
 type Shared struct {
 	rows    Rows
 	ledger  *ledger // of quotas; nil is none
-	ahead   bool   // grants may be taken before somebody asks for them
-	process string // who we are among those who share the rows
+	ahead   bool    // grants may be taken before somebody asks for them
+	process string  // who we are among those who share the rows
 
 	mu     sync.Mutex
 	desks  map[line]*desk
