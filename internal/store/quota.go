@@ -18,6 +18,7 @@ var (
 		WHERE gate_key = ? AND window_code = ? AND window_start = ? AND used_n < ?`}
 	quotaUsed   = stmt{"quota_used", `SELECT used_n FROM ing_quota WHERE gate_key = ? AND window_code = ? AND window_start = ?`}
 	quotaBeside = stmt{"quota_beside", `SELECT COALESCE(MAX(used_n), 0) FROM ing_quota WHERE gate_key = ? AND window_code = ? AND window_start < ? AND window_end > ?`}
+	quotaSent   = stmt{"quota_sent", `SELECT COALESCE(SUM(cost), 0) FROM ing_request WHERE gate_key = ? AND acquired_at >= ? AND acquired_at < ? AND finished_at IS NOT NULL`}
 	insertQuota = stmt{"insert_quota", `INSERT INTO ing_quota (gate_key, window_code, window_start, window_end, limit_n, usable_n, used_n, told_n, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, 0, {now})`}
 	selectQuotas = stmt{"select_quotas", `SELECT ` + quotaColumns + ` FROM ing_quota WHERE window_end > {now} ORDER BY gate_key, window_end, window_start`}
@@ -88,14 +89,17 @@ func (t *tx) chargeQuota(key string, q patra.QuotaLimit, c patra.QuotaCharge) (r
 
 // openQuota makes the row of a window. It is a transaction of its own: of two that make the same one and go on to change
 // it, each would wait for the other. A window that lies across others, because somebody named another time zone, begins
-// with what was used in them.
+// with what was used in them; and one that has begun before anybody counted, with what was sent in it.
 func (s *Store) openQuota(ctx context.Context, key string, q patra.QuotaLimit, w patra.QuotaWindow) error {
 	return s.write(ctx, "open the quota", func(t *tx) error {
-		var used int64
-		if _, err := t.one(quotaBeside, []any{key, w.Code, w.To, w.From}, &used); err != nil {
+		var beside, sent int64
+		if _, err := t.one(quotaBeside, []any{key, w.Code, w.To, w.From}, &beside); err != nil {
 			return err
 		}
-		_, err := t.exec(insertQuota, key, w.Code, w.From, w.To, w.Limit, q.Usable(w.Limit), min(used, w.Limit))
+		if _, err := t.one(quotaSent, []any{key, w.From, w.To}, &sent); err != nil {
+			return err
+		}
+		_, err := t.exec(insertQuota, key, w.Code, w.From, w.To, w.Limit, q.Usable(w.Limit), min(max(beside, sent), w.Limit))
 		if t.s.dialect.duplicate(err) {
 			return nil
 		}
