@@ -53,7 +53,7 @@ type Plans interface {
 // Queue tells how much is waiting, what it will cost, and what holds it back.
 type Queue interface {
 	Stock(ctx context.Context, partition string) (int64, error)
-	Committed(ctx context.Context, source, endpoint string) (patra.Commitment, error)
+	Committed(ctx context.Context, source, endpoint string) (map[patra.Operation]patra.Commitment, error)
 	QuotaOf(ctx context.Context, key string) ([]patra.QuotaUse, error)
 	Held(ctx context.Context, at patra.Place) (patra.Hold, error)
 }

@@ -52,17 +52,26 @@ func (p *Planner) quotaRoom(ctx context.Context, now patra.Instant, j *job, r *r
 	if err != nil {
 		return err
 	}
-	waiting := j.tariff.Waiting(spoken) * j.cost()
 	for _, u := range used {
 		if u.Window == patra.QuotaHour {
 			continue
 		}
 		all := j.tariff.Room(u.Limit)
-		if left := max(all-u.Used-waiting, 0); left < r.requests {
+		if left := max(all-u.Used-p.reserved(j, u, spoken), 0); left < r.requests {
 			r.requests, r.allRequests = left, all
 		}
 	}
 	return nil
+}
+
+// reserved is what the slices that wait will use of a window: what they need, and no more than the share of their
+// operation leaves them. History that waits for tomorrow takes nothing from a harvest today.
+func (p *Planner) reserved(j *job, u patra.QuotaUse, spoken map[patra.Operation]patra.Commitment) (sum int64) {
+	for op, c := range spoken {
+		share := patra.ShareOf(u.Usable, patra.QuotaShare(op, p.Config.BackfillShare))
+		sum += min(j.tariff.Waiting(c)*j.cost(), max(share-u.Used, 0))
+	}
+	return sum
 }
 
 // quota is what is used of the quotas in the windows of now.

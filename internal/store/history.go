@@ -24,8 +24,8 @@ var (
 	selectPageBytes = stmt{"select_page_bytes", `SELECT COALESCE(SUM(bytes), 0), COUNT(*) FROM (
 		SELECT bytes FROM ing_request WHERE (gate_key = ? OR gate_key = ? OR (gate_key >= ? AND gate_key < ?) OR (gate_key >= ? AND gate_key < ?)) AND kind_code NOT IN ('PROBE', 'AUTH') AND bytes > 0 ORDER BY acquired_at DESC LIMIT ?) AS latest`}
 	countStock   = stmt{"count_stock", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'QUEUED' AND partition_key = ? AND (wait_code IS NULL OR wait_code <> 'PAUSED')`}
-	countWaiting = stmt{"count_waiting", `SELECT COUNT(*), COALESCE(SUM(s.estimate_records), 0) FROM ing_plan_slice s JOIN ing_plan p ON p.id = s.plan_id
-		WHERE s.provenance_code = ? AND s.status_code = 'READY' AND (? = '' OR p.endpoint_name = ?)`}
+	countWaiting = stmt{"count_waiting", `SELECT p.operation_code, COUNT(*), COALESCE(SUM(s.estimate_records), 0) FROM ing_plan_slice s JOIN ing_plan p ON p.id = s.plan_id
+		WHERE s.provenance_code = ? AND s.status_code = 'READY' AND (? = '' OR p.endpoint_name = ?) GROUP BY p.operation_code`}
 	lastInputs = stmt{"last_inputs", `SELECT window_inputs FROM ing_plan WHERE cursor_id = ? ORDER BY id DESC LIMIT 1`}
 	countLate  = stmt{"count_late", `SELECT COALESCE(SUM(b.record_count), 0), COALESCE(SUM(CASE WHEN s.purpose_code = 'LOOKBACK' THEN b.n_insert ELSE 0 END), 0)
 		FROM ing_plan_slice s JOIN ing_task t ON t.slice_id = s.id JOIN ing_task_run_batch b ON b.task_id = t.id
@@ -63,11 +63,18 @@ func (s *Store) Stock(ctx context.Context, partition string) (n int64, err error
 	return n, err
 }
 
-// Committed is what of a source's quota is spoken for by slices that wait, at one endpoint or, where that is empty, at all
-// of them.
-func (s *Store) Committed(ctx context.Context, source, endpoint string) (c patra.Commitment, err error) {
-	_, err = s.read(ctx).one(countWaiting, []any{source, endpoint, endpoint}, &c.Slices, &c.Records)
-	return c, err
+// Committed is what of a source's quota is spoken for by slices that wait, by operation, at one endpoint or, where that is
+// empty, at all of them.
+func (s *Store) Committed(ctx context.Context, source, endpoint string) (map[patra.Operation]patra.Commitment, error) {
+	all := map[patra.Operation]patra.Commitment{}
+	err := s.read(ctx).rows(countWaiting, func(r *sql.Rows) error {
+		var op patra.Operation
+		var c patra.Commitment
+		err := r.Scan(&op, &c.Slices, &c.Records)
+		all[op] = c
+		return err
+	}, source, endpoint, endpoint)
+	return all, err
 }
 
 // LastLag is the safety lag of the newest plan of a cursor; nil if there is none.

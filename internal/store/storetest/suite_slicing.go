@@ -162,7 +162,7 @@ func past(t *testing.T, e Engine) {
 		t.Errorf("stock %d, %v", n, err)
 	}
 	for endpoint, want := range map[string]int64{"": 2, "works": 2, "others": 0} {
-		if spoken, err := w.Committed(ctx, "demo", endpoint); err != nil || spoken.Slices != want {
+		if spoken, err := w.Committed(ctx, "demo", endpoint); err != nil || spoken[patra.Harvest].Slices != want || len(spoken) > 1 {
 			t.Errorf("committed at %q: %+v, %v", endpoint, spoken, err)
 		}
 	}
