@@ -29,6 +29,7 @@ const (
 	KindPause   ControlKind = "PAUSE"   // a person holds work back
 	KindBreaker ControlKind = "BREAKER" // an endpoint does not answer, and is left alone for a while
 	KindHalt    ControlKind = "HALT"    // an endpoint answers what only a person can mend
+	KindQuota   ControlKind = "QUOTA"   // what a provider permits is used up until a moment
 	KindLimit   ControlKind = "LIMIT"   // fewer tasks of a partition than configured run at the same time
 )
 
@@ -39,6 +40,7 @@ const (
 	Closed   Status = "CLOSED"
 	HalfOpen Status = "HALF_OPEN"
 	Limited  Status = "LIMITED"
+	UsedUp   Status = "USED_UP"
 	Free     Status = "FREE"
 )
 
@@ -47,6 +49,7 @@ var (
 	PauseMoves   = Moves{Running: {Paused}, Paused: {Running, Paused}}
 	HaltMoves    = Moves{Running: {Halted}, Halted: {Running, Halted}}
 	BreakerMoves = Moves{Closed: {Open, Closed}, Open: {HalfOpen, Closed, Open}, HalfOpen: {Closed, Open, HalfOpen}}
+	QuotaMoves   = Moves{Free: {UsedUp, Free}, UsedUp: {UsedUp, Free}}
 	LimitMoves   = Moves{Free: {Limited, Free}, Limited: {Limited, Free}}
 )
 
@@ -207,19 +210,21 @@ type ControlDetail struct {
 	Limit   int64     `json:"limit,omitempty"`   // of a limit: how many may run
 	Of      int64     `json:"of,omitempty"`      // of a limit: how many would run without it
 	Refused []Instant `json:"refused,omitempty"` // of a limit: when the provider last asked us to slow down
+
+	Quota *QuotaError `json:"quota,omitempty"` // of a quota: which one, and how much of it
 }
 
 // InForce reports whether a control holds anything back, or is about to.
 func (c Control) InForce() bool {
 	switch c.State {
-	case Paused, Halted, Open, HalfOpen, Limited:
+	case Paused, Halted, Open, HalfOpen, Limited, UsedUp:
 		return true
 	}
 	return false
 }
 
 // machines says which moves a kind of control has.
-var machines = map[ControlKind]Moves{KindPause: PauseMoves, KindHalt: HaltMoves, KindBreaker: BreakerMoves, KindLimit: LimitMoves}
+var machines = map[ControlKind]Moves{KindPause: PauseMoves, KindHalt: HaltMoves, KindBreaker: BreakerMoves, KindLimit: LimitMoves, KindQuota: QuotaMoves}
 
 // Machine is the state machine of a kind of control.
 func (k ControlKind) Machine() Moves { return machines[k] }
@@ -229,7 +234,7 @@ func (k ControlKind) Rest() Status {
 	switch k {
 	case KindBreaker:
 		return Closed
-	case KindLimit:
+	case KindLimit, KindQuota:
 		return Free
 	}
 	return Running

@@ -15,9 +15,8 @@ func (d Density) In(w Window) int64 {
 	return int64(float64(d.Records)/float64(d.Span)*float64(w.To-w.From) + 0.5)
 }
 
-// Commitment is what of a provider's quota is spoken for: requests that were sent, and slices that wait.
+// Commitment is what of a provider's quota is spoken for by slices that wait. What was sent is in the ledger.
 type Commitment struct {
-	Sent    int64
 	Slices  int64
 	Records int64 // that the waiting slices are expected to have
 }

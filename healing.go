@@ -32,4 +32,5 @@ const (
 	HealClose     = "CLOSE"     // it is
 	HealHalt      = "HALT"      // an endpoint stands still until a person lets it go on
 	HealCooldown  = "COOLDOWN"  // the provider asked to be left alone for a while
+	HealQuota     = "QUOTA"     // a quota is used up, and what needs it waits until it begins anew
 )

@@ -11,6 +11,7 @@ const (
 	WaitPartition = "PARTITION" // as many of its partition run as may
 	WaitGate      = "GATE"      // all that the provider permits is given out
 	WaitCooldown  = "COOLDOWN"  // the provider asked to be left alone
+	WaitQuota     = "QUOTA"     // what the provider permits in an hour, a day or a month is used up
 )
 
 // HoldCancelled is why a run must not go on: somebody called its task off.
@@ -45,7 +46,8 @@ func Judged(controls []Control, now Instant) Hold {
 		if c.Kind == KindLimit && c.State == Limited && c.Until <= now {
 			hold.Rise = true
 		}
-		if h := c.holds(now); holdRank[h.Code] > holdRank[hold.Code] {
+		// Of two quotas that are used up, the one that is so for longer counts.
+		if h := c.holds(now); holdRank[h.Code] > holdRank[hold.Code] || h.Code == WaitQuota && hold.Code == WaitQuota && h.Wait > hold.Wait {
 			hold.Code, hold.Wait, hold.Control = h.Code, h.Wait, c
 		}
 	}
@@ -53,7 +55,7 @@ func Judged(controls []Control, now Instant) Hold {
 }
 
 // holdRank: what only a person can end is said before what ends by itself.
-var holdRank = map[string]int{"": 0, WaitBreaker: 1, WaitPaused: 2, WaitHalted: 3, HoldCancelled: 4}
+var holdRank = map[string]int{"": 0, WaitBreaker: 1, WaitQuota: 2, WaitPaused: 3, WaitHalted: 4, HoldCancelled: 5}
 
 func (c *Control) holds(now Instant) Hold {
 	switch {
@@ -63,6 +65,8 @@ func (c *Control) holds(now Instant) Hold {
 		return Hold{Code: WaitHalted}
 	case c.Kind == KindBreaker && c.State == Open:
 		return Hold{Code: WaitBreaker, Wait: c.Until.Sub(now)}
+	case c.Kind == KindQuota && c.State == UsedUp && c.Until > now:
+		return Hold{Code: WaitQuota, Wait: c.Until.Sub(now)}
 	case c.Kind == KindBreaker && c.State == HalfOpen:
 		return Hold{Code: WaitBreaker, Wait: min(HalfOpenRest, c.Until.Sub(now))}
 	}

@@ -9,8 +9,9 @@ type Tariff struct {
 	DetailBatch int64   // ids a second request; 0 where a search gives records
 	PerSecond   float64 // requests that the provider permits
 	PageBytes   int64   // what a request brings on average, if anybody knows
-	DailyQuota  int64   // requests a day, 0 is no limit
-	Usable      int64   // of these, what may be planned with; the rest is a reserve
+	Cost        int64   // what a request counts; 0 is 1
+	Quota       QuotaLimit
+	Share       float64 // of a quota, what may be planned with; 0 is all that is usable
 }
 
 // Price is what a plan costs, before anything of it is sent.
@@ -21,6 +22,7 @@ type Price struct {
 	Bytes    int64   `json:"bytes,omitempty"`       // 0: nobody knows how large the answers are
 	Seconds  float64 `json:"seconds"`               // at the permitted rate
 	Share    float64 `json:"quota_share,omitempty"` // of a day's quota
+	Month    float64 `json:"quota_month,omitempty"` // of a month's
 	Finish   Instant `json:"finish"`                // if it began now and had the rate for itself
 }
 
@@ -64,11 +66,31 @@ func (p *Price) Settle(t Tariff, now Instant) {
 	if t.PerSecond > 0 {
 		p.Seconds = float64(p.Requests) / t.PerSecond
 	}
-	if t.DailyQuota > 0 {
-		p.Share = float64(p.Requests) / float64(t.DailyQuota)
-		p.Seconds = max(p.Seconds, float64(p.Requests/t.DailyQuota)*(24*time.Hour).Seconds())
+	units := p.Requests * max(t.Cost, 1)
+	if t.Quota.Daily > 0 {
+		p.Share = float64(units) / float64(t.Quota.Daily)
+	}
+	if t.Quota.Monthly > 0 {
+		p.Month = float64(units) / float64(t.Quota.Monthly)
+	}
+	for _, w := range t.Quota.limits() { // what is more than fits into one window waits for the next
+		if room := t.Room(w.Limit); units > 0 && room > 0 {
+			p.Seconds = max(p.Seconds, float64((units-1)/room)*quotaSpans[w.Code].Seconds())
+		}
 	}
 	p.Finish = now.Add(time.Duration(min(p.Seconds, maxSeconds) * float64(time.Second)))
+}
+
+// quotaSpans is how long the windows of quotas are, as a rule.
+var quotaSpans = map[string]time.Duration{QuotaHour: time.Hour, QuotaDay: 24 * time.Hour, QuotaMonth: 30 * 24 * time.Hour}
+
+// Room is what of a quota may be planned with.
+func (t Tariff) Room(limit int64) int64 {
+	share := t.Share
+	if share <= 0 {
+		share = 1
+	}
+	return ShareOf(t.Quota.Usable(limit), share)
 }
 
 // maxSeconds keeps a finish within the calendar, however long a plan is.

@@ -29,7 +29,7 @@ func TestWhatRecordsCostInRequests(t *testing.T) {
 }
 
 func TestThePriceOfAPlan(t *testing.T) {
-	tariff := patra.Tariff{PageSize: 100, EndPage: true, PerSecond: 2, PageBytes: 50_000, DailyQuota: 1000, Usable: 900}
+	tariff := patra.Tariff{PageSize: 100, EndPage: true, PerSecond: 2, PageBytes: 50_000, Quota: patra.QuotaLimit{Daily: 1000, Reserve: 10}}
 	var p patra.Price
 	for range 10 {
 		p.Add(tariff, 1000)
@@ -43,7 +43,24 @@ func TestThePriceOfAPlan(t *testing.T) {
 		p.Add(tariff, 1000)
 	}
 	p.Settle(tariff, now)
-	if want := 11 * 86400.0; p.Seconds != want { // 11,110 requests at 1,000 a day
-		t.Errorf("it takes %v s, want %v", p.Seconds, want)
+	for _, c := range []struct {
+		name  string
+		quota patra.QuotaLimit
+		cost  int64
+		share float64
+		days  float64
+	}{
+		{"at 900 a day", patra.QuotaLimit{Daily: 1000, Reserve: 10}, 0, 0, 12},
+		{"all of it is usable", patra.QuotaLimit{Daily: 1000}, 0, 0, 11},
+		{"each costs two", patra.QuotaLimit{Daily: 1000}, 2, 0, 22},
+		{"half of it for history", patra.QuotaLimit{Daily: 1000}, 0, 0.5, 22},
+		{"the hours are narrower", patra.QuotaLimit{Daily: 11_110, Hourly: 101}, 0, 0, 109.0 / 24},
+		{"the month is", patra.QuotaLimit{Daily: 10_000, Monthly: 11_000}, 0, 0, 30},
+		{"it fits", patra.QuotaLimit{Daily: 11_110, Monthly: 11_110}, 0, 0, 5555.0 / 86400},
+	} {
+		tariff.Quota, tariff.Cost, tariff.Share = c.quota, c.cost, c.share
+		if p.Settle(tariff, now); p.Seconds != c.days*86400 { // 11,110 requests
+			t.Errorf("%s: it takes %v days, want %v", c.name, p.Seconds/86400, c.days)
+		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"time"
 
+	"patra"
 	"patra/internal/config"
 	"patra/internal/egress"
 	"patra/internal/executor"
@@ -17,10 +18,12 @@ import (
 // is the same for all processes of the store.
 func (a *app) gate(c config.Config, s *store.Store) executor.Gate {
 	a.once.Do(func() {
+		// Quotas are counted in the store, wherever the rate is.
+		ledger := gate.WithLedger(s, func(op patra.Operation) float64 { return patra.QuotaShare(op, c.Planner.BackfillShare.Fraction()) })
 		if c.Gate.Backend == config.GateLocal {
-			a.turnstile = gate.NewLocal()
+			a.turnstile = gate.NewLocal(ledger)
 		} else {
-			a.turnstile = gate.NewShared(s)
+			a.turnstile = gate.NewShared(s, ledger)
 		}
 	})
 	return a.turnstile

@@ -16,7 +16,7 @@ import (
 func (a *app) controlsCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
-		Use: "controls", Short: "List what holds work back: pauses, breakers, halts and limits", Args: noArgs,
+		Use: "controls", Short: "List what holds work back: pauses, breakers, halts, used-up quotas and limits", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			s, err := a.open(c.Context())
 			if err != nil {
@@ -161,10 +161,13 @@ func afterHalt(c *patra.Control) string { return "mend that, then patra resume "
 // waitsFor says why a foreground command has to wait, or has to end because it would wait for a person.
 func waitsFor(ctx context.Context, s *store.Store, at patra.Place) (hold patra.Hold, line string, err error) {
 	hold, err = s.Held(ctx, at)
-	if err != nil || hold.Code != patra.WaitBreaker {
+	if err != nil || hold.Code != patra.WaitBreaker && hold.Code != patra.WaitQuota {
 		return hold, "", err
 	}
 	c := hold.Control
+	if hold.Code == patra.WaitQuota {
+		return hold, capital(c.Reason), nil
+	}
 	if c.State == patra.HalfOpen {
 		return hold, fmt.Sprintf("%s: one request tries whether it answers again", c.Target), nil
 	}

@@ -26,7 +26,7 @@ func (a *app) planner(s *store.Store, contact string, probe bool) (*planner.Plan
 	}
 	p := &planner.Planner{Store: s, Secrets: a.credentials(), Observe: a.planning(), Config: planner.Config{
 		SafetyLag: time.Duration(c.Planner.SafetyLag), TaskAttempts: int64(c.Executor.TaskAttempts), Target: int64(c.Planner.TargetRecords), MaxPages: int64(c.Planner.MaxPages),
-		MinStep: time.Duration(c.Planner.MinStep), Inventory: int64(c.Planner.Inventory), Probes: c.Planner.Probes, BackfillShare: float64(c.Planner.BackfillShare) / 100,
+		MinStep: time.Duration(c.Planner.MinStep), Inventory: int64(c.Planner.Inventory), Probes: c.Planner.Probes, BackfillShare: c.Planner.BackfillShare.Fraction(),
 	}}
 	if probe {
 		p.Prober = &executor.Prober{Store: s, Gate: a.gate(c, s), Client: clientFor, Vars: source.Vars{Contact: contact, Version: version}, Log: a.logger(c), Credentials: a.credentials()}
@@ -134,6 +134,8 @@ type planView struct {
 	Price  patra.Price   `json:"price"`
 	Probes int           `json:"probes"`
 	Slices []patra.Slice `json:"slices"`
+
+	Quota []patra.QuotaUse `json:"quota,omitempty"` // of the provider, as it is used now
 }
 
 // price cuts a draft and adds up what it costs, keeping only the first slices.
@@ -152,6 +154,9 @@ func (a *app) price(ctx context.Context, p *planner.Planner, d *planner.Draft, k
 		}
 	}
 	v.Price, v.Probes = tally.Settled(now()), tally.Probes
+	if v.Quota, err = p.Quota(ctx, now(), d); err != nil {
+		return nil, err
+	}
 	d.Warnings = append(d.Warnings, tally.Warnings...)
 	return v, nil
 }
@@ -203,7 +208,7 @@ func (a *app) showStored(res *planner.Result, out format) error {
 
 var partialText = map[string]string{
 	patra.ReasonInventory: "the queue is full (planner.inventory)",
-	patra.ReasonQuota:     "the provider's quota for today is spoken for",
+	patra.ReasonQuota:     "the provider's quota is used up or spoken for; see patra controls, and give the same command when it has begun anew",
 	patra.ReasonPaused:    "somebody holds it back; see patra controls",
 	patra.ReasonHalted:    "its endpoint is halted; see patra controls",
 	patra.ReasonFailing:   "its last slices all failed; see patra tasks --status FAILED, and ask again when that is mended",

@@ -66,8 +66,8 @@ func (a *app) printPrice(v *planView) {
 	fmt.Fprintf(a.stdout, "Price     about %s in %s%s\n", plural(p.Records, "record"), plural(p.Requests, "request"), sizeText(p.Bytes))
 	tariff := v.Spec.Tariff(a.have)
 	fmt.Fprintf(a.stdout, "Time      %s at the permitted %g requests a second; done by %s\n", roughly(p.Seconds), tariff.PerSecond, p.Finish.Time().Format("2006-01-02 15:04 UTC"))
-	if p.Share > 0 {
-		fmt.Fprintf(a.stdout, "Quota     %.1f %% of a day's %s\n", 100*p.Share, plural(tariff.DailyQuota, "request"))
+	for _, u := range v.Quota {
+		fmt.Fprintf(a.stdout, "Quota     %s\n", quotaText(u, p.Requests*max(tariff.Cost, 1), tariff.PerSecond*float64(max(tariff.Cost, 1)), v.Decision.Now))
 	}
 	fmt.Fprintln(a.stdout)
 	t := newTable(a.stdout, "purpose", "answers for", "asks for", "records", "by")

@@ -167,6 +167,8 @@ func ended(c patra.Control) string {
 		return "the pause by " + c.Actor + " is over"
 	case patra.KindHalt:
 		return "the halt" + at + " is over (" + c.Reason + ")"
+	case patra.KindQuota:
+		return "nobody waits for the quota of " + c.Target.String() + " any more, until a request finds it used up"
 	}
 	return "the breaker" + at + " is closed"
 }

@@ -42,6 +42,8 @@ type summary struct {
 	Patrol      *patra.Instant `json:"last_patrol,omitempty"` // of an update of stale records: when the last one was finished
 	Left        string         `json:"left,omitempty"`        // why the plan could not be cut to its end
 	halt        *patra.Control
+	quota       *patra.Control
+	spoken      string // which quota has no room
 
 	source  string
 	started time.Time
@@ -187,8 +189,12 @@ func (s *summary) verdict() error {
 		return incomplete("stopped before the end; the same command goes on where this one stopped")
 	case s.halt != nil:
 		return incomplete("%s is halted: %s Mend that, and let it go on with: patra resume %s", s.halt.Target, stopped(s.halt.Reason), s.halt.Target)
+	case s.quota != nil:
+		return incomplete("not all of it could be read: %s; the same command goes on then, and patra serve does so by itself", s.quota.Reason)
 	case s.Left == patra.ReasonPaused:
 		return incomplete("not all of it could be read: %s", partialText[s.Left])
+	case s.Left == patra.ReasonQuota:
+		return incomplete("not all of it could be planned: %s", s.spoken)
 	case s.Left != "":
 		return incomplete("not all of it could be planned: %s", partialText[s.Left])
 	case len(s.History) > 0:

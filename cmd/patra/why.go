@@ -150,6 +150,8 @@ func (r *reason) waits(ctx context.Context, s *store.Store, cfg config.Config) e
 	switch {
 	case !hold.Go():
 		r.heldBack(hold)
+	case r.Task.ScheduledAt > now() && r.Task.WaitCode == patra.WaitQuota:
+		r.say(patra.WaitQuota, "It is due at %s, after the provider's quota has begun anew.", r.Task.ScheduledAt)
 	case r.Task.ScheduledAt > now():
 		r.say(patra.WaitScheduled, "It is due at %s%s.", r.Task.ScheduledAt, r.after())
 	case r.Limit > 0 && r.Running >= r.Limit:
@@ -198,6 +200,9 @@ func (r *reason) heldBack(hold patra.Hold) {
 	case hold.Code == patra.WaitHalted:
 		r.say(hold.Code, "%s is halted since %s, because only a person can mend this: %s", c.Target, c.Detail.Since, stopped(c.Reason))
 		r.Next = "mend that, then patra resume " + shell(c.Target)
+	case hold.Code == patra.WaitQuota:
+		r.say(hold.Code, "%s, and %s waits until %s.", capital(c.Reason), c.Target, seconds(c.Until))
+		r.Next = "wait, it goes on by itself; or, if the provider permits more, write that into the source, and patra resume " + shell(c.Target)
 	case c.Until != 0 && c.Until < now():
 		r.say(hold.Code, "%s did not answer and was left alone until %s: %s The next worker that comes tries it with one request.", c.Target, c.Until, stopped(controlReason(*c)))
 		r.Next = "patra serve, or patra harvest " + r.Task.Source

@@ -165,7 +165,12 @@ func (a *app) execute(ctx context.Context, s *store.Store, p *planner.Planner, p
 	if err == nil {
 		err = f.haltOf(context.WithoutCancel(ctx), sum.Failed)
 	}
-	sum.Left, sum.halt = f.left, f.halt
+	sum.Left, sum.halt, sum.quota = f.left, f.halt, f.quota
+	if err == nil && f.left == patra.ReasonQuota {
+		var used []patra.QuotaUse
+		used, err = p.Quota(context.WithoutCancel(ctx), now(), &plan.Draft)
+		sum.spoken = spokenFor(used)
+	}
 	return err
 }
 
@@ -197,6 +202,8 @@ type foreground struct {
 	mu   sync.Mutex // idle workers come all at once, and one is enough
 	left string     // why the plan could not be cut to its end now
 	halt *patra.Control
+
+	quota *patra.Control
 }
 
 // open is how many slices of the work are not closed.
@@ -254,7 +261,8 @@ func (f *foreground) held(ctx context.Context) (bool, error) {
 	return err == nil && moving == 0, err
 }
 
-// stopped reports whether a pause or a halt stops all of the work. A breaker ends by itself: it is waited for, and said.
+// stopped reports whether a pause, a halt or a used-up quota stops all of the work. A breaker ends by itself and soon: it is
+// waited for, and said.
 func (f *foreground) stopped(ctx context.Context) (bool, error) {
 	at := f.plan.Place()
 	if f.plan.CursorID != 0 {
@@ -270,6 +278,8 @@ func (f *foreground) stopped(ctx context.Context) (bool, error) {
 		f.left, f.halt = patra.ReasonHalted, hold.Control
 	case patra.WaitPaused:
 		f.left = patra.ReasonPaused
+	case patra.WaitQuota: // which may be for a month
+		f.left, f.quota = patra.ReasonQuota, hold.Control
 	default:
 		return false, nil
 	}

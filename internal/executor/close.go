@@ -33,6 +33,7 @@ func (x *Executor) close(ctx context.Context, c *patra.Claim, r *run, walked err
 	}
 	end, event := x.ending(c, r, walked, interrupted)
 	x.halt(ctx, c, end)
+	x.exhausted(ctx, c, walked)
 	err := x.Store.Finish(ctx, c, patra.InstantOf(time.Now()), end)
 	if errors.Is(err, patra.ErrLeaseLost) {
 		x.lost(c)
@@ -61,6 +62,9 @@ func (x *Executor) ending(c *patra.Claim, r *run, walked error, interrupted bool
 	}
 	if held, ok := errors.AsType[*held](walked); ok {
 		return x.heldBack(c, r, held)
+	}
+	if quota, ok := errors.AsType[*patra.QuotaError](walked); ok {
+		return x.deferred(c, quota)
 	}
 	if interrupted {
 		return patra.Closing{Status: patra.Queued, GiveBack: true}, Event{Kind: EventReleased, Claim: c}

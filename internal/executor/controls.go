@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 	"math/rand/v2"
 
 	"patra"
@@ -18,6 +19,7 @@ type Controls interface {
 	Answered(ctx context.Context, at patra.Place, probe int64) (patra.ControlChange, error)
 	Untried(ctx context.Context, at patra.Place, probe int64) (patra.ControlChange, error)
 	Halt(ctx context.Context, at patra.Place, fault patra.Fault) (patra.ControlChange, error)
+	Exhausted(ctx context.Context, at patra.Place, e patra.QuotaError) (patra.ControlChange, error)
 	Limits
 }
 
@@ -162,6 +164,25 @@ func (x *Executor) halt(ctx context.Context, c *patra.Claim, end patra.Closing) 
 	}
 	change, err := x.Controls.Halt(ctx, c.Place(), *f)
 	x.done(c, change, err)
+}
+
+// exhausted makes everybody wait for a quota that a run has found used up: else each task would be taken only to find
+// the same.
+func (x *Executor) exhausted(ctx context.Context, c *patra.Claim, walked error) {
+	e, ok := errors.AsType[*patra.QuotaError](walked)
+	if !ok || x.Controls == nil {
+		return
+	}
+	change, err := x.Controls.Exhausted(ctx, c.Place(), *e)
+	x.done(c, change, err)
+}
+
+// deferred is the end of a run that met a quota that is used up: the task is given back, nobody is to blame, and it is due
+// when the quota begins anew.
+func (x *Executor) deferred(c *patra.Claim, e *patra.QuotaError) (patra.Closing, Event) {
+	end := patra.Closing{Status: patra.Queued, GiveBack: true, WaitCode: patra.WaitQuota, RetryIn: e.Defer(rand.Float64())}
+	x.Log.Info("the quota is used up, the task waits", "task", c.TaskID, "reason", e.Error(), "seconds", end.RetryIn.Seconds())
+	return end, Event{Kind: EventHeld, Claim: c, Hold: &patra.Hold{Code: patra.WaitQuota, Wait: end.RetryIn}}
 }
 
 // heldBack is the end of a run that something holds back: the task is given back at once, and nobody is to blame. Only the

@@ -92,7 +92,9 @@ type pass struct {
 	toll
 	at   time.Time     // of the grant
 	id   string        // of its slot
-	in   bool          // it has the slot
+	in   bool          // it may have the slot
+	seen time.Time     // when the slot was last known to be its own
+	paid time.Time     // when it was charged to the quotas
 	used bool          // the request was let out
 	left patra.Instant // when it was last let out
 	err  error         // the gate failed: the request has not left
@@ -153,15 +155,25 @@ func (p *pass) waitFor(ctx context.Context, at time.Time) (left time.Duration, e
 	return 0, p.sleep(ctx, time.Until(at))
 }
 
-// enter gets the slot, once for each request. Whoever waits long for it is late, and takes another grant: a provider that
-// answers so slowly leaves some of its rate unused anyway.
+// enter gets the slot and pays the quotas, once for each request. Whoever waits long for it is late, and takes another
+// grant: a provider that answers so slowly leaves some of its rate unused anyway. After a long wait, for a cooldown perhaps,
+// the slot may be somebody else's, and what was paid may have been for yesterday.
 func (p *pass) enter(ctx context.Context) error {
-	for rest := time.Duration(0); !p.in; {
-		wait, err := p.gate.Enter(ctx, p.RateLimit, patra.Entry{ID: p.id, Cost: p.cost, Operation: p.operation, Lasts: slotLasts})
+	ours, cost := p.in && lateness(p.seen) <= slotLasts/3, p.cost
+	if p.in && (p.Quota.IsZero() || lateness(p.paid) <= patra.QuotaGrace/2) {
+		cost = 0
+	}
+	for rest := time.Duration(0); !ours; {
+		asked := time.Now()
+		wait, err := p.gate.Enter(ctx, p.RateLimit, patra.Entry{ID: p.id, Cost: cost, Operation: p.operation, Lasts: slotLasts})
 		if err != nil {
 			return err
 		}
-		if p.in = wait == 0; p.in {
+		if wait == 0 {
+			p.in, p.seen = true, asked
+			if cost > 0 {
+				p.paid = asked
+			}
 			return nil
 		}
 		rest = min(max(2*rest, wait), slotRest)

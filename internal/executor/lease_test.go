@@ -75,6 +75,10 @@ type bubble struct {
 	*store.Store
 	plan   *planner.Result
 	client *http.Client
+
+	file     *source.File
+	provider *sim.Server
+	window   patra.Window
 }
 
 func newBubble(t *testing.T, wrap func(http.Handler) http.Handler) *bubble {
@@ -84,6 +88,12 @@ func newBubble(t *testing.T, wrap func(http.Handler) http.Handler) *bubble {
 
 // newBubbleOf has a task for each of some days.
 func newBubbleOf(t *testing.T, days int, wrap func(http.Handler) http.Handler) *bubble {
+	t.Helper()
+	return newBubbleWith(t, days, sim.Quota{}, patra.Harvest, wrap)
+}
+
+// newBubbleWith has a provider with a quota, and a plan of one operation.
+func newBubbleWith(t *testing.T, days int, quota sim.Quota, op patra.Operation, wrap func(http.Handler) http.Handler, change ...string) *bubble {
 	t.Helper()
 	s, err := store.Open(t.Context(), "sqlite::memory:", store.WithClock(time.Now))
 	if err != nil {
@@ -95,14 +105,14 @@ func newBubbleOf(t *testing.T, days int, wrap func(http.Handler) http.Handler) *
 	}
 	end := patra.Date(1999, 12, 22)
 	start := end - patra.Instant(days)*patra.Day // bubbles begin at the turn of the year 2000
-	provider := sim.New(sim.Config{Seed: 5, From: start.Time(), To: end.Time(), PerDay: 60, Exact: true})
-	file := fast(t, "earliest: 2002-07-25", "earliest: 1990-01-01")
-	p := &planner.Planner{Store: s, Config: planner.Config{TaskAttempts: 3, Target: 10_000, MaxPages: 2000, MinStep: time.Hour}}
-	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Contact: "t@example.org", From: &start, To: &end, BaseURL: "http://provider"})
+	provider := sim.New(sim.Config{Seed: 5, From: start.Time(), To: end.Time(), PerDay: 60, Exact: true, Quota: quota})
+	file := fast(t, append(change, "earliest: 2002-07-25", "earliest: 1990-01-01")...)
+	p := &planner.Planner{Store: s, Config: planner.Config{TaskAttempts: 3, Target: 10_000, MaxPages: 2000, MinStep: time.Hour, BackfillShare: 0.5}}
+	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Operation: op, Contact: "t@example.org", From: &start, To: &end, BaseURL: "http://provider"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &bubble{Store: s, plan: plan, client: pipeClient(t, wrap(provider.Handler()))}
+	return &bubble{Store: s, plan: plan, client: pipeClient(t, wrap(provider.Handler())), file: file, provider: provider, window: patra.Window{From: start, To: end}}
 }
 
 func (b *bubble) executor(events chan<- string) *executor.Executor {

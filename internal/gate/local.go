@@ -12,8 +12,8 @@ import (
 type Local struct{ *Shared }
 
 // NewLocal makes a gate with no history.
-func NewLocal() *Local {
-	return &Local{newShared(&memory{began: time.Now(), rows: map[string]patra.RateState{}}, false)}
+func NewLocal(opts ...Option) *Local {
+	return &Local{newShared(&memory{began: time.Now(), rows: map[string]patra.RateState{}}, false, opts...)}
 }
 
 // memory keeps rows for one process, by a clock that nobody sets.

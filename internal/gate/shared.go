@@ -14,8 +14,9 @@ import (
 // concurrent use.
 type Shared struct {
 	rows    Rows
-	ahead   bool   // grants may be taken before somebody asks for them
-	process string // who we are among those who share the rows
+	ledger  *ledger // of quotas; nil is none
+	ahead   bool    // grants may be taken before somebody asks for them
+	process string  // who we are among those who share the rows
 
 	mu     sync.Mutex
 	desks  map[line]*desk
@@ -30,10 +31,14 @@ type line struct {
 }
 
 // NewShared makes the gate of one process over rows that others use too.
-func NewShared(rows Rows) *Shared { return newShared(rows, true) }
+func NewShared(rows Rows, opts ...Option) *Shared { return newShared(rows, true, opts...) }
 
-func newShared(rows Rows, ahead bool) *Shared {
-	return &Shared{rows: rows, ahead: ahead, process: rand.Text(), desks: map[line]*desk{}, slow: map[string]time.Time{}, narrow: map[string]int{}}
+func newShared(rows Rows, ahead bool, opts ...Option) *Shared {
+	g := &Shared{rows: rows, ahead: ahead, process: rand.Text(), desks: map[line]*desk{}, slow: map[string]time.Time{}, narrow: map[string]int{}}
+	for _, o := range opts {
+		o(g)
+	}
+	return g
 }
 
 // Patience is how much later than its moment a grant may be used.
@@ -130,6 +135,9 @@ const (
 // Report tells how the provider answered, and how long it wants to be left alone. A refusal slows everybody down, and
 // answers after it bring the tempo back.
 func (g *Shared) Report(ctx context.Context, l patra.RateLimit, a patra.RateAnswer) error {
+	if err := g.ledger.hear(ctx, l, a.Told.Quota); err != nil {
+		return err
+	}
 	key, status, wait := l.Key, a.Status, a.RetryAfter
 	refused := status == statusTooMany || status == statusUnavailable
 	if !refused && (status != statusOK || !g.counts(key)) {

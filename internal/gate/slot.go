@@ -15,10 +15,23 @@ const (
 	slotRest = 50 * time.Millisecond
 )
 
-// Enter takes a slot for a request that is about to leave, or tells how long to wait before asking again. The slot is
-// free again after Leave, or when its time is over: a process that died says nothing. Where nothing but the rate bounds
-// requests, it costs nothing.
+// Enter takes a slot for a request that is about to leave and charges it to the quotas, or tells how long to wait before
+// asking again. The slot is free again after Leave, or when its time is over: a process that died says nothing. What was
+// charged stays so. A quota that has no room is a *patra.QuotaError, and then there is no slot either. Where nothing but
+// the rate bounds requests, it costs nothing.
 func (g *Shared) Enter(ctx context.Context, l patra.RateLimit, e patra.Entry) (wait time.Duration, err error) {
+	if wait, err = g.occupy(ctx, l, e); err != nil || wait > 0 {
+		return wait, err
+	}
+	if err := g.ledger.charge(ctx, l, e); err != nil {
+		_ = g.Leave(context.WithoutCancel(ctx), l, e.ID) // else it is free after a while
+		return 0, err
+	}
+	return 0, nil
+}
+
+// occupy takes the slot.
+func (g *Shared) occupy(ctx context.Context, l patra.RateLimit, e patra.Entry) (wait time.Duration, err error) {
 	if !g.slotted(l) {
 		return 0, nil
 	}

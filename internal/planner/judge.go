@@ -111,7 +111,7 @@ func (g *judge) history(ctx context.Context) (patra.Density, error) {
 	if g.density != nil {
 		return *g.density, nil
 	}
-	d, err := g.planner.Store.History(ctx, g.job.spec.Source, g.job.spec.Endpoint, g.job.plan.ExprProtoHash, g.job.plan.Window)
+	d, err := g.planner.Store.History(ctx, g.planner.quotaKey(g.job), g.job.spec.Source, g.job.spec.Endpoint, g.job.plan.ExprProtoHash, g.job.plan.Window)
 	if err != nil {
 		return d, err
 	}

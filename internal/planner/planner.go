@@ -53,13 +53,14 @@ type Plans interface {
 // Queue tells how much is waiting, what it will cost, and what holds it back.
 type Queue interface {
 	Stock(ctx context.Context, partition string) (int64, error)
-	Committed(ctx context.Context, source string, since patra.Instant) (patra.Commitment, error)
+	Committed(ctx context.Context, source, endpoint string) (map[patra.Operation]patra.Commitment, error)
+	QuotaOf(ctx context.Context, key string) ([]patra.QuotaUse, error)
 	Held(ctx context.Context, at patra.Place) (patra.Hold, error)
 }
 
 // Past tells what earlier harvests found.
 type Past interface {
-	History(ctx context.Context, source, endpoint, exprProtoHash string, near patra.Window) (patra.Density, error)
+	History(ctx context.Context, gateKey, source, endpoint, exprProtoHash string, near patra.Window) (patra.Density, error)
 	LastLag(ctx context.Context, cursorID int64) (*time.Duration, error)
 	Lateness(ctx context.Context, cursorID int64, since patra.Instant) (patra.Lateness, error)
 	CountRecords(ctx context.Context, source string) (int64, error)

@@ -11,7 +11,7 @@ import (
 // Where nothing is waiting at all, one group always fits, however large it is: otherwise it never would.
 type room struct {
 	tasks, allTasks       int64
-	requests, allRequests int64
+	requests, allRequests int64  // by what they cost
 	probes                int64  // that are charged
 	closed                string // why nothing fits, however little there is
 }
@@ -34,32 +34,80 @@ func (p *Planner) room(ctx context.Context, now patra.Instant, j *job) (room, er
 		r.allTasks = p.Config.Inventory
 		r.tasks = max(r.allTasks-stock, 0)
 	}
-	if j.tariff.DailyQuota > 0 {
-		spoken, err := p.Store.Committed(ctx, j.plan.Source, patra.UnitDay.Floor(now))
-		if err != nil {
-			return r, err
-		}
-		r.allRequests = int64(float64(j.tariff.Usable) * p.share(j.plan.Operation))
-		r.requests = max(r.allRequests-spoken.Sent-j.tariff.Waiting(spoken), 0)
-	}
-	return r, nil
+	return r, p.quotaRoom(ctx, now, j, &r)
 }
 
-// share is how much of a quota an operation may plan with: a harvest all of it, history only a part, and an update half
-// of what is between.
-func (p *Planner) share(op patra.Operation) float64 {
-	part := p.Config.BackfillShare
-	if part <= 0 || part > 1 {
-		part = 1
+// quotaRoom bounds what is planned by what the day and the month have left, beside what was used and what waits already.
+// An hour is too short to plan by: what does not fit into it waits for the next.
+func (p *Planner) quotaRoom(ctx context.Context, now patra.Instant, j *job, r *room) error {
+	used, err := p.quota(ctx, now, j)
+	if err != nil || len(used) == 0 {
+		return err
 	}
-	switch op {
-	case patra.Backfill:
-		return part
-	case patra.Update:
-		return (1 + part) / 2
+	endpoint := ""
+	if j.spec.CountsAlone() {
+		endpoint = j.plan.Endpoint
 	}
-	return 1
+	spoken, err := p.Store.Committed(ctx, j.plan.Source, endpoint)
+	if err != nil {
+		return err
+	}
+	for _, u := range used {
+		if u.Window == patra.QuotaHour {
+			continue
+		}
+		all := j.tariff.Room(u.Limit)
+		if left := max(all-u.Used-p.reserved(j, u, spoken), 0); left < r.requests {
+			r.requests, r.allRequests = left, all
+		}
+	}
+	return nil
 }
+
+// reserved is what the slices that wait will use of a window: what they need, and no more than the share of their
+// operation leaves them. History that waits for tomorrow takes nothing from a harvest today.
+func (p *Planner) reserved(j *job, u patra.QuotaUse, spoken map[patra.Operation]patra.Commitment) (sum int64) {
+	for op, c := range spoken {
+		share := patra.ShareOf(u.Usable, patra.QuotaShare(op, p.Config.BackfillShare))
+		sum += min(j.tariff.Waiting(c)*j.cost(), max(share-u.Used, 0))
+	}
+	return sum
+}
+
+// quota is what is used of the quotas in the windows of now.
+func (p *Planner) quota(ctx context.Context, now patra.Instant, j *job) (all []patra.QuotaUse, err error) {
+	windows := j.tariff.Quota.At(now)
+	if len(windows) == 0 {
+		return nil, nil
+	}
+	key := p.quotaKey(j)
+	known, err := p.Store.QuotaOf(ctx, key)
+	for _, w := range windows {
+		u := patra.QuotaUse{Key: key, Window: w.Code, From: w.From, To: w.To, Limit: w.Limit, Usable: j.tariff.Quota.Usable(w.Limit)}
+		for _, k := range known {
+			if k.Window == w.Code && k.From == w.From {
+				u.Used = k.Used
+			}
+		}
+		all = append(all, u)
+	}
+	return all, err
+}
+
+// quotaKey names the ledger in which requests of a plan are counted.
+func (p *Planner) quotaKey(j *job) string { return j.spec.QuotaKey(p.have(), j.plan.BaseURL) }
+
+// Quota is what is used of the quotas of a draft's source now.
+func (p *Planner) Quota(ctx context.Context, now patra.Instant, d *Draft) ([]patra.QuotaUse, error) {
+	j, err := p.job(d.Spec, d.Expr, d.Plan)
+	if err != nil {
+		return nil, err
+	}
+	return p.quota(ctx, now, j)
+}
+
+// cost is what a request counts.
+func (j *job) cost() int64 { return max(j.tariff.Cost, 1) }
 
 // full says why nothing fits, if nothing does.
 func (r *room) full() string {
@@ -90,10 +138,10 @@ func (r *room) cramped() string {
 func (r *room) take(j *job, group []patra.Slice) string {
 	asked := int64(j.tally.Probes) - r.probes
 	r.probes += asked
-	r.requests = max(r.requests-asked, 0)
+	r.requests = max(r.requests-asked*j.cost(), 0)
 	var requests int64
 	for _, sl := range group {
-		requests += j.tariff.Requests(sl.Estimate.Records)
+		requests += j.tariff.Requests(sl.Estimate.Records) * j.cost()
 	}
 	switch {
 	case r.closed != "":

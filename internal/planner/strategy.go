@@ -56,6 +56,7 @@ func (t Tally) Settled(now patra.Instant) patra.Price {
 
 func (p *Planner) job(spec *source.Spec, query expr.Node, plan patra.Plan) (*job, error) {
 	j := &job{spec: spec, expr: query, plan: plan, tariff: spec.Tariff(p.have()), tally: Tally{Of: plan.Source + "/" + plan.Endpoint}}
+	j.tariff.Share = patra.QuotaShare(plan.Operation, p.Config.BackfillShare)
 	if err := json.Unmarshal(plan.SliceParams, &j.sliceParams); err != nil {
 		return nil, fmt.Errorf("slice parameters of plan %s: %w", plan.Key, err)
 	}

@@ -104,7 +104,7 @@ type noPast struct {
 	known   int64
 }
 
-func (s noPast) History(context.Context, string, string, string, patra.Window) (patra.Density, error) {
+func (s noPast) History(context.Context, string, string, string, string, patra.Window) (patra.Density, error) {
 	return s.density, nil
 }
 

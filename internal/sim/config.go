@@ -10,11 +10,12 @@ import (
 // and PerDay is useful.
 type Config struct {
 	Seed     uint64
-	From, To time.Time     // the truth covers the UTC days [From, To); times of day are ignored
-	PerDay   int           // mean number of works a day; a day has half to one and a half of it, weekends less
-	Exact    bool          // exactly PerDay works on every day
-	Rate     float64       // requests a second that each provider answers, all clients together; 0 is unlimited
-	Burst    int           // requests that may come at once; default one second's worth, at least 1
+	From, To time.Time // the truth covers the UTC days [From, To); times of day are ignored
+	PerDay   int       // mean number of works a day; a day has half to one and a half of it, weekends less
+	Exact    bool      // exactly PerDay works on every day
+	Rate     float64   // requests a second that each provider answers, all clients together; 0 is unlimited
+	Burst    int       // requests that may come at once; default one second's worth, at least 1
+	Quota    Quota
 	TokenTTL time.Duration // how long a cursor, token or history lives; default as long as the real provider's
 	Faults   Faults
 	Log      io.Writer // one JSON line for each request to the provider; nil keeps no log

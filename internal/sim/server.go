@@ -16,6 +16,7 @@ type Server struct {
 	lies     *lies
 	tally    tally
 	log      accessLog
+	quota    *quota
 	crossref *crossref
 	europe   *europePMC
 	oai      *oai
@@ -28,7 +29,7 @@ type Server struct {
 func New(c Config) *Server {
 	c = c.withDefaults()
 	s := &Server{
-		cfg: c, world: newWorld(c), lies: newLies(), log: accessLog{w: c.Log},
+		cfg: c, world: newWorld(c), lies: newLies(), log: accessLog{w: c.Log}, quota: newQuota(c.Quota),
 		crossref: &crossref{scrolls: newScrolls(c.Seed, c.ttl(defaultTTL)), rate: c.Rate, limit: newGate(c.Rate, c.Burst)},
 		europe:   &europePMC{limit: newGate(c.Rate, c.Burst)},
 		oai:      &oai{limit: newGate(c.Rate, c.Burst), ttl: c.ttl(oaiTTL), arxivLimit: newGate(c.Rate, c.Burst), arxivPage: arxivPage},
@@ -56,6 +57,7 @@ func (s *Server) Stats() Stats {
 	stats.OpenScrolls = int64(s.crossref.scrolls.len())
 	stats.Histories = int64(s.pubmed.histories.len())
 	stats.Moves = int64(s.world.moves.epoch())
+	stats.QuotaUsed, stats.OverQuota = s.quota.stats()
 	return stats
 }
 
@@ -90,7 +92,9 @@ func (s *Server) serveProvider(w http.ResponseWriter, r *http.Request) {
 	c := newCall(r, now)
 	c.number, c.fate, c.lies = number, faults.fate(s.cfg.Seed, number), s.lies
 	c.world = s.world.asOf(s.world.moves.pass(number, now))
-	a := s.decide(c, faults)
+	counted := s.quota.count(now)
+	a := s.decide(c, faults, counted.over)
+	counted.tell(a.header)
 	answered := s.cfg.Now()
 	a.header.Set("Date", answered.UTC().Format(http.TimeFormat))
 	if a.refusal() && (faults.RetryAfter || a.fault != faultThrottle && !a.over) {
@@ -104,9 +108,9 @@ func (s *Server) serveProvider(w http.ResponseWriter, r *http.Request) {
 
 // decide gives the answer and marks it with the fault that has befallen it. Refusals come before the provider is
 // asked, so they move no scroll; what is wrong with an answer comes after, so it has.
-func (s *Server) decide(c *call, f *Faults) answer {
+func (s *Server) decide(c *call, f *Faults, over bool) answer {
 	p := s.profile(c)
-	if !p.gate(c).admit(c.now) {
+	if over || !p.gate(c).admit(c.now) {
 		a := p.refuse(c)
 		a.over = true
 		return a

@@ -29,6 +29,9 @@ type Stats struct {
 	// back are counted once more, by the way they say it: retry-after-seconds and so on.
 	Faults map[string]int64 `json:"faults,omitempty"`
 	Moves  int64            `json:"moves,omitempty"` // records that changed or came late
+
+	QuotaUsed int64 `json:"quota_used,omitempty"` // the most that came in one window of the quota
+	OverQuota int64 `json:"over_quota,omitempty"` // requests that were refused because it was used up
 }
 
 // tally is Stats behind a lock.

@@ -47,6 +47,7 @@ type Auth struct {
 type KeyRate struct {
 	PerSecond float64 `yaml:"perSecond" json:"perSecond,omitempty"`
 	Burst     int     `yaml:"burst" json:"burst,omitempty"`
+	Quota     Quota   `yaml:"quota" json:"quota,omitzero"` // without one it is that of the source, counted for the key alone
 }
 
 var authTypes = []string{AuthNone, AuthKey, AuthBearer, AuthBasic, AuthOAuth2, AuthCustom}

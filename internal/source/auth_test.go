@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"patra"
 	"patra/internal/expr"
@@ -165,6 +166,23 @@ func TestTheLimitOfAKeyIsItsOwn(t *testing.T) {
 	has := func(string) (bool, error) { return true, nil }
 	if keyed.Tariff(has).PerSecond != 9 || keyed.Tariff(nil).PerSecond != 2 {
 		t.Error("a plan is priced by another rate")
+	}
+}
+
+// A key has a quota of its own, under its own name; without one it has that of the source.
+func TestTheQuotaOfAKeyIsItsOwn(t *testing.T) {
+	five := 5 * time.Minute
+	for own, want := range map[string]patra.QuotaLimit{
+		"rate: {perSecond: 9, quota: {daily: 10000, reserve: 5%}}": {Daily: 10000, Reserve: 5, Skew: five},
+		"rate: {perSecond: 9}": {},
+	} {
+		spec := authSpec(t, "auth: {type: BEARER, secret: a, "+own+"}", "")
+		if got := spec.Limit(true, ""); got.Key != "locked#a" || got.Quota != want {
+			t.Errorf("%s: %+v", own, got)
+		}
+		if got := spec.Limit(false, ""); got.Key != "locked" || !got.Quota.IsZero() {
+			t.Errorf("without the key: %+v", got)
+		}
 	}
 }
 

@@ -45,6 +45,7 @@ func (c *checker) auth(at string, a Auth, params map[string]Parameter) {
 		c.positive(at+".rate.perSecond", a.Rate.PerSecond > 0, "perSecond is more than 0")
 		c.positive(at+".rate.burst", a.Rate.Burst >= 0, "burst is at least 1")
 		c.notZero(at+".rate.burst", a.Rate.Burst == 0)
+		c.quota(at+".rate.quota", a.Rate.Quota)
 	}
 	switch a.Type {
 	case AuthKey:

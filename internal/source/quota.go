@@ -61,7 +61,7 @@ type Percent int
 const maxPercent = 90
 
 // Of is this share of n, rounded up: what is in reserve is not less than was promised.
-func (p Percent) Of(n int64) int64 { return n/100*int64(p) + (n%100*int64(p)+99)/100 }
+func (p Percent) Of(n int64) int64 { return patra.KeptBack(n, int(p)) }
 
 var percentForm = regexp.MustCompile(`^(0|[1-9][0-9]?)%$`)
 
@@ -94,6 +94,14 @@ func (c *checker) quota(at string, q Quota) {
 	}
 	if q.Skew != nil {
 		c.positive(at+".skew", *q.Skew >= 0 && time.Duration(*q.Skew) <= 30*time.Minute, "skew is between 0s and 30m")
+	}
+	if h := q.Headers; h != (QuotaHeaders{}) {
+		if q.limit().IsZero() {
+			c.add(at+".headers", "CONFLICT", "there is no quota of which something could be left", "write hourly, daily or monthly beside it")
+		}
+		if h.Remaining == "" {
+			c.add(at+".headers.remaining", "REQUIRED", "a reset says nothing without what is left", "write the name of the header with what is left")
+		}
 	}
 	if q.Headers.Reset != "" {
 		c.oneOf(at+".headers.resetIs", q.Headers.ResetIs, resetEpoch, resetSeconds)

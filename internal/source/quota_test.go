@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"strings"
 	"testing"
+	"time"
 
 	"patra"
 	"patra/internal/source"
@@ -73,7 +74,7 @@ func TestTheTariffOfASource(t *testing.T) {
 		text string
 		want patra.Tariff
 	}{
-		{"an empty page ends it", limited("{daily: 1000}", "{}"), patra.Tariff{PageSize: 2, EndPage: true, PerSecond: 5, DailyQuota: 1000, Usable: 900}},
+		{"an empty page ends it", limited("{daily: 1000}", "{}"), patra.Tariff{PageSize: 2, EndPage: true, PerSecond: 5, Quota: patra.QuotaLimit{Daily: 1000, Reserve: 10, Skew: 5 * time.Minute}}},
 		{"a short page does, too", strings.Replace(limited("{}", "{}"), "[EMPTY_PAGE]", "[SHORT_PAGE, EMPTY_PAGE]", 1), patra.Tariff{PageSize: 2, PerSecond: 5}},
 		{"a token does", write(get, oaiPaging, oaiResponse, noFields), patra.Tariff{PerSecond: 5}},
 	} {

@@ -53,6 +53,9 @@ func (s *Spec) Limit(keyed bool, address string) patra.RateLimit {
 	if r := s.Auth.Rate; keyed && r.PerSecond > 0 {
 		l.Key += "#" + s.Auth.Secret
 		l.PerSecond, l.Burst = r.PerSecond, cmp.Or(r.Burst, s.Rate.Burst)
+		if q := r.Quota.limit(); !q.IsZero() {
+			l.Quota = q
+		}
 	}
 	return l
 }
@@ -69,6 +72,9 @@ func (s *Spec) gateKey(address string) string {
 	}
 	return s.Source
 }
+
+// CountsAlone reports whether the endpoint counts on its own.
+func (s *Spec) CountsAlone() bool { return s.Rate.Share == shareEndpoint }
 
 // Cost is what one request counts.
 func (s *Spec) Cost() int { return max(s.Rate.Cost, 1) }
@@ -104,6 +110,13 @@ func (c *checker) rate(at string, own, r Rate) {
 	}
 	c.rateHeaders(at+".headers", r.Headers)
 	c.quota(at+".quota", r.Quota)
+	if q := r.Quota.limit(); !q.IsZero() {
+		for _, most := range []int64{q.Hourly, q.Daily, q.Monthly} {
+			if usable := q.Usable(most); most > 0 && usable < int64(max(r.Cost, 1)) {
+				c.add(at+".quota", "CONFLICT", fmt.Sprintf("one request costs %d, and of %d only %d may be used", max(r.Cost, 1), most, usable), "make the quota larger or the reserve smaller")
+			}
+		}
+	}
 }
 
 func (c *checker) rateHeaders(at string, h RateHeaders) {

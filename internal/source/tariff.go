@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"slices"
 
 	"patra"
@@ -10,17 +11,24 @@ import (
 // that there are. How large its answers are is not known here.
 func (s *Spec) Tariff(have func(name string) (bool, error)) patra.Tariff {
 	end := s.Pagination.End
+	limit := s.Limit(s.Auth.complete(have), "")
 	t := patra.Tariff{
-		PageSize:   int64(s.Pagination.PageSize),
-		EndPage:    slices.Contains(end, patra.EndEmptyPage) && !slices.Contains(end, patra.EndShortPage),
-		PerSecond:  s.Limit(s.Auth.complete(have), "").PerSecond,
-		DailyQuota: s.Rate.Quota.Daily,
-		Usable:     s.Rate.Quota.Daily - s.Rate.Quota.Kept().Of(s.Rate.Quota.Daily),
+		PageSize:  int64(s.Pagination.PageSize),
+		EndPage:   slices.Contains(end, patra.EndEmptyPage) && !slices.Contains(end, patra.EndShortPage),
+		PerSecond: limit.PerSecond,
+		Cost:      int64(s.Rate.Cost),
+		Quota:     limit.Quota,
 	}
 	if s.Detail != nil {
 		t.DetailBatch = int64(s.Detail.Batch)
 	}
 	return t
+}
+
+// QuotaKey names the ledger in which requests of a plan are counted, with the secrets that there are. base is what stands
+// in for the source's own address.
+func (s *Spec) QuotaKey(have func(name string) (bool, error), base string) string {
+	return s.Limit(s.Auth.complete(have), cmp.Or(base, s.Address(Vars{}))).Key
 }
 
 // Reach is how many records of one question the provider gives; 0 is all of them. Its cap is a position: a number of

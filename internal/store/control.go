@@ -44,10 +44,16 @@ func (t *tx) controls(st stmt, args ...any) (all []patra.Control, err error) {
 
 // Controls lists what holds work back now.
 func (s *Store) Controls(ctx context.Context) ([]patra.Control, error) {
-	all, err := s.read(ctx).controls(selectControls)
+	t := s.read(ctx)
 	force := []patra.Control{}
+	now, err := t.clock()
+	if err != nil {
+		return force, err
+	}
+	all, err := t.controls(selectControls)
 	for _, c := range all {
-		if c.InForce() {
+		over := c.Kind == patra.KindQuota && c.Until <= now // nobody writes down that a quota begins anew
+		if c.InForce() && !over {
 			force = append(force, c)
 		}
 	}

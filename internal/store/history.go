@@ -22,12 +22,12 @@ var (
 		 WHERE k.provenance_code = ? AND k.endpoint_name = ? AND k.expr_proto_hash = ? AND c.kind_code IN ('SCAN', 'GROUP')
 		 ORDER BY ABS(c.window_from - ?) LIMIT ?) AS near`}
 	selectPageBytes = stmt{"select_page_bytes", `SELECT COALESCE(SUM(bytes), 0), COUNT(*) FROM (
-		SELECT bytes FROM ing_request WHERE (gate_key = ? OR (gate_key >= ? AND gate_key < ?)) AND kind_code NOT IN ('PROBE', 'AUTH') AND bytes > 0 ORDER BY acquired_at DESC LIMIT ?) AS latest`}
+		SELECT bytes FROM ing_request WHERE (gate_key = ? OR gate_key = ? OR (gate_key >= ? AND gate_key < ?) OR (gate_key >= ? AND gate_key < ?)) AND kind_code NOT IN ('PROBE', 'AUTH') AND bytes > 0 ORDER BY acquired_at DESC LIMIT ?) AS latest`}
 	countStock   = stmt{"count_stock", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'QUEUED' AND partition_key = ? AND (wait_code IS NULL OR wait_code <> 'PAUSED')`}
-	countSent    = stmt{"count_sent", `SELECT COUNT(*) FROM ing_request WHERE (gate_key = ? OR (gate_key >= ? AND gate_key < ?)) AND acquired_at >= ?`}
-	countWaiting = stmt{"count_waiting", `SELECT COUNT(*), COALESCE(SUM(estimate_records), 0) FROM ing_plan_slice WHERE provenance_code = ? AND status_code = 'READY'`}
-	lastInputs   = stmt{"last_inputs", `SELECT window_inputs FROM ing_plan WHERE cursor_id = ? ORDER BY id DESC LIMIT 1`}
-	countLate    = stmt{"count_late", `SELECT COALESCE(SUM(b.record_count), 0), COALESCE(SUM(CASE WHEN s.purpose_code = 'LOOKBACK' THEN b.n_insert ELSE 0 END), 0)
+	countWaiting = stmt{"count_waiting", `SELECT p.operation_code, COUNT(*), COALESCE(SUM(s.estimate_records), 0) FROM ing_plan_slice s JOIN ing_plan p ON p.id = s.plan_id
+		WHERE s.provenance_code = ? AND s.status_code = 'READY' AND (? = '' OR p.endpoint_name = ?) GROUP BY p.operation_code`}
+	lastInputs = stmt{"last_inputs", `SELECT window_inputs FROM ing_plan WHERE cursor_id = ? ORDER BY id DESC LIMIT 1`}
+	countLate  = stmt{"count_late", `SELECT COALESCE(SUM(b.record_count), 0), COALESCE(SUM(CASE WHEN s.purpose_code = 'LOOKBACK' THEN b.n_insert ELSE 0 END), 0)
 		FROM ing_plan_slice s JOIN ing_task t ON t.slice_id = s.id JOIN ing_task_run_batch b ON b.task_id = t.id
 		WHERE s.cursor_id = ? AND s.status_code = 'SUCCEEDED' AND s.closed_at >= ? AND b.done_ordinal IS NOT NULL`}
 	selectLate = stmt{"select_late", `SELECT r.observed_at - r.provider_updated_at
@@ -35,19 +35,22 @@ var (
 		WHERE s.cursor_id = ? AND s.status_code = 'SUCCEEDED' AND s.closed_at >= ? AND s.purpose_code = 'LOOKBACK' AND b.n_insert > 0 AND r.rev = 1 AND r.provider_updated_at IS NOT NULL LIMIT ?`}
 )
 
-// gateKeys are the keys under which requests to a source are counted: its code, and behind a # the names of secrets that
-// have a rate of their own. $ is the next character.
-func gateKeys(source string) []any { return []any{source, source + "#", source + "$"} }
+// gateKeys are the keys under which requests to a source are counted: the one that the source has now, which may be that
+// of an address, or its code, and behind a # the names of secrets that have a rate of their own, and behind a / those of
+// endpoints. $ and 0 are the next characters.
+func gateKeys(key, source string) []any {
+	return []any{key, source, source + "#", source + "$", source + "/", source + "0"}
+}
 
 // History is how much the windows nearest to one had, whichever operation read them, and how large an answer is.
-func (s *Store) History(ctx context.Context, source, endpoint, exprProtoHash string, near patra.Window) (patra.Density, error) {
+func (s *Store) History(ctx context.Context, gateKey, source, endpoint, exprProtoHash string, near patra.Window) (patra.Density, error) {
 	var d patra.Density
 	t := s.read(ctx)
 	if _, err := t.one(selectDensity, []any{source, endpoint, exprProtoHash, near.From, historyAnswers}, &d.Records, &d.Span); err != nil {
 		return d, err
 	}
 	var bytes, n int64
-	_, err := t.one(selectPageBytes, append(gateKeys(source), historyRequests), &bytes, &n)
+	_, err := t.one(selectPageBytes, append(gateKeys(gateKey, source), historyRequests), &bytes, &n)
 	if n > 0 {
 		d.PageBytes = bytes / n
 	}
@@ -60,14 +63,18 @@ func (s *Store) Stock(ctx context.Context, partition string) (n int64, err error
 	return n, err
 }
 
-// Committed is what of a source's quota is used or spoken for since a moment.
-func (s *Store) Committed(ctx context.Context, source string, since patra.Instant) (c patra.Commitment, err error) {
-	t := s.read(ctx)
-	if _, err = t.one(countSent, append(gateKeys(source), since), &c.Sent); err != nil {
-		return c, err
-	}
-	_, err = t.one(countWaiting, []any{source}, &c.Slices, &c.Records)
-	return c, err
+// Committed is what of a source's quota is spoken for by slices that wait, by operation, at one endpoint or, where that is
+// empty, at all of them.
+func (s *Store) Committed(ctx context.Context, source, endpoint string) (map[patra.Operation]patra.Commitment, error) {
+	all := map[patra.Operation]patra.Commitment{}
+	err := s.read(ctx).rows(countWaiting, func(r *sql.Rows) error {
+		var op patra.Operation
+		var c patra.Commitment
+		err := r.Scan(&op, &c.Slices, &c.Records)
+		all[op] = c
+		return err
+	}, source, endpoint, endpoint)
+	return all, err
 }
 
 // LastLag is the safety lag of the newest plan of a cursor; nil if there is none.

@@ -16,13 +16,14 @@ var (
 	pausedWork = stmt{"paused_work", `SELECT ` + controlColumns + ` FROM ing_control
 		WHERE kind_code = 'PAUSE' AND state_code = 'PAUSED' AND scope_code IN ('CURSOR', 'PLAN', 'SLICE', 'TASK')`}
 	heldBelow = stmt{"held_below", `SELECT ` + controlColumns + ` FROM ing_control
-		WHERE scope_code = 'ENDPOINT' AND kind_code IN ('HALT', 'BREAKER') AND state_code <> 'RUNNING' ORDER BY scope_key, kind_code`}
+		WHERE (scope_code = 'ENDPOINT' AND kind_code IN ('HALT', 'BREAKER') AND state_code <> 'RUNNING') OR (kind_code = 'QUOTA' AND state_code = 'USED_UP')
+		ORDER BY scope_code, scope_key, kind_code`}
 	taskExists  = stmt{"task_exists", `SELECT id FROM ing_task WHERE id = ?`}
 	sliceExists = stmt{"slice_exists", `SELECT id FROM ing_plan_slice WHERE id = ?`}
 	countTasks  = stmt{"count_tasks", `SELECT status_code, COUNT(*) FROM ing_task WHERE status_code IN ('QUEUED', 'RUNNING') AND {where} GROUP BY status_code`}
 	park        = stmt{"park_tasks", `UPDATE ing_task SET scheduled_at = ?, wait_code = 'PAUSED' WHERE status_code = 'QUEUED' AND {where}`}
 	unpark      = stmt{"unpark_tasks", `UPDATE ing_task SET scheduled_at = {now}, wait_code = NULL
-		WHERE status_code = 'QUEUED' AND wait_code IN ('PAUSED', 'HALTED', 'BREAKER') AND {where}`}
+		WHERE status_code = 'QUEUED' AND wait_code IN ('PAUSED', 'HALTED', 'BREAKER', 'QUOTA') AND {where}`}
 )
 
 // with fills a condition into a statement.
@@ -115,8 +116,8 @@ func (s *Store) Pause(ctx context.Context, target patra.Target, reason, actor st
 	return steered, err
 }
 
-// Resume ends a pause of exactly this target. Halts and breakers of the endpoints in it are ended too, and what failed
-// because of a halt is queued again.
+// Resume ends a pause of exactly this target. Halts, breakers and used-up quotas in it are ended too, and what failed
+// because of a halt is queued again. A quota that is still used up is found out by the next request.
 func (s *Store) Resume(ctx context.Context, target patra.Target, reason, actor string) (steered patra.Steered, err error) {
 	var halted []patra.Control
 	err = s.write(ctx, "resume", func(t *tx) error {
@@ -161,7 +162,7 @@ func (s *Store) Resume(ctx context.Context, target patra.Target, reason, actor s
 // endable are the controls that a resume of the target ends.
 func (t *tx) endable(target patra.Target) ([]patra.Control, error) {
 	all := []patra.Control{{Target: target, Kind: patra.KindPause}}
-	if target.Scope != patra.ScopeSource && target.Scope != patra.ScopeEndpoint {
+	if !target.Wide() {
 		return all, nil
 	}
 	below, err := t.controls(heldBelow)
@@ -178,7 +179,7 @@ func end(c *patra.Control, reason, actor string) {
 		return
 	}
 	c.State, c.Until, c.Failures, c.Reason, c.Actor = c.Kind.Rest(), 0, 0, reason, actor
-	c.Detail.Fault, c.Detail.Trips = nil, 0
+	c.Detail.Fault, c.Detail.Trips, c.Detail.Quota = nil, 0, nil
 }
 
 func (t *tx) countTasks(steered *patra.Steered, where string, args []any) error {

@@ -6,5 +6,6 @@ var controls = []Promise{
 	{Text: "a breaker that is not closed knows how long", Next: release, look: none("control", `SELECT version FROM ing_control WHERE kind_code = 'BREAKER' AND state_code <> 'CLOSED' AND until_at IS NULL`)},
 	{Text: "a control is in one of the states of its machine", Next: release, look: none("control", `SELECT version FROM ing_control
 		WHERE (kind_code IN ('PAUSE', 'HALT') AND state_code NOT IN ('RUNNING', 'PAUSED', 'HALTED'))
-		   OR (kind_code = 'BREAKER' AND state_code NOT IN ('CLOSED', 'OPEN', 'HALF_OPEN')) OR (kind_code = 'LIMIT' AND state_code NOT IN ('FREE', 'LIMITED'))`)},
+		   OR (kind_code = 'BREAKER' AND state_code NOT IN ('CLOSED', 'OPEN', 'HALF_OPEN')) OR (kind_code = 'LIMIT' AND state_code NOT IN ('FREE', 'LIMITED'))
+		   OR (kind_code = 'QUOTA' AND (state_code NOT IN ('FREE', 'USED_UP') OR (state_code = 'USED_UP' AND until_at IS NULL)))`)},
 }

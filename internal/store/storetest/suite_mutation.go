@@ -60,6 +60,8 @@ var spoil = map[string]string{
 	"only a running task is asked to stop":                                                           `UPDATE ing_task SET cancel_requested = 1 WHERE status_code = 'SUCCEEDED'`,
 	"a breaker that is not closed knows how long":                                                    `UPDATE ing_control SET until_at = NULL`,
 	"a control is in one of the states of its machine":                                               `UPDATE ing_control SET state_code = 'HALTED'`,
+	"no quota is used beyond its limit":                                                              `UPDATE ing_quota SET used_n = limit_n + 1`,
+	"a window of a quota begins before it ends":                                                      `UPDATE ing_quota SET window_end = window_start`,
 	"what is open in quarantine is there once, and only that is known by its key":                    `UPDATE ing_quarantine SET status_code = 'DISCARDED'`,
 	"an open signal has its key, and a closed one none":                                              `UPDATE ing_signal SET open_key = NULL`,
 	"a record has one event for each of its versions":                                                `DELETE FROM ing_outbox`,
@@ -149,6 +151,7 @@ func eventful(t *testing.T, e Engine) *World {
 	for range 3 {
 		w.must(second(w.Store.Fail(t.Context(), w.place(), breakerRule, 0, outage, 0)))
 	}
+	w.must(w.ChargeQuota(t.Context(), "demo", patra.QuotaLimit{Hourly: 500, Daily: 1000}, patra.QuotaCharge{Cost: 2, Operation: patra.Harvest, Share: 1}))
 	return w
 }
 

@@ -209,13 +209,19 @@ func looseRequests(t *testing.T, e Engine) {
 	if err := w.CloseRequest(t.Context(), id+1, patra.Exchange{}); !errors.Is(err, patra.ErrNotFound) {
 		t.Errorf("a request that is not there: %v", err)
 	}
-	// What is sent with a key of its own is sent to the source all the same; its neighbours are others.
-	for _, key := range []string{"demo#ncbi", "demo#wos", "demo2", "demo-x", "demo\"", "Demo#ncbi"} {
-		_, err := w.OpenRequest(t.Context(), at, patra.RequestOpen{RequestID: store.NewOwner(), Kind: patra.RequestAuth, GateKey: key, Cost: 1, AcquiredAt: at})
+	// What is sent with a key of its own, at an endpoint or at an address that counts on its own, is sent to the source all
+	// the same; its neighbours are others.
+	for n, key := range []string{"demo", "demo#ncbi", "demo#wos", "demo/works", "demo/works#ncbi", "host:api.example.org", "demo2", "demo-x", "demo\"", "Demo#ncbi"} {
+		id, err := w.OpenRequest(t.Context(), at, patra.RequestOpen{RequestID: store.NewOwner(), Kind: "SEARCH", GateKey: key, Cost: 1, AcquiredAt: at})
 		w.must(err)
+		bytes := int64(600)
+		if n > 5 {
+			bytes = 1_000_000
+		}
+		w.must(w.CloseRequest(t.Context(), id, patra.Exchange{SentAt: at, FinishedAt: at + 1, Status: 200, Bytes: bytes, Outcome: patra.OutcomeOK}))
 	}
-	if spent, err := w.Committed(t.Context(), "demo", at); err != nil || spent.Sent != 3 {
-		t.Errorf("%d requests are charged, %v", spent.Sent, err)
+	if d, err := w.History(t.Context(), "host:api.example.org", "demo", "works", "x", w.Plan.Window); err != nil || d.PageBytes != 600 {
+		t.Errorf("a page has %d bytes, %v", d.PageBytes, err)
 	}
 	CheckInvariants(t, Inspect(t, w.URL))
 }

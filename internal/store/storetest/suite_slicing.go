@@ -139,7 +139,7 @@ func (w *World) pausedBeyond() {
 func past(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 4)
 	ctx := t.Context()
-	if d, err := w.History(ctx, "demo", "works", w.Plan.ExprProtoHash, w.Plan.Window); err != nil || d.Span != 0 {
+	if d, err := w.History(ctx, "demo", "demo", "works", w.Plan.ExprProtoHash, w.Plan.Window); err != nil || d.Span != 0 {
 		t.Errorf("history of nothing: %+v, %v", d, err)
 	}
 	partition := patra.Partition("demo", "works", patra.Harvest)
@@ -151,22 +151,20 @@ func past(t *testing.T, e Engine) {
 		w.Page(c, 1, false, w.Record("a"+c.Slice.Window.String(), c.Slice.Window.From, "x"), w.Record("b"+c.Slice.Window.String(), c.Slice.Window.From, "x"))
 		w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.Closing{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: 1, Trust: patra.TrustExact, State: patra.StateSealed, IDsSeen: 2}}))
 	}
-	d, err := w.History(ctx, "demo", "works", w.Plan.ExprProtoHash, w.Plan.Window)
+	d, err := w.History(ctx, "demo", "demo", "works", w.Plan.ExprProtoHash, w.Plan.Window)
 	if err != nil || d.Records != 4 || d.Span != 2*patra.Day || d.In(patra.Window{From: 0, To: 10 * patra.Day}) != 20 {
 		t.Errorf("history %+v, %v", d, err)
 	}
-	if d, err := w.History(ctx, "demo", "works", patra.Hash("another question"), w.Plan.Window); err != nil || d.Span != 0 {
+	if d, err := w.History(ctx, "demo", "demo", "works", patra.Hash("another question"), w.Plan.Window); err != nil || d.Span != 0 {
 		t.Errorf("history of another question: %+v, %v", d, err)
 	}
 	if n, err := w.Stock(ctx, partition); err != nil || n != 2 {
 		t.Errorf("stock %d, %v", n, err)
 	}
-	spoken, err := w.Committed(ctx, "demo", w.Clock.Instant()-patra.Hour)
-	if err != nil || spoken.Sent != 2 || spoken.Slices != 2 {
-		t.Errorf("committed %+v, %v", spoken, err)
-	}
-	if spoken, err := w.Committed(ctx, "demo", w.Clock.Instant()+patra.Hour); err != nil || spoken.Sent != 0 {
-		t.Errorf("committed %+v, %v", spoken, err)
+	for endpoint, want := range map[string]int64{"": 2, "works": 2, "others": 0} {
+		if spoken, err := w.Committed(ctx, "demo", endpoint); err != nil || spoken[patra.Harvest].Slices != want || len(spoken) > 1 {
+			t.Errorf("committed at %q: %+v, %v", endpoint, spoken, err)
+		}
 	}
 	if got, err := w.Extent(ctx, w.Cursor.ID); err != nil || got != w.Plan.Window {
 		t.Errorf("extent %s, %v", got, err)
