@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"time"
@@ -127,11 +128,21 @@ func (p *pass) exchange(ctx context.Context, req *http.Request, client *http.Cli
 	}
 	a.exchange.FinishedAt = patra.InstantOf(time.Now())
 	a.exchange.Status, a.exchange.Bytes, a.exchange.Outcome = a.status, int64(len(a.body)), patra.OutcomeOK
+	report := patra.RateAnswer{Status: a.status, Took: time.Duration(a.exchange.FinishedAt-a.exchange.SentAt) * time.Microsecond}
 	if err != nil {
-		return a, a.failed(wireFault(egress.Cause(err), a.status))
+		fault := wireFault(egress.Cause(err), a.status)
+		if a.status == 0 && fault.Level == patra.LevelRetry && ctx.Err() == nil { // a provider that is not there
+			if err := p.gate.Report(ctx, p.RateLimit, report); err != nil {
+				return a, err
+			}
+		}
+		return a, a.failed(fault)
 	}
-	a.retryAfter = source.RetryAfter(a.status, a.header, time.Now())
-	if err := p.gate.Report(ctx, p.RateLimit, patra.RateAnswer{Status: a.status, RetryAfter: a.retryAfter}); err != nil && a.status != http.StatusOK {
+	var wait time.Duration
+	report.Told, wait = spec.Rate.Headers.Told(a.header, time.Now())
+	a.retryAfter = longer(max(source.RetryAfter(a.status, a.header, time.Now(), spec.Retry.AfterOn...), wait), mathrand.Float64())
+	report.RetryAfter = a.retryAfter
+	if err := p.gate.Report(ctx, p.RateLimit, report); err != nil && a.status != http.StatusOK {
 		return a, err // a page in hand is worth more than the count of it
 	}
 	return a, nil

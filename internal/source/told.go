@@ -68,8 +68,7 @@ func seconds(text string) (time.Duration, error) {
 }
 
 // reset is how long it takes until something is permitted again. A moment is measured against the answer's own Date where
-// there is one, so that our clock does not matter. One that has passed, or lies further ahead than a provider can ask us to
-// wait, says nothing.
+// there is one, so that our clock does not matter. One that has passed, or is more than a day ahead, says nothing.
 func (h RateHeaders) reset(header http.Header, now time.Time) time.Duration {
 	if h.Reset == "" {
 		return 0
@@ -84,8 +83,8 @@ func (h RateHeaders) reset(header http.Header, now time.Time) time.Duration {
 		}
 		n -= now.Unix()
 	}
-	if n <= 0 || n > int64(maxRetryAfter/time.Second) {
+	if n <= 0 || n > int64(longestInterval/time.Second) {
 		return 0
 	}
-	return time.Duration(n) * time.Second
+	return min(time.Duration(n)*time.Second, maxRetryAfter)
 }
