@@ -66,6 +66,38 @@ func TestAGateThatCannotWriteGrantsNothing(t *testing.T) {
 	})
 }
 
+// What a provider says with every answer is written down once, and again when it says something else.
+func TestWhatAProviderSaysIsWrittenOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		rows := &counted{Rows: e.Open(t)}
+		l := patra.RateLimit{Key: "source", PerSecond: 10, Burst: 5, Concurrency: 4}
+		g, other := gate.NewShared(rows), gate.NewShared(rows)
+		says := func(g *gate.Shared, told patra.Told, want int, rate int64, slots int) {
+			t.Helper()
+			before := rows.turns
+			for range 50 {
+				if err := g.Report(t.Context(), l, patra.RateAnswer{Status: 200, Told: told}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			is, _, err := rows.GateState(t.Context(), l.Key)
+			if n := rows.turns - before; n != want || err != nil || is.Told != rate || is.ToldConcurrency != slots {
+				t.Errorf("told %+v 50 times, it was written %d times and became %d and %d, %v", told, n, is.Told, is.ToldConcurrency, err)
+			}
+		}
+		says(g, patra.Told{}, 0, 0, 0)
+		says(g, patra.Told{PerSecond: 50, Concurrency: 4}, 0, 0, 0) // it permits more than we ask for
+		says(g, patra.Told{PerSecond: 3, Concurrency: 2}, 1, 3000, 2)
+		says(g, patra.Told{}, 0, 3000, 2)
+		if _, err := other.Reserve(t.Context(), l, 1); err != nil { // from now on it knows
+			t.Fatal(err)
+		}
+		says(other, patra.Told{PerSecond: 3, Concurrency: 2}, 0, 3000, 2)
+		says(other, patra.Told{PerSecond: 5}, 1, 5000, 2)
+		says(other, patra.Told{PerSecond: 10, Concurrency: 9}, 1, 0, 0)
+	})
+}
+
 // Answers are counted only while we are below the limit, and then a few times a second.
 func TestAnAnswerCostsNothing(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
