@@ -26,8 +26,8 @@ func (q QuotaLimit) IsZero() bool { return q.Hourly == 0 && q.Daily == 0 && q.Mo
 
 // Entry is a request that is about to leave, or that is on its way for longer than its slot lasts.
 type Entry struct {
-	ID        string // of its own, for as long as it is on its way
-	Cost      int    // 0: it was paid for when it left
+	ID        string        // of its own, for as long as it is on its way
+	Cost      int           // 0: it was paid for when it left
 	Operation Operation     // whose share of a quota it takes
 	Lasts     time.Duration // without a sign of life its slot is free after so long
 }
