@@ -3,6 +3,7 @@ package gate_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"patra"
@@ -87,6 +88,7 @@ func TestWhatAProviderSaysIsWrittenOnce(t *testing.T) {
 		}
 		says(g, patra.Told{}, 0, 0, 0)
 		says(g, patra.Told{PerSecond: 50, Concurrency: 4}, 0, 0, 0) // it permits more than we ask for
+		says(g, patra.Told{Concurrency: 1000}, 0, 0, 0)
 		says(g, patra.Told{PerSecond: 3, Concurrency: 2}, 1, 3000, 2)
 		says(g, patra.Told{}, 0, 3000, 2)
 		if _, err := other.Reserve(t.Context(), l, 1); err != nil { // from now on it knows
@@ -95,6 +97,35 @@ func TestWhatAProviderSaysIsWrittenOnce(t *testing.T) {
 		says(other, patra.Told{PerSecond: 3, Concurrency: 2}, 0, 3000, 2)
 		says(other, patra.Told{PerSecond: 5}, 1, 5000, 2)
 		says(other, patra.Told{PerSecond: 10, Concurrency: 9}, 1, 0, 0)
+	})
+}
+
+// Answers may take long. Whatever left before a refusal came back says nothing new.
+func TestRefusalsOfRequestsThatWereOnTheirWayAreOneSign(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := storetest.Engines()[0]
+		url, clock := e.URL(t), store.WithClock(time.Now)
+		st := e.Connect(t, url, clock)
+		if _, err := st.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		g, l := gate.NewShared(st), patra.RateLimit{Key: "source", PerSecond: 16, Burst: 1}
+		if _, err := g.Reserve(t.Context(), l, 1); err != nil {
+			t.Fatal(err)
+		}
+		for n, took := range []time.Duration{0, 3 * time.Second, 6 * time.Second, 9 * time.Second, time.Second} {
+			<-time.After(2 * time.Second)
+			if err := g.Report(t.Context(), l, patra.RateAnswer{Status: 429, Took: took}); err != nil {
+				t.Fatal(err)
+			}
+			want := int64(8000)
+			if n == 4 { // this one left later
+				want = 4000
+			}
+			if is, _, err := st.GateState(t.Context(), l.Key); err != nil || is.Tempo.Rate != want {
+				t.Errorf("refusal %d: the rate is %d, want %d, %v", n+1, is.Tempo.Rate, want, err)
+			}
+		}
 	})
 }
 

@@ -8,6 +8,9 @@ type told struct {
 	concurrency int
 }
 
+// mostSlots is more requests on their way than anybody has: counting them would cost more than it is worth.
+const mostSlots = 100
+
 // news is what an answer says about the limits, and whether the rows do not know it yet. The last answer counts: a provider
 // that was careful for a while says so. What does not bind us is not kept, so that an ordinary answer costs no write.
 func (g *Shared) news(l patra.RateLimit, says patra.Told) (is told, news bool) {
@@ -21,7 +24,7 @@ func (g *Shared) news(l patra.RateLimit, says patra.Told) (is told, news bool) {
 		}
 	}
 	if says.Concurrency > 0 {
-		if is.concurrency = says.Concurrency; l.Concurrency > 0 && is.concurrency >= l.Concurrency {
+		if is.concurrency = says.Concurrency; is.concurrency > mostSlots || l.Concurrency > 0 && is.concurrency >= l.Concurrency {
 			is.concurrency = 0
 		}
 	}

@@ -100,5 +100,31 @@ func warm(t testing.TB, k Kind) error {
 	pause(5 * time.Minute)
 	phase("a long cooldown", 1, 2, 3, 6)
 	errs.add(Judge(to.sent, l.perSecond, l.burst))
+	errs.add(warmAfterCooldown(enter()))
 	return errs.join()
+}
+
+// warmAfterCooldown: a cooldown of a minute or more is a pause, also where the warm-up is longer than that.
+func warmAfterCooldown(g Gate) error {
+	p := &process{Gate: g, limit: limit{0.5, 1}, to: &provider{}, warmup: 2 * time.Minute}
+	count := func(span time.Duration) (n int, err error) {
+		for began := time.Now(); time.Since(began) < span && err == nil; n++ {
+			_, err = p.send("cold")
+		}
+		return n, err
+	}
+	for _, c := range []struct{ cooldown, least, most int }{{0, 1, 100}, {30, 10, 11}, {70, 2, 4}} {
+		if err := g.Cooldown(context.Background(), "cold", time.Duration(c.cooldown)*time.Second); err != nil {
+			return err
+		}
+		pause(time.Duration(c.cooldown) * time.Second)
+		span := 20 * time.Second
+		if c.cooldown == 0 {
+			span = 3 * time.Minute
+		}
+		if n, err := count(span); err != nil || n < c.least || n > c.most {
+			return fmt.Errorf("after a cooldown of %d s there were %d requests in %s, %w", c.cooldown, n, span, err)
+		}
+	}
+	return nil
 }
