@@ -56,7 +56,9 @@ func TestAChangingCapacityIsFollowed(t *testing.T) {
 			t.Run(fmt.Sprintf("%v, seed %d", l.perSecond, seed), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					h := steady(l.perSecond, l.burst, 1)
-					h.Over = 3 * time.Hour
+					if h.Over = 3 * time.Hour; l.perSecond > 10 { // enough is enough
+						h.Over = 90 * time.Minute
+					}
 					h.Capacity.Steps = sim.Shifting(seed, 0.2*l.perSecond, 0.95*l.perSecond, h.Over)
 					found(t, h, local(t))
 				})
