@@ -34,7 +34,7 @@ var importMap = map[string]place{
 	"patra/internal/blob/blobtest":   {[]string{"patra/internal/blob"}, "the suite that every place must pass sees places and nobody who uses them"},
 	"patra/internal/evidence":        {[]string{"patra", "patra/internal/blob"}, "whoever keeps bodies knows hashes and places, and nobody who sends or reads"},
 	"patra/internal/gate":            {[]string{"patra"}, "a gate only counts; it never sends and never stores by itself"},
-	"patra/internal/gate/gatetest":   {[]string{"patra"}, "the suite that every gate must pass sees what a provider would see, and no gate"},
+	"patra/internal/gate/gatetest":   {[]string{"patra", "patra/internal/sim"}, "the suite that every gate must pass sees what a provider would see, and no gate"},
 	"patra/internal/store":           {[]string{"patra", "patra/internal/store/check"}, "the tables know the nouns and nobody who uses them"},
 	"patra/internal/store/check":     {[]string{"patra"}, "whoever checks the tables shares no code with whoever writes them"},
 	"patra/internal/store/storetest": {[]string{"patra", "patra/internal/store", "patra/internal/store/check", "patra/internal/expr"}, "the suite that every database must pass sees the tables and the nouns, and nobody who uses them"},

@@ -34,9 +34,19 @@ type Entry struct {
 
 // RateAnswer is what an answer says about how we ask.
 type RateAnswer struct {
-	Status     int
+	Status     int           // 0: nothing came back
 	RetryAfter time.Duration // how long the provider wants to be left alone
+	Took       time.Duration // from when the request left; 0: nobody knows
 	Told       Told
+}
+
+// NotYet is the answer of a gate that charges nothing now: whoever asks again after the wait learns more. While we are slow,
+// grants that lie far ahead would keep us slow for as long.
+type NotYet struct{ Wait time.Duration }
+
+// Error implements error.
+func (n *NotYet) Error() string {
+	return "the gate has no grant yet; ask again after " + n.Wait.String()
 }
 
 // Told is what the headers of an answer say about a limit. What they do not say is zero.

@@ -163,7 +163,7 @@ func twoEndpoints(t *testing.T) *source.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer("perSecond: 3, burst: 3", "perSecond: 100000, burst: 1000", "initial: 500ms, max: 30s", "initial: 1ms, max: 2ms", "pageSize: 200", "pageSize: 50").Replace(string(data))
+	text := strings.NewReplacer(politeRate, "perSecond: 100000, burst: 1000", "initial: 500ms, max: 30s", "initial: 1ms, max: 2ms", "pageSize: 200", "pageSize: 50").Replace(string(data))
 	from := strings.Index(text, "  works:\n")
 	rest := strings.Index(text, "\n  # One work by its DOI") // and what follows stays as it is
 	block := text[from:rest]

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
+	"errors"
 	"net/http"
 	"net/http/httptrace"
 	"sync"
@@ -17,23 +18,29 @@ import (
 // a corrected wall clock sends nothing early.
 type grants struct {
 	mu    sync.Mutex
-	given map[patra.Instant]time.Time // by the moment that is written down; still to be waited for
+	given map[patra.Instant]turn // by the moment that is written down; still to be waited for
 }
 
-func newGrants() *grants { return &grants{given: map[patra.Instant]time.Time{}} }
-
-func (g *grants) keep(name patra.Instant, at time.Time) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.given[name] = at
+// turn is what the gate gave: nothing, the moment of a grant, or one at which to ask for a grant again.
+type turn struct {
+	at      time.Time
+	granted bool
 }
 
-func (g *grants) take(name patra.Instant) (at time.Time, ok bool) {
+func newGrants() *grants { return &grants{given: map[patra.Instant]turn{}} }
+
+func (g *grants) keep(name patra.Instant, t turn) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	at, ok = g.given[name]
+	g.given[name] = t
+}
+
+func (g *grants) take(name patra.Instant) turn {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	t := g.given[name]
 	delete(g.given, name)
-	return at, ok
+	return t
 }
 
 // toll is what a request has to pay before it leaves.
@@ -65,9 +72,13 @@ type grant struct {
 	wait time.Duration
 }
 
-// reserve charges one request to the gate.
+// reserve charges one request to the gate, or learns when to ask again.
 func (w wire) reserve(ctx context.Context, t toll) (grant, error) {
 	wait, err := w.gate.Reserve(ctx, t.RateLimit, t.cost)
+	later, postponed := errors.AsType[*patra.NotYet](err)
+	if postponed {
+		wait, err = later.Wait, nil
+	}
 	if err != nil {
 		return grant{}, err
 	}
@@ -77,7 +88,7 @@ func (w wire) reserve(ctx context.Context, t toll) (grant, error) {
 	if g.wait < 0 { // it took a while to be heard
 		g.at, g.wait = g.at.Add(g.wait), 0
 	}
-	w.grants.keep(g.moment(), moment)
+	w.grants.keep(g.moment(), turn{moment, !postponed})
 	return g, nil
 }
 
@@ -103,8 +114,7 @@ type pass struct {
 // await waits until a grant, and gives the pass for one request. Whoever has it must return it.
 func (w wire) await(ctx context.Context, t toll, granted patra.Instant) (*pass, error) {
 	p := &pass{wire: w, toll: t, id: rand.Text()}
-	at, ok := w.grants.take(granted)
-	if err := p.wait(ctx, at, ok); err != nil {
+	if err := p.wait(ctx, w.grants.take(granted)); err != nil {
 		p.giveBack()
 		return nil, err
 	}
@@ -114,26 +124,28 @@ func (w wire) await(ctx context.Context, t toll, granted patra.Instant) (*pass, 
 // wait waits for a grant that can be used. If a cooldown began meanwhile, the grant is void and a new one is asked for: all
 // who waited would otherwise come at its very end. If we are late, it is void too: we would come too close to those who
 // are in time.
-func (p *pass) wait(ctx context.Context, at time.Time, granted bool) error {
+func (p *pass) wait(ctx context.Context, t turn) error {
 	for voided := 0; ; {
-		if granted {
-			left, err := p.waitFor(ctx, at)
+		if t.granted {
+			left, err := p.waitFor(ctx, t.at)
 			if err != nil {
 				return err
 			}
 			if left == 0 {
-				if lateness(at) <= p.patience(voided) {
-					p.at = at
+				if lateness(t.at) <= p.patience(voided) {
+					p.at = t.at
 					return nil
 				}
 				voided++
 			}
+		} else if err := p.sleep(ctx, time.Until(t.at)); err != nil {
+			return err
 		}
 		g, err := p.reserve(ctx, p.toll)
 		if err != nil {
 			return err
 		}
-		at, granted = p.grants.take(g.moment())
+		t = p.grants.take(g.moment())
 	}
 }
 
@@ -241,14 +253,14 @@ func (p *pass) inTime(ctx context.Context) error {
 	if lateness(p.at) <= p.patience(0) {
 		return nil
 	}
-	return p.wait(ctx, time.Time{}, false)
+	return p.wait(ctx, turn{})
 }
 
 // again pays for the same request once more: the transport carries it a second time, if a connection breaks before it was
 // used, and that is a request of its own.
 func (p *pass) again(ctx context.Context) error {
 	p.giveBack()
-	return p.wait(ctx, time.Time{}, false)
+	return p.wait(ctx, turn{})
 }
 
 // guard makes a request pass the door.

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	mathrand "math/rand/v2"
 	"net"
 	"net/http"
 	"time"
@@ -135,13 +136,28 @@ func (p *pass) exchange(ctx context.Context, req *http.Request, client *http.Cli
 	a.exchange.FinishedAt = patra.InstantOf(time.Now())
 	a.exchange.Status, a.exchange.Bytes, a.exchange.Outcome = a.status, int64(len(a.body)), patra.OutcomeOK
 	if err != nil {
-		return a, a.failed(wireFault(egress.Cause(err), a.status))
+		fault := wireFault(egress.Cause(err), a.status)
+		if a.status == 0 && fault.Level == patra.LevelRetry && ctx.Err() == nil { // the provider is not there
+			if err := p.tell(ctx, spec, &a); err != nil {
+				return a, err
+			}
+		}
+		return a, a.failed(fault)
 	}
-	a.retryAfter = source.RetryAfter(a.status, a.header, time.Now())
-	if err := p.gate.Report(ctx, p.RateLimit, patra.RateAnswer{Status: a.status, RetryAfter: a.retryAfter, Told: patra.Told{Quota: spec.ToldQuota(a.header, time.Now())}}); err != nil && a.status != http.StatusOK {
+	if err := p.tell(ctx, spec, &a); err != nil && a.status != http.StatusOK {
 		return a, err // a page in hand is worth more than the count of it
 	}
 	return a, nil
+}
+
+// tell lets the gate know what an answer says about how we ask.
+func (p *pass) tell(ctx context.Context, spec *source.Spec, a *answer) error {
+	now, took := time.Now(), time.Duration(a.exchange.FinishedAt-a.exchange.SentAt)*time.Microsecond
+	told, wait := spec.Rate.Headers.Told(a.header, now)
+	told.Quota = spec.ToldQuota(a.header, now)
+	wait = max(wait, source.RetryAfter(a.status, a.header, now, spec.Retry.AfterOn...))
+	a.retryAfter = longer(wait, mathrand.Float64())
+	return p.gate.Report(ctx, p.RateLimit, patra.RateAnswer{Status: a.status, RetryAfter: a.retryAfter, Took: took, Told: told})
 }
 
 // apart sends a request that belongs to no run: through the gate, and with a row of its own before it is sent. Waiting

@@ -6,51 +6,118 @@ import (
 	"patra"
 )
 
+// Sign is what an answer says about how fast we are.
+type Sign int
+
+// The signs that there are.
+const (
+	Answered    Sign = iota // not too fast
+	Refused                 // too fast
+	Unavailable             // the provider has other troubles
+)
+
 const (
 	// leastRate is the slowest that a refusal makes us, in thousandths of a request a second.
 	leastRate = 100
-	// oneRefusal: refusals within this time are one sign. Many requests may be on their way when a provider has had
-	// enough.
+	// oneRefusal: refusals within this time are one sign, and so are all of requests that left before the first one came
+	// back. Many may be on their way when a provider has had enough.
 	oneRefusal = time.Second
-	// mostClimb is the time that one answer may count for: a pause proves nothing.
-	mostClimb = time.Second
+	// mostClimb is the time that one answer may count for, or one and a half intervals if that is longer: a pause proves
+	// nothing.
+	mostClimb = 500 * time.Millisecond
+
+	// The seconds in which a whole ceiling would be climbed: up to half of it, which is where we are when a provider was
+	// down; from there to the knee, where we know our way; and beyond it, where we feel for the next refusal.
+	afterOutage, toTheKnee, feeling = 40, 5, 600
+	// surely is the rate, in thousandths, from which feeling is as fast as that. A slower one gets fewer answers in the
+	// same time, and a refusal is to be rare among answers; but it never takes more than mostCare times as long.
+	surely, mostCare = 5000, 4
+	// stride is the part of the ceiling, in hundredths, by which it must be left behind for feeling to be twice as fast,
+	// three times at two strides, and so on: the refusal has not come, so the provider has changed.
+	stride = 1
+	// leap is how far from the ceiling, in hundredths of it, we are so fast that a refusal comes late.
+	leap = 110
 )
 
-// Adapt is the tempo after an answer, where limit is the permitted rate in thousandths. A refusal halves it. Answers
-// bring it back: in two seconds or so to nine tenths of the rate at which we were refused, as plain halving would waste a
-// quarter of what a provider gives; then by a hundredth of the limit a second, feeling for where it refuses us.
-func Adapt(t patra.Tempo, limit int64, refused bool, now patra.Instant) patra.Tempo {
+// Adapt is the tempo after an answer, where limit is the permitted rate in thousandths, and sent is when the request left.
+//
+// A refusal halves the rate, and the ceiling is where that happened. Answers bring it back: in seconds to the knee, nine
+// tenths of the ceiling, as plain halving would waste a quarter of what a provider gives. From there to the ceiling it takes
+// a minute, and three hundred answers as far as there is time, so that refusals are few; and beyond it we are faster and
+// faster, to find a capacity that has grown. A provider that is down halves the rate too, but that says nothing about its
+// capacity: the ceiling stays where it was. The same holds for refusals without an answer between them: whoever counts by
+// the minute refuses everything for the rest of it.
+func Adapt(t patra.Tempo, limit int64, s Sign, sent, now patra.Instant) patra.Tempo {
 	limit = max(limit, 1)
 	rate := limit
 	if t.Rate > 0 {
 		rate = min(t.Rate, limit)
 	}
-	if refused {
-		if t.RefusedAt > 0 && now >= t.RefusedAt && now < t.RefusedAt.Add(oneRefusal) {
+	if s != Answered {
+		if heard(t, s, sent, now) {
 			return t
 		}
-		return patra.Tempo{Rate: max(rate/2, min(leastRate, limit)), Ceiling: rate, AdaptedAt: now, RefusedAt: now}
+		if s == Refused && (t.Ceiling == 0 || t.AdaptedAt > t.RefusedAt) {
+			t.Ceiling = ceilingAt(rate, t.Ceiling)
+		}
+		return patra.Tempo{Rate: max(rate/2, min(leastRate, limit)), Ceiling: t.Ceiling, AdaptedAt: now, RefusedAt: now}
 	}
 	if rate == limit {
 		return patra.Tempo{RefusedAt: t.RefusedAt}
 	}
-	passed := min(max(now-t.AdaptedAt, 0), patra.Instant(mostClimb/time.Microsecond))
-	knee := min(t.Ceiling, limit) * 9 / 10
-	if rate < knee {
-		rate = min(knee, rate+share(t.Ceiling, passed, 5))
-	} else {
-		rate += share(limit, passed, 100)
+	if heard(t, s, sent, now) {
+		return t
 	}
-	if rate >= limit {
+	step := climb(rate, limit, t.Ceiling, max(now-t.AdaptedAt, 0))
+	if step == 0 { // the time counts for the next answer
+		return t
+	}
+	if rate += step; rate >= limit {
 		return patra.Tempo{RefusedAt: t.RefusedAt}
 	}
 	t.Rate, t.AdaptedAt = rate, now
 	return t
 }
 
-// share is the part of a rate that is climbed in some time, if all of it is climbed in so many seconds: rounded up, as small
-// rates would never arrive.
+// heard reports whether a sign says nothing new after the last refusal: its request left before that came back, or it is
+// one more of the same.
+func heard(t patra.Tempo, s Sign, sent, now patra.Instant) bool {
+	if t.RefusedAt == 0 || now < t.RefusedAt { // a clock that was set back is not waited for
+		return false
+	}
+	return sent <= t.RefusedAt || s != Answered && now < t.RefusedAt.Add(oneRefusal)
+}
+
+// ceilingAt is the ceiling after a refusal. If it came when we had left the old one far behind, the truth is somewhere
+// between: half-way is a good guess.
+func ceilingAt(rate, was int64) int64 {
+	if was > 0 && rate > was*leap/100 {
+		return (was + rate) / 2
+	}
+	return rate
+}
+
+// climb is by how much an answer raises a rate, some time after the last step.
+func climb(rate, limit, ceiling int64, passed patra.Instant) int64 {
+	top := min(ceiling, limit)
+	knee := top * 9 / 10
+	if ceiling == 0 { // we were never too fast
+		top, knee = limit, limit
+	}
+	counts := min(passed, max(patra.Instant(mostClimb/time.Microsecond), patra.Second*1500/patra.Instant(rate)))
+	switch {
+	case rate < top/2: // at most twice as fast as before, as one answer after an outage is not yet the end of it
+		return max(1, min(share(top, counts, afterOutage), rate, top/2-rate))
+	case rate < knee:
+		return max(1, min(share(top, counts, toTheKnee), knee-rate))
+	}
+	seconds := feeling * min(max(surely*100/rate, 100), mostCare*100) / 100
+	eager := top + max(rate-top, 0)*100/stride
+	// A step so small that it needs more time than one answer counts for does no harm.
+	return min(share(eager, passed, seconds), max(1, share(eager, counts, seconds)))
+}
+
+// share is the part of a rate that is climbed in some time, if all of it is climbed in so many seconds.
 func share(rate int64, passed patra.Instant, seconds int64) int64 {
-	whole := seconds * int64(patra.Second)
-	return max(1, (rate*int64(passed)+whole-1)/whole)
+	return int64(float64(rate) * float64(passed) / float64(seconds*int64(patra.Second)))
 }

@@ -22,6 +22,10 @@ const (
 	// interval; one that lies a little ahead costs nothing while there is a queue.
 	headStart = 50 * time.Millisecond
 	mostLead  = time.Second
+	// farthest is how far ahead grants are given while we are slow: the next answers may make us faster, and nobody gives
+	// a grant back. askAgain is how long to wait before asking for one again, at least and at most.
+	farthest            = 2 * time.Second
+	askAgain, askAtMost = 250 * time.Millisecond, 2 * time.Second
 )
 
 // desk is where the callers of one process get the grants of one key.
@@ -40,12 +44,13 @@ type desk struct {
 	asked  []time.Time   // when the last grants were handed out
 	frugal time.Time     // until when nothing is taken ahead
 	lead   time.Duration // how long it takes lately until a charge is committed
+	again  time.Time     // before then there is no use in asking
 }
 
 func (d *desk) patience() time.Duration { return d.pace.Patience() }
 
 // charge takes grants from the state: one for each who asks now, and one more for each who is likely to come while it is
-// good.
+// good. None at all means that it is too early to ask.
 func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, patra.RateState) {
 	is.Limit, is.Burst = milli(d.PerSecond), d.Burst
 	rate, burst := d.pace.PerSecond, d.pace.Burst
@@ -54,13 +59,23 @@ func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, p
 		rate, burst = min(rate, now), 1
 	}
 	from := max(now.Add(d.early()), is.Cooldown)
+	if d.Warmup > 0 {
+		is.WarmSince = warmSince(is, d.Warmup, from)
+	}
 	wanted, gap := int(max(1, min(d.asking.Load(), leaseMost))), d.gap()
 	if d.crowded(now, &is) {
 		gap = 0 // whoever took more than is asked for would take it from others
 	}
 	var all []patra.Instant
 	for {
-		at, next := Grant(is.Arrival, from, rate, burst, d.cost)
+		at, next := d.grant(is, from, rate, burst)
+		if ahead := at - from; is.Tempo.Rate > 0 && time.Duration(ahead)*time.Microsecond > farthest {
+			if len(all) == 0 {
+				d.postpone(time.Duration(from-now)*time.Microsecond, time.Duration(ahead)*time.Microsecond-farthest)
+				return nil, is
+			}
+			break
+		}
 		if n := len(all); n >= wanted && !d.useful(at-now, at-all[0], n, gap*time.Duration(n-wanted+1)) {
 			break
 		}
@@ -68,6 +83,19 @@ func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, p
 	}
 	d.queued.Store(all[0] > from+patra.Instant(d.cost)*interval(rate))
 	return all, is
+}
+
+// grant is the next grant. During a warm-up it costs more, and there are no bursts.
+func (d *desk) grant(is patra.RateState, from patra.Instant, rate float64, burst int) (at, next patra.Instant) {
+	first := max(is.Arrival, from)
+	if !cold(first, is.WarmSince, d.Warmup) {
+		return Grant(is.Arrival, from, rate, burst, d.cost)
+	}
+	paid := func(cost int) patra.Instant {
+		permitted := min(d.pace.PerSecond, float64(is.Permitted())/1000)
+		return max(first+patra.Instant(cost)*interval(rate), Warm(first, is.WarmSince, d.Warmup, permitted, cost))
+	}
+	return paid(d.cost - 1), paid(d.cost)
 }
 
 // crowd is how long after another process charged grants are still not taken ahead.
@@ -127,6 +155,21 @@ func (d *desk) early() time.Duration {
 		return ahead
 	}
 	return max(ahead, min(d.lead*3/2, mostLead))
+}
+
+// postpone says when to ask again: after the cooldown, and then when a grant is near, but soon enough to notice that we
+// have become faster.
+func (d *desk) postpone(cooldown, far time.Duration) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.again = time.Now().Add(cooldown + min(max(far, askAgain), askAtMost))
+}
+
+// notYet is how long there is no use in asking.
+func (d *desk) notYet() time.Duration {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return time.Until(d.again)
 }
 
 func (d *desk) committed(took time.Duration) {

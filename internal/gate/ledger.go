@@ -43,10 +43,10 @@ type hearing struct {
 const hearEvery = 5 * time.Second
 
 func (l *ledger) charge(ctx context.Context, limit patra.RateLimit, e patra.Entry) error {
-	if l == nil || limit.Quota.IsZero() {
+	if l == nil || limit.Quota.IsZero() || e.Cost == 0 {
 		return nil
 	}
-	return l.ChargeQuota(ctx, limit.Key, limit.Quota, patra.QuotaCharge{Cost: int64(max(e.Cost, 1)), Operation: e.Operation, Share: l.share(e.Operation)})
+	return l.ChargeQuota(ctx, limit.Key, limit.Quota, patra.QuotaCharge{Cost: int64(e.Cost), Operation: e.Operation, Share: l.share(e.Operation)})
 }
 
 func (l *ledger) hear(ctx context.Context, limit patra.RateLimit, told *patra.ToldQuota) error {

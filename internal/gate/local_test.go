@@ -2,6 +2,7 @@ package gate_test
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"testing"
 	"testing/synctest"
@@ -46,6 +47,8 @@ type (
 	deaf  struct{ *gate.Local } // a refusal changes nothing
 	bold  struct{ *gate.Local } // the whole limit, and nothing in hand
 	slack struct{ *gate.Local } // half of what is permitted
+	hasty struct{ *gate.Local } // no warm-up
+	stuck struct{ *gate.Local } // grants lie as far ahead as there are askers
 )
 
 func (g patient) Patience(l patra.RateLimit) time.Duration { return 3 * g.Local.Patience(l) }
@@ -78,6 +81,21 @@ func (g slack) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.D
 	return g.Local.Reserve(ctx, l, cost)
 }
 
+func (g hasty) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error) {
+	l.Warmup = 0
+	return g.Local.Reserve(ctx, l, cost)
+}
+
+// Reserve gives moments that lie further and further ahead, as a gate would that knows nothing of NotYet.
+func (g stuck) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error) {
+	wait, err := g.Local.Reserve(ctx, l, cost)
+	if _, ok := errors.AsType[*patra.NotYet](err); ok {
+		<-time.After(2 * time.Minute)
+		return g.Reserve(ctx, l, cost)
+	}
+	return wait, err
+}
+
 // A suite that nobody saw fail proves nothing.
 func TestTheSuiteCatchesWrongGates(t *testing.T) {
 	shared := func(wrong func(*gate.Local) gatetest.Gate) func(testing.TB) func() gatetest.Gate {
@@ -105,6 +123,13 @@ func TestTheSuiteCatchesWrongGates(t *testing.T) {
 		{"a refusal is not heard", shared(func(l *gate.Local) gatetest.Gate { return deaf{l} }), "a refusal slows everybody down, and answers bring the tempo back"},
 		{"a tenth too fast", shared(func(l *gate.Local) gatetest.Gate { return bold{l} }),
 			"in no stretch of time come more than 20 a second with a burst of 5 permits, however late they are"},
+		{"a refusal is not heard, and there are many", shared(func(l *gate.Local) gatetest.Gate { return deaf{l} }),
+			"a provider that bears less than it says is asked for no more than that"},
+		{"an outage is not heard", shared(func(l *gate.Local) gatetest.Gate { return deaf{l} }), "an outage ends without a crowd"},
+		{"grants from an outage hold on", shared(func(l *gate.Local) gatetest.Gate { return stuck{l} }), "an outage ends without a crowd"},
+		{"what a provider says is not heard", shared(func(l *gate.Local) gatetest.Gate { return deaf{l} }),
+			"what a provider says about its limits holds for everybody, and its last word counts"},
+		{"no warm-up", shared(func(l *gate.Local) gatetest.Gate { return hasty{l} }), "after a pause the rate climbs slowly where a source says so"},
 		{"half as fast as is permitted", shared(func(l *gate.Local) gatetest.Gate { return slack{l} }), "no time is lost while there is work"},
 	} {
 		t.Run(c.name, func(t *testing.T) {

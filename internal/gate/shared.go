@@ -18,10 +18,10 @@ type Shared struct {
 	ahead   bool    // grants may be taken before somebody asks for them
 	process string  // who we are among those who share the rows
 
-	mu     sync.Mutex
-	desks  map[line]*desk
-	slow   map[string]time.Time // keys that are below their limit, and when an answer was last counted for them
-	narrow map[string]int       // how many requests on their way providers want, as far as we know
+	mu    sync.Mutex
+	desks map[line]*desk
+	slow  map[string]time.Time // keys that are below their limit, and when an answer was last counted for them
+	told  map[string]told      // what providers say about their limits, as far as we know
 }
 
 // line is where requests of one cost queue at one limit.
@@ -34,7 +34,7 @@ type line struct {
 func NewShared(rows Rows, opts ...Option) *Shared { return newShared(rows, true, opts...) }
 
 func newShared(rows Rows, ahead bool, opts ...Option) *Shared {
-	g := &Shared{rows: rows, ahead: ahead, process: rand.Text(), desks: map[line]*desk{}, slow: map[string]time.Time{}, narrow: map[string]int{}}
+	g := &Shared{rows: rows, ahead: ahead, process: rand.Text(), desks: map[line]*desk{}, slow: map[string]time.Time{}, told: map[string]told{}}
 	for _, o := range opts {
 		o(g)
 	}
@@ -45,7 +45,7 @@ func newShared(rows Rows, ahead bool, opts ...Option) *Shared {
 func (g *Shared) Patience(l patra.RateLimit) time.Duration { return PaceOf(l).Patience() }
 
 // Reserve charges one request to the limit and tells how long to wait before it may be sent. If it took long to be heard,
-// the moment may have passed already; then the wait is negative.
+// the moment may have passed already; then the wait is negative. A patra.NotYet charges nothing.
 func (g *Shared) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error) {
 	d := g.desk(line{l, max(cost, 1)})
 	d.asking.Add(1)
@@ -58,6 +58,9 @@ func (g *Shared) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time
 	defer func() { <-d.turn }()
 	at, ok := d.take(time.Now())
 	if !ok {
+		if wait := d.notYet(); wait > 0 {
+			return 0, &patra.NotYet{Wait: wait}
+		}
 		var err error
 		if at, err = g.refill(ctx, d); err != nil {
 			return 0, err
@@ -84,7 +87,7 @@ func (g *Shared) refill(ctx context.Context, d *desk) (time.Time, error) {
 				lease = append(lease, read.Add(time.Duration(m-now)*time.Microsecond))
 			}
 			g.noteTempo(d.Key, was.Tempo)
-			g.noteSlots(d.Key, was.ToldConcurrency)
+			g.noteTold(d.Key, was)
 			return was
 		})
 		if err != nil {
@@ -92,6 +95,9 @@ func (g *Shared) refill(ctx context.Context, d *desk) (time.Time, error) {
 		}
 		done := time.Now()
 		d.committed(done.Sub(read))
+		if len(lease) == 0 {
+			return time.Time{}, &patra.NotYet{Wait: d.notYet()}
+		}
 		// What nobody knows exactly enough is nobody's: the moment lies somewhere within the reading of the clock.
 		if try == tries || took <= d.pace.Slack/8 && done.Sub(lease[0]) <= d.patience()/2 {
 			d.put(lease[1:], done)
@@ -125,35 +131,47 @@ func (g *Shared) Cooldown(ctx context.Context, key string, wait time.Duration) e
 // countEvery is how often an answer is counted while we are below the limit. Otherwise answers cost nothing.
 const countEvery = 250 * time.Millisecond
 
-// The answers that count. A refusal says that we are too fast, or that the provider has too much to do.
-const (
-	statusOK          = 200
-	statusTooMany     = 429
-	statusUnavailable = 503
-)
+// signOf is what a status says; ok is false if it says nothing. A provider that fails, or does not answer at all, has
+// too much to do.
+func signOf(status int) (s Sign, ok bool) {
+	switch {
+	case status == 200:
+		return Answered, true
+	case status == 429:
+		return Refused, true
+	case status == 0, status >= 500:
+		return Unavailable, true
+	}
+	return Answered, false
+}
 
 // Report tells how the provider answered, and how long it wants to be left alone. A refusal slows everybody down, and
-// answers after it bring the tempo back.
+// answers after it bring the tempo back. An ordinary answer costs nothing.
 func (g *Shared) Report(ctx context.Context, l patra.RateLimit, a patra.RateAnswer) error {
 	if err := g.ledger.hear(ctx, l, a.Told.Quota); err != nil {
 		return err
 	}
-	key, status, wait := l.Key, a.Status, a.RetryAfter
-	refused := status == statusTooMany || status == statusUnavailable
-	if !refused && (status != statusOK || !g.counts(key)) {
+	sign, ok := signOf(a.Status)
+	ok = ok && (sign != Answered || g.counts(l.Key))
+	said, news := g.news(l, a.Told)
+	if !ok && a.RetryAfter <= 0 && !news {
 		return nil
 	}
-	if refused {
-		defer g.void(key)
+	if news || sign != Answered || a.RetryAfter > 0 {
+		defer g.void(l.Key)
 	}
-	return g.rows.TurnGate(ctx, key, func(now patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
-		if was.Limit > 0 {
-			was.Tempo = Adapt(was.Tempo, was.Limit, refused, now)
+	return g.rows.TurnGate(ctx, l.Key, func(now patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
+		if news {
+			was.Told, was.ToldConcurrency = said.rate, said.concurrency
+			g.noteTold(l.Key, was)
 		}
-		if refused && wait > 0 {
-			was.Cooldown = max(was.Cooldown, now.Add(wait))
+		if ok && was.Limit > 0 {
+			was.Tempo = Adapt(was.Tempo, was.Permitted(), sign, now.Add(-a.Took), now)
 		}
-		g.noteTempo(key, was.Tempo)
+		if a.RetryAfter > 0 {
+			was.Cooldown = max(was.Cooldown, now.Add(a.RetryAfter))
+		}
+		g.noteTempo(l.Key, was.Tempo)
 		return was
 	})
 }

@@ -3,6 +3,7 @@ package gate_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"patra"
@@ -62,6 +63,68 @@ func TestAGateThatCannotWriteGrantsNothing(t *testing.T) {
 		}
 		if err := g.Report(ctx, patra.RateLimit{Key: "source"}, patra.RateAnswer{Status: 429, RetryAfter: time.Second}); err == nil {
 			t.Error("a refusal was kept")
+		}
+	})
+}
+
+// What a provider says with every answer is written down once, and again when it says something else.
+func TestWhatAProviderSaysIsWrittenOnce(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		rows := &counted{Rows: e.Open(t)}
+		l := patra.RateLimit{Key: "source", PerSecond: 10, Burst: 5, Concurrency: 4}
+		g, other := gate.NewShared(rows), gate.NewShared(rows)
+		says := func(g *gate.Shared, told patra.Told, want int, rate int64, slots int) {
+			t.Helper()
+			before := rows.turns
+			for range 50 {
+				if err := g.Report(t.Context(), l, patra.RateAnswer{Status: 200, Told: told}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			is, _, err := rows.GateState(t.Context(), l.Key)
+			if n := rows.turns - before; n != want || err != nil || is.Told != rate || is.ToldConcurrency != slots {
+				t.Errorf("told %+v 50 times, it was written %d times and became %d and %d, %v", told, n, is.Told, is.ToldConcurrency, err)
+			}
+		}
+		says(g, patra.Told{}, 0, 0, 0)
+		says(g, patra.Told{PerSecond: 50, Concurrency: 4}, 0, 0, 0) // it permits more than we ask for
+		says(g, patra.Told{Concurrency: 1000}, 0, 0, 0)
+		says(g, patra.Told{PerSecond: 3, Concurrency: 2}, 1, 3000, 2)
+		says(g, patra.Told{}, 0, 3000, 2)
+		if _, err := other.Reserve(t.Context(), l, 1); err != nil { // from now on it knows
+			t.Fatal(err)
+		}
+		says(other, patra.Told{PerSecond: 3, Concurrency: 2}, 0, 3000, 2)
+		says(other, patra.Told{PerSecond: 5}, 1, 5000, 2)
+		says(other, patra.Told{PerSecond: 10, Concurrency: 9}, 1, 0, 0)
+	})
+}
+
+// Answers may take long. Whatever left before a refusal came back says nothing new.
+func TestRefusalsOfRequestsThatWereOnTheirWayAreOneSign(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		e := storetest.Engines()[0]
+		url, clock := e.URL(t), store.WithClock(time.Now)
+		st := e.Connect(t, url, clock)
+		if _, err := st.Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		g, l := gate.NewShared(st), patra.RateLimit{Key: "source", PerSecond: 16, Burst: 1}
+		if _, err := g.Reserve(t.Context(), l, 1); err != nil {
+			t.Fatal(err)
+		}
+		for n, took := range []time.Duration{0, 3 * time.Second, 6 * time.Second, 9 * time.Second, time.Second} {
+			<-time.After(2 * time.Second)
+			if err := g.Report(t.Context(), l, patra.RateAnswer{Status: 429, Took: took}); err != nil {
+				t.Fatal(err)
+			}
+			want := int64(8000)
+			if n == 4 { // this one left later
+				want = 4000
+			}
+			if is, _, err := st.GateState(t.Context(), l.Key); err != nil || is.Tempo.Rate != want {
+				t.Errorf("refusal %d: the rate is %d, want %d, %v", n+1, is.Tempo.Rate, want, err)
+			}
 		}
 	})
 }

@@ -41,7 +41,7 @@ func (g *Shared) occupy(ctx context.Context, l patra.RateLimit, e patra.Entry) (
 		if is.Slots, ok = Occupy(is.Slots, slots(l, is), patra.Slot{ID: e.ID, Until: now.Add(e.Lasts)}, now); !ok {
 			wait = slotRest + rand.N(slotRest)
 		}
-		g.noteSlots(l.Key, is.ToldConcurrency)
+		g.noteTold(l.Key, is)
 		return is
 	})
 	return wait, err
@@ -79,12 +79,5 @@ func Occupy(taken []patra.Slot, of int, own patra.Slot, now patra.Instant) ([]pa
 func (g *Shared) slotted(l patra.RateLimit) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	return l.Concurrency > 0 || g.narrow[l.Key] > 0
-}
-
-// noteSlots remembers how many requests on their way the provider wants.
-func (g *Shared) noteSlots(key string, told int) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.narrow[key] = told
+	return l.Concurrency > 0 || g.told[l.Key].concurrency > 0
 }

@@ -59,6 +59,7 @@ type Timeout struct {
 // Retry is how patiently one page is asked for.
 type Retry struct {
 	MaxAttempts int     `yaml:"maxAttempts" json:"maxAttempts,omitempty"`
+	AfterOn     []int   `yaml:"afterOn" json:"afterOn,omitempty"` // statuses whose Retry-After counts, beside 429 and 503
 	Backoff     Backoff `yaml:"backoff" json:"backoff,omitzero"`
 }
 

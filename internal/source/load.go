@@ -194,6 +194,9 @@ func (c *checker) blocks(at string, own, d Blocks, params map[string]Parameter) 
 	c.positive(at+".http.maxBody", d.HTTP.MaxBody > 0 && d.HTTP.MaxBody <= 1<<30, "maxBody is between 1 byte and 1 GiB")
 	c.rate(at+".rate", own.Rate, d.Rate)
 	c.positive(at+".retry.maxAttempts", d.Retry.MaxAttempts >= 1 && d.Retry.MaxAttempts <= 100, "maxAttempts counts the first attempt too and is between 1 and 100")
+	for n, status := range d.Retry.AfterOn {
+		c.positive(fmt.Sprintf("%s.retry.afterOn[%d]", at, n), status >= 400 && status <= 599, "afterOn has statuses that refuse something, from 400 to 599")
+	}
 	c.breaker(at+".breaker", d.Breaker)
 	b := d.Retry.Backoff
 	c.positive(at+".retry.backoff", b.Initial > 0 && b.Max >= b.Initial && b.Factor >= 1 && b.Jitter >= 0 && b.Jitter <= 1,

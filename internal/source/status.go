@@ -3,6 +3,7 @@ package source
 import (
 	"fmt"
 	"net/http"
+	"slices"
 	"strconv"
 	"time"
 
@@ -39,9 +40,9 @@ const maxRetryAfter = time.Hour
 
 // RetryAfter reads how long the provider wants to be left alone, as seconds or as a date. It is measured against
 // the answer's own Date where there is one, so that our clock does not matter. Some providers send it with every
-// answer, so it counts only where the status says that we were refused.
-func RetryAfter(status int, h http.Header, now time.Time) time.Duration {
-	if status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable {
+// answer, so it counts only where the status says that we were refused, or where a source says that this one does.
+func RetryAfter(status int, h http.Header, now time.Time, also ...int) time.Duration {
+	if status != http.StatusTooManyRequests && status != http.StatusServiceUnavailable && !slices.Contains(also, status) {
 		return 0
 	}
 	value := h.Get("Retry-After")

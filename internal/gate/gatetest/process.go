@@ -2,6 +2,7 @@ package gatetest
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math/rand/v2"
 	"sync"
@@ -38,6 +39,7 @@ type process struct {
 	late *rand.Rand
 
 	cost, heaviest int // 0 is 1
+	warmup         time.Duration
 }
 
 // pause waits in simulated time.
@@ -52,8 +54,12 @@ func (p *process) send(key string) (time.Time, error) {
 	ctx := context.Background()
 	for {
 		l := p.at(key)
-		l.Heaviest = p.heaviest
+		l.Heaviest, l.Warmup = p.heaviest, p.warmup
 		wait, err := p.Reserve(ctx, l, p.cost)
+		if later, ok := errors.AsType[*patra.NotYet](err); ok {
+			pause(later.Wait)
+			continue
+		}
 		if err != nil {
 			return time.Time{}, err
 		}

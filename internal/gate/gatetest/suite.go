@@ -53,6 +53,10 @@ func Cases() []Case {
 		Case{"no more requests are on their way than there are slots, and a dead one frees its own", slots},
 		Case{"everybody gets the same share", shares},
 		Case{"a refusal slows everybody down, and answers bring the tempo back", tempo},
+		Case{"a provider that bears less than it says is asked for no more than that", hidden},
+		Case{"an outage ends without a crowd", outages},
+		Case{"what a provider says about its limits holds for everybody, and its last word counts", told},
+		Case{"after a pause the rate climbs slowly where a source says so", warm},
 	)
 }
 
