@@ -130,6 +130,7 @@ func (p *pass) exchange(ctx context.Context, req *http.Request, client *http.Cli
 		return a, a.failed(wireFault(egress.Cause(err), a.status))
 	}
 	a.retryAfter = source.RetryAfter(a.status, a.header, time.Now())
+	a.exchange.RetryAfter = a.retryAfter
 	if err := p.gate.Report(ctx, p.RateLimit, patra.RateAnswer{Status: a.status, RetryAfter: a.retryAfter}); err != nil && a.status != http.StatusOK {
 		return a, err // a page in hand is worth more than the count of it
 	}
