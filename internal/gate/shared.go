@@ -21,6 +21,8 @@ type Shared struct {
 	desks  map[line]*desk
 	slow   map[string]time.Time // keys that are below their limit, and when an answer was last counted for them
 	narrow map[string]int       // how many requests on their way providers want, as far as we know
+
+	cooldowns map[string]patra.Instant // until when they last, as far as we know
 }
 
 // line is where requests of one cost queue at one limit.
@@ -33,7 +35,7 @@ type line struct {
 func NewShared(rows Rows) *Shared { return newShared(rows, true) }
 
 func newShared(rows Rows, ahead bool) *Shared {
-	return &Shared{rows: rows, ahead: ahead, process: rand.Text(), desks: map[line]*desk{}, slow: map[string]time.Time{}, narrow: map[string]int{}}
+	return &Shared{rows: rows, ahead: ahead, process: rand.Text(), desks: map[line]*desk{}, slow: map[string]time.Time{}, narrow: map[string]int{}, cooldowns: map[string]patra.Instant{}}
 }
 
 // Patience is how much later than its moment a grant may be used.
@@ -102,10 +104,20 @@ func (g *Shared) Remaining(ctx context.Context, key string) (time.Duration, erro
 		return 0, err
 	}
 	left := max(time.Duration(is.Cooldown-now)*time.Microsecond, 0)
-	if left > 0 {
+	if g.noteCooldown(key, is.Cooldown) || left > 0 {
 		g.void(key)
 	}
 	return left, nil
+}
+
+// noteCooldown remembers until when a cooldown lasts, and reports whether a person ended it before its time: grants that
+// were taken behind it are nobody's then.
+func (g *Shared) noteCooldown(key string, until patra.Instant) (ended bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	ended = until < g.cooldowns[key]
+	g.cooldowns[key] = until
+	return ended
 }
 
 // Cooldown keeps everybody from sending for a while. It only ever extends.
