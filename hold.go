@@ -11,13 +11,15 @@ const (
 	WaitPartition = "PARTITION" // as many of its partition run as may
 	WaitGate      = "GATE"      // all that the provider permits is given out
 	WaitCooldown  = "COOLDOWN"  // the provider asked to be left alone
-
-	WaitConcurrency = "CONCURRENCY" // as many requests as may be are on their way
-	WaitQuota       = "QUOTA"       // what the provider permits in an hour, a day or a month is used up
+	WaitQuota     = "QUOTA"     // what the provider permits in an hour, a day or a month is used up
 )
 
 // HoldCancelled is why a run must not go on: somebody called its task off.
 const HoldCancelled = "CANCELLED"
+
+// WaitConcurrency is why a running task waits for others: as many requests as may be are on their way. No task is stored
+// with it.
+const WaitConcurrency = "CONCURRENCY"
 
 // Hold is the answer to whoever is about to send a request. The zero value is: go.
 type Hold struct {
