@@ -94,8 +94,9 @@ func (c *Conduct) Add(r SentRequest) {
 	m.Requests++
 	m.Kinds[r.Kind]++
 	m.Bytes += r.Bytes
-	m.Waited += r.Waited
-	c.waits.add(r.Waited)
+	waited := min(r.Waited, r.SentAt.Sub(r.AcquiredAt)) // one whose cooldown was ended did not wait for all of it
+	m.Waited += waited
+	c.waits.add(waited)
 	switch {
 	case r.Status == 429:
 		m.TooMany++

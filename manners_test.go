@@ -29,6 +29,7 @@ func TestEachRequestIsCountedOnce(t *testing.T) {
 	lost.Outcome, lost.Status = OutcomeNetError, 0
 	open.SentAt, open.FinishedAt = 0, 0 // nobody knows
 	unsent.SentAt = 0                   // it was called off before it left
+	probe.Waited = time.Hour            // so it was told, but somebody let it through
 	m := mannersOf(sent(0, 200), sent(100, 429), sent(200, 503), sent(300, 404), probe, lost, open, unsent)
 	if m.Requests != 6 || m.Answered != 2 || m.TooMany != 1 || m.Unavailable != 1 || m.Errors != 2 || m.Open != 1 || m.Bytes != 600 {
 		t.Errorf("%+v", m)

@@ -17,9 +17,9 @@ func printConduct(w io.Writer, views []conductView, from patra.Instant) {
 		fmt.Fprintf(w, "Nobody was asked since %s. Next: patra gate report --since 30d, or patra gate status\n", seconds(from))
 		return
 	}
-	t := newTable(w, "key", "sent", "429", "503", "ref", "err", "wait", "95 %", "peak/s", "peak/min")
+	t := newTable(w, "key", "sent", "refused", "", "errors", "wait", "95 %", "peak/s", "peak/min")
 	for _, v := range views {
-		t.AppendRow(v.row(cut(v.Key, 18)))
+		t.AppendRow(v.row(cut(v.Key, 14)))
 		for _, d := range v.Days {
 			t.AppendRow(d.row("  " + d.From.Time().Format(time.DateOnly)))
 		}
@@ -34,7 +34,7 @@ func printConduct(w io.Writer, views []conductView, from patra.Instant) {
 }
 
 func (v conductView) row(name string) []any {
-	return []any{name, v.Requests, v.TooMany, v.Unavailable, fmt.Sprintf("%.1f%%", 100*v.RefusedShare), v.Errors, brief(v.WaitedMean), brief(v.WaitedMost), against(v.PeakSecond, v.InSecond), against(v.PeakMinute, v.InMinute)}
+	return []any{name, v.Requests, v.Refused(), fmt.Sprintf("%.1f%%", 100*v.RefusedShare), v.Errors, brief(v.WaitedMean), brief(v.WaitedMost), against(v.PeakSecond, v.InSecond), against(v.PeakMinute, v.InMinute)}
 }
 
 // against is a peak and what is permitted.

@@ -185,7 +185,7 @@ func slowText(s patra.Slower, changes []patra.GateChange) string {
 		if i := slices.IndexFunc(changes, func(c patra.GateChange) bool { return c.Action == patra.GateSetRate }); i >= 0 {
 			who = changes[i].Actor + because(changes[i].Reason)
 		}
-		return fmt.Sprintf("%s lowered the rate to %s a second.", who, rateText(s.PerSecond))
+		return fmt.Sprintf("the rate was lowered to %s a second by %s.", rateText(s.PerSecond), who)
 	}
 	return fmt.Sprintf("coming to full speed since %s, after a pause.", clockTime(s.Since))
 }

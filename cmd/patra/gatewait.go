@@ -108,9 +108,9 @@ func (v gateView) holdsBack(now patra.Instant) (w gateWait, yes bool) {
 	}
 	switch {
 	case v.CooldownUntil != 0 && v.CooldownBy != nil:
-		return say(patra.WaitCooldown, v.CooldownUntil, "Nobody sends to %s until %s: %s said so%s.", v.Key, v.CooldownUntil, v.CooldownBy.Actor, because(v.CooldownBy.Reason))
+		return say(patra.WaitCooldown, v.CooldownUntil, "Nobody sends to %s until %s: %s said so%s.", v.Key, seconds(v.CooldownUntil), v.CooldownBy.Actor, because(v.CooldownBy.Reason))
 	case v.CooldownUntil != 0:
-		return say(patra.WaitCooldown, v.CooldownUntil, "%s asked to be left alone until %s.", v.Key, v.CooldownUntil)
+		return say(patra.WaitCooldown, v.CooldownUntil, "%s asked to be left alone until %s.", v.Key, seconds(v.CooldownUntil))
 	case v.Concurrency > 0 && v.OnTheWay >= v.Concurrency:
 		return say(patra.WaitConcurrency, 0, "%d of %d requests are on their way to %s; the next one leaves when one of them is back.", v.OnTheWay, v.Concurrency, v.Key)
 	case v.Ahead > longQueue.Seconds():

@@ -189,7 +189,8 @@ func sessions(t testing.TB, dir string) testscript.Params {
 			env.Setenv("SIM", server.URL)
 			env.Values["down"], env.Values["miscounts"] = down, miscounts
 			brittle := strings.Replace(quickSource(t, "crossref"), "\n  rate:", "\n  breaker: {failures: 2, cooldown: 1s..2s}\n  rate:", 1)
-			for folder, text := range map[string]string{"quick": quickSource(t, "crossref"), "brittle": brittle} {
+			slow := strings.Replace(quickSource(t, "crossref"), "perSecond: 5000, burst: 100", "perSecond: 20, burst: 5, concurrency: 4", 1)
+			for folder, text := range map[string]string{"quick": quickSource(t, "crossref"), "brittle": brittle, "slow": slow} {
 				if err := os.Mkdir(env.WorkDir+"/"+folder, 0o755); err != nil {
 					return err
 				}
