@@ -66,6 +66,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	}
 	log := a.logger(cfg)
 	metrics := observe.NewMetrics()
+	metrics.WatchKeys(s)
 	group, ctx := errgroup.WithContext(ctx)
 	if cfg.Ops.Listen != "" {
 		if err := a.tellNumbers(ctx, group, cfg.Ops.Listen, metrics.Handler()); err != nil {
@@ -81,6 +82,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 		x := a.executor(cfg, s, workers)
 		x.Config.PerPartition = cfg.Executor.PerPartition
 		x.Observe = metrics.Event
+		x.Gate = metrics.Gate(x.Gate)
 		group.Go(func() error { return x.Run(ctx) })
 	}
 	fmt.Fprintf(a.stdout, "Serving %s as %s, %s. Ctrl-C drains and stops.\n", cfg.Redacted().Store.URL, strings.Join(roles, " and "), plural(int64(len(cfg.Schedules)), "schedule"))
