@@ -25,12 +25,11 @@ var (
 
 // RequestKeys lists the keys under which anything was ever asked for.
 func (s *Store) RequestKeys(ctx context.Context) (all []string, err error) {
-	t := s.read(ctx)
-	for key, ok := "", true; ; {
-		if ok, err = t.one(nextRequestKey, []any{key}, textInto{&key}); err != nil || !ok {
+	for key := ""; ; all = append(all, key) {
+		found, err := s.read(ctx).one(nextRequestKey, []any{key}, textInto{&key})
+		if err != nil || !found {
 			return all, err
 		}
-		all = append(all, key)
 	}
 }
 
