@@ -131,21 +131,13 @@ func (c *Conduct) left(s stamp) {
 	}
 }
 
-// ask keeps a rest, unless another one has all of it. So they begin and end in the same order, and the first is the one to
-// look at.
+// ask keeps a rest in the order of their beginnings: of those that are not over, the first is the one to look at.
 func (c *Conduct) ask(r rest) {
 	i := len(c.rests)
 	for i > 0 && c.rests[i-1].from > r.from {
 		i--
 	}
-	if i > 0 && c.rests[i-1].to >= r.to {
-		return
-	}
-	covered := i
-	for covered < len(c.rests) && c.rests[covered].to <= r.to {
-		covered++
-	}
-	c.rests = slices.Replace(c.rests, i, covered, r)
+	c.rests = slices.Insert(c.rests, i, r)
 }
 
 // Manners is what was counted. Nothing can be added after it.
