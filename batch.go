@@ -112,6 +112,7 @@ type Exchange struct {
 	Bytes      int64
 	Outcome    string
 	Level      Level
+	RetryAfter time.Duration // how long the provider wants to be left alone
 }
 
 // Outcomes of a request.

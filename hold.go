@@ -17,6 +17,10 @@ const (
 // HoldCancelled is why a run must not go on: somebody called its task off.
 const HoldCancelled = "CANCELLED"
 
+// WaitConcurrency is why a running task waits for others: as many requests as may be are on their way. No task is stored
+// with it.
+const WaitConcurrency = "CONCURRENCY"
+
 // Hold is the answer to whoever is about to send a request. The zero value is: go.
 type Hold struct {
 	Code    string        `json:"code,omitempty"` // empty: go

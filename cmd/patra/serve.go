@@ -70,6 +70,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	}
 	log := a.logger(cfg)
 	metrics := observe.NewMetrics()
+	metrics.WatchKeys(s)
 	group, ctx := errgroup.WithContext(ctx)
 	if cfg.Ops.Listen != "" {
 		if err := a.tellNumbers(ctx, group, cfg.Ops.Listen, metrics.Handler()); err != nil {
@@ -85,6 +86,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	if slices.Contains(roles, roleExecutor) {
 		x.Config.PerPartition = cfg.Executor.PerPartition
 		x.Observe = metrics.Event
+		x.Gate = metrics.Gate(x.Gate)
 		group.Go(func() error { return x.Run(ctx) })
 	}
 	fmt.Fprintf(a.stdout, "Serving %s as %s, %s. Ctrl-C drains and stops.\n", cfg.Redacted().Store.URL, strings.Join(roles, " and "), plural(int64(len(cfg.Schedules)), "schedule"))

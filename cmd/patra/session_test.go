@@ -187,9 +187,11 @@ func sessions(t testing.TB, dir string) testscript.Params {
 			}))
 			env.Defer(server.Close)
 			env.Setenv("SIM", server.URL)
+			env.Setenv("SIMHOST", strings.TrimPrefix(server.URL, "http://"))
 			env.Values["down"], env.Values["miscounts"] = down, miscounts
 			brittle := strings.Replace(quickSource(t, "crossref"), "\n  rate:", "\n  breaker: {failures: 2, cooldown: 1s..2s}\n  rate:", 1)
-			for folder, text := range map[string]string{"quick": quickSource(t, "crossref"), "brittle": brittle} {
+			slow := strings.Replace(quickSource(t, "crossref"), "perSecond: 5000, burst: 100", "perSecond: 20, burst: 5, concurrency: 4", 1)
+			for folder, text := range map[string]string{"quick": quickSource(t, "crossref"), "brittle": brittle, "slow": slow, "hosted": strings.Replace(slow, "burst: 5", "burst: 5, share: HOST", 1)} {
 				if err := os.Mkdir(env.WorkDir+"/"+folder, 0o755); err != nil {
 					return err
 				}

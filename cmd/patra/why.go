@@ -60,7 +60,7 @@ func (a *app) whyCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			r, err := why(c.Context(), s, cfg, id)
+			r, err := a.why(c.Context(), s, cfg, id)
 			if err != nil {
 				return err
 			}
@@ -76,7 +76,7 @@ func (a *app) whyCmd() *cobra.Command {
 }
 
 // why gathers the facts and says what follows from them.
-func why(ctx context.Context, s *store.Store, cfg config.Config, id int64) (*reason, error) {
+func (a *app) why(ctx context.Context, s *store.Store, cfg config.Config, id int64) (*reason, error) {
 	found, err := s.Tasks(ctx, store.Filter{Task: id})
 	if err != nil {
 		return nil, err
@@ -90,9 +90,9 @@ func why(ctx context.Context, s *store.Store, cfg config.Config, id int64) (*rea
 	}
 	switch r.Task.Status {
 	case patra.Queued:
-		err = r.waits(ctx, s, cfg)
+		err = r.waits(ctx, a, s, cfg)
 	case patra.Running:
-		err = r.runs(ctx, s)
+		err = r.runs(ctx, a, s)
 	default:
 		r.ended()
 		err = r.halted(ctx, s)
@@ -133,7 +133,7 @@ func (r *reason) facts(ctx context.Context, s *store.Store) (err error) {
 }
 
 // waits says why a queued task is not taken.
-func (r *reason) waits(ctx context.Context, s *store.Store, cfg config.Config) error {
+func (r *reason) waits(ctx context.Context, a *app, s *store.Store, cfg config.Config) error {
 	at := r.Task.Place()
 	hold, err := s.Held(ctx, at)
 	if err != nil {
@@ -144,10 +144,12 @@ func (r *reason) waits(ctx context.Context, s *store.Store, cfg config.Config) e
 		return err
 	}
 	r.Limit = patra.Gates(controls).Limit(at, int64(cfg.Executor.PerPartition), now())
-	if r.Gate, err = gateOf(ctx, s, r.Task.Source); err != nil {
+	if r.Gate, err = a.gateOf(ctx, s, r.Task); err != nil {
 		return err
 	}
 	switch {
+	case r.Gate != nil && r.Gate.Code == patra.WaitQuota && (hold.Go() || hold.Code == patra.WaitQuota):
+		r.gate()
 	case !hold.Go():
 		r.heldBack(hold)
 	case r.Task.ScheduledAt > now() && r.Task.WaitCode == patra.WaitQuota:
@@ -157,7 +159,7 @@ func (r *reason) waits(ctx context.Context, s *store.Store, cfg config.Config) e
 	case r.Limit > 0 && r.Running >= r.Limit:
 		r.say(patra.WaitPartition, "At most %s may run at once at %s, and %s: it waits for one of them to end.", tasks(r.Limit), at.PartitionTarget(), verb(r.Running, "1 is running", thousands(r.Running)+" are running"))
 	case r.Gate != nil:
-		r.say(r.Gate.Code, "%s, until %s.", r.Gate.Text, r.Gate.Until)
+		r.gate()
 	case r.LastClaim == nil || now().Sub(*r.LastClaim) > idleFor:
 		r.nobody()
 	default:
@@ -165,6 +167,12 @@ func (r *reason) waits(ctx context.Context, s *store.Store, cfg config.Config) e
 		r.Next = fmt.Sprintf("patra priority 1 task:%d, if it should be sooner", r.Task.ID)
 	}
 	return nil
+}
+
+// gate says that the gate is what a task waits for.
+func (r *reason) gate() {
+	r.say(r.Gate.Code, "%s", r.Gate.Text)
+	r.Next = "patra gate status " + quoted(r.Gate.Key)
 }
 
 // idleFor is how long nobody takes a task before one wonders whether there is anybody.
@@ -213,7 +221,7 @@ func (r *reason) heldBack(hold patra.Hold) {
 }
 
 // runs says what a running task does.
-func (r *reason) runs(ctx context.Context, s *store.Store) (err error) {
+func (r *reason) runs(ctx context.Context, a *app, s *store.Store) (err error) {
 	if r.Task.LeasedUntil < now() {
 		r.say(whyLost, "Its worker %s was last heard of before %s. The next idle worker takes it over.", r.Task.LeaseOwner, r.Task.LeasedUntil)
 		r.Next = "patra serve, or patra harvest " + r.Task.Source
@@ -234,8 +242,9 @@ func (r *reason) runs(ctx context.Context, s *store.Store) (err error) {
 		r.Control = hold.Control
 		r.Said += fmt.Sprintf(" %s is %s: it stops before its next request.", hold.Control.Target, hold.Control.State)
 	}
-	if r.Gate, err = gateOf(ctx, s, r.Task.Source); r.Gate != nil {
-		r.Said += fmt.Sprintf(" %s, until %s.", r.Gate.Text, r.Gate.Until)
+	if r.Gate, err = a.gateOf(ctx, s, r.Task); r.Gate != nil {
+		r.Said += " " + sentence(r.Gate.Text)
+		r.Next = "patra gate status " + quoted(r.Gate.Key)
 	}
 	return err
 }

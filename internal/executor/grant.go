@@ -127,11 +127,11 @@ func (w wire) await(ctx context.Context, t toll, granted patra.Instant) (*pass, 
 func (p *pass) wait(ctx context.Context, t turn) error {
 	for voided := 0; ; {
 		if t.granted {
-			left, err := p.waitFor(ctx, t.at)
+			void, err := p.waitFor(ctx, t.at)
 			if err != nil {
 				return err
 			}
-			if left == 0 {
+			if !void {
 				if lateness(t.at) <= p.patience(voided) {
 					p.at = t.at
 					return nil
@@ -153,18 +153,54 @@ func (p *pass) wait(ctx context.Context, t turn) error {
 // is on its way to a provider cannot be called back for longer than that.
 const lookBefore = 20 * time.Millisecond
 
-// waitFor waits for a moment, and tells what is left of a cooldown shortly before it.
-func (p *pass) waitFor(ctx context.Context, at time.Time) (left time.Duration, err error) {
+// waitFor waits for a moment, and tells whether it is void: because there is a cooldown shortly before it, or because it
+// lies behind one that was ended before its time.
+func (p *pass) waitFor(ctx context.Context, at time.Time) (void bool, err error) {
+	if void, err = p.waitOut(ctx, at); err != nil || void {
+		return void, err
+	}
 	if err := p.sleep(ctx, time.Until(at)-lookBefore); err != nil {
-		return 0, err
+		return false, err
 	}
 	if err := p.enter(ctx); err != nil {
-		return 0, err
+		return false, err
 	}
-	if left, err = p.gate.Remaining(ctx, p.Key); err != nil || left > 0 {
-		return left, err
+	if left, err := p.gate.Remaining(ctx, p.Key); err != nil || left > 0 {
+		return left > 0, err
 	}
-	return 0, p.sleep(ctx, time.Until(at))
+	return false, p.sleep(ctx, time.Until(at))
+}
+
+const (
+	// lookEvery is how often whoever waits in a cooldown looks whether it was ended. Only a person does that.
+	lookEvery = time.Second
+	// longWait is when that is worth it: a cooldown that is nearly over is not ended by anybody.
+	longWait = 2 * time.Second
+)
+
+// waitOut waits in a cooldown until a moment is near, and tells whether the cooldown was ended before its time: then others
+// are let through already, and the moment is nobody's. If we were stopped for so long that nobody knows, it is void too.
+func (p *pass) waitOut(ctx context.Context, at time.Time) (void bool, err error) {
+	if time.Until(at) <= longWait {
+		return false, nil
+	}
+	left, err := p.gate.Remaining(ctx, p.Key)
+	for ends := time.Now().Add(left); err == nil && left > 0 && time.Until(at) > longWait; {
+		looked := time.Now()
+		if err = p.sleep(ctx, lookEvery); err != nil {
+			return false, err
+		}
+		if lateness(looked) > longWait {
+			return true, nil
+		}
+		left, err = p.gate.Remaining(ctx, p.Key)
+		if over := time.Now().Add(left); over.Before(ends.Add(-longWait)) {
+			return err == nil, err
+		} else if over.After(ends) {
+			ends = over
+		}
+	}
+	return false, err
 }
 
 // enter gets the slot and pays the quotas, once for each request. Whoever waits long for it is late, and takes another

@@ -156,7 +156,7 @@ func (p *pass) tell(ctx context.Context, spec *source.Spec, a *answer) error {
 	told, wait := spec.Rate.Headers.Told(a.header, now)
 	told.Quota = spec.ToldQuota(a.header, now)
 	wait = max(wait, source.RetryAfter(a.status, a.header, now, spec.Retry.AfterOn...))
-	a.retryAfter = longer(wait, mathrand.Float64())
+	a.exchange.RetryAfter, a.retryAfter = wait, longer(wait, mathrand.Float64())
 	return p.gate.Report(ctx, p.RateLimit, patra.RateAnswer{Status: a.status, RetryAfter: a.retryAfter, Took: took, Told: told})
 }
 

@@ -22,6 +22,8 @@ type Shared struct {
 	desks map[line]*desk
 	slow  map[string]time.Time // keys that are below their limit, and when an answer was last counted for them
 	told  map[string]told      // what providers say about their limits, as far as we know
+
+	cooldowns map[string]patra.Instant // until when they last, as far as we know
 }
 
 // line is where requests of one cost queue at one limit.
@@ -34,7 +36,7 @@ type line struct {
 func NewShared(rows Rows, opts ...Option) *Shared { return newShared(rows, true, opts...) }
 
 func newShared(rows Rows, ahead bool, opts ...Option) *Shared {
-	g := &Shared{rows: rows, ahead: ahead, process: rand.Text(), desks: map[line]*desk{}, slow: map[string]time.Time{}, told: map[string]told{}}
+	g := &Shared{rows: rows, ahead: ahead, process: rand.Text(), desks: map[line]*desk{}, slow: map[string]time.Time{}, told: map[string]told{}, cooldowns: map[string]patra.Instant{}}
 	for _, o := range opts {
 		o(g)
 	}
@@ -113,10 +115,20 @@ func (g *Shared) Remaining(ctx context.Context, key string) (time.Duration, erro
 		return 0, err
 	}
 	left := max(time.Duration(is.Cooldown-now)*time.Microsecond, 0)
-	if left > 0 {
+	if g.noteCooldown(key, is.Cooldown) || left > 0 {
 		g.void(key)
 	}
 	return left, nil
+}
+
+// noteCooldown remembers until when a cooldown lasts, and reports whether a person ended it before its time: grants that
+// were taken behind it are nobody's then.
+func (g *Shared) noteCooldown(key string, until patra.Instant) (ended bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	ended = until < g.cooldowns[key]
+	g.cooldowns[key] = until
+	return ended
 }
 
 // Cooldown keeps everybody from sending for a while. It only ever extends.

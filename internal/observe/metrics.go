@@ -16,7 +16,7 @@ import (
 
 // Metrics are the counters of one process.
 type Metrics struct {
-	gatherer prometheus.Gatherer
+	registry *prometheus.Registry
 
 	batches, items, errors, throttled, retries, heals *prometheus.CounterVec
 	tasks                                             *prometheus.CounterVec
@@ -34,7 +34,7 @@ func NewMetrics() *Metrics {
 		return c
 	}
 	return &Metrics{
-		gatherer:  reg,
+		registry:  reg,
 		batches:   counter("batches_total", "Pages that were read and kept."),
 		items:     counter("items_total", "Records of these pages, by what became of them.", "action"),
 		errors:    counter("errors_total", "Requests that gave no page, and records that were put aside, by how grave it is.", "level"),
@@ -88,7 +88,7 @@ func (m *Metrics) page(n patra.Counts, at func(...string) []string) {
 // Handler serves the numbers, and says that the process is alive.
 func (m *Metrics) Handler() http.Handler {
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(m.gatherer, promhttp.HandlerOpts{}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{}))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) })
 	return mux
 }

@@ -19,6 +19,8 @@ var (
 		FROM ing_rate_gate WHERE gate_key = ?`}
 	selectGates = stmt{"select_gates", `SELECT gate_key, rate_milli, burst, arrival_at, cooldown_until, aimd_milli, ceiling_milli, adapted_at, refused_at, notes, {now}
 		FROM ing_rate_gate WHERE gate_key = ? OR (gate_key > ? AND gate_key < ?) ORDER BY gate_key`}
+	selectAllGates = stmt{"select_all_gates", `SELECT gate_key, rate_milli, burst, arrival_at, cooldown_until, aimd_milli, ceiling_milli, adapted_at, refused_at, notes, {now}
+		FROM ing_rate_gate ORDER BY gate_key`}
 	updateGate = stmt{"update_gate", `UPDATE ing_rate_gate
 		SET rate_milli = ?, burst = ?, arrival_at = ?, cooldown_until = ?, aimd_milli = ?, ceiling_milli = ?, adapted_at = ?, refused_at = ?, notes = ? WHERE gate_key = ?`}
 )
@@ -27,29 +29,31 @@ var (
 // locked so that waiting for others makes no old times, and how long reading it took. It may be called again after a
 // deadlock.
 func (s *Store) TurnGate(ctx context.Context, key string, turn func(now patra.Instant, took time.Duration, was patra.RateState) patra.RateState) error {
-	return s.write(ctx, "turn the gate", func(t *tx) error {
-		if err := t.lockGate(key); err != nil {
-			return err
-		}
-		asked := time.Now()
-		was, now, ok, err := t.gate(key)
-		if err != nil {
-			return err
-		}
-		if !ok {
-			return errors.New("the row of the gate is gone")
-		}
-		is := turn(now, time.Since(asked), was)
-		notes, err := noted(is.RateNotes)
-		if err != nil {
-			return err
-		}
-		n, err := t.exec(updateGate, is.Limit, is.Burst, is.Arrival, is.Cooldown, is.Tempo.Rate, is.Tempo.Ceiling, is.Tempo.AdaptedAt, is.Tempo.RefusedAt, notes, key)
-		if err == nil && n != 1 {
-			err = errors.New("the row of the gate is gone")
-		}
+	return s.write(ctx, "turn the gate", func(t *tx) error { return t.turnGate(key, turn) })
+}
+
+func (t *tx) turnGate(key string, turn func(now patra.Instant, took time.Duration, was patra.RateState) patra.RateState) error {
+	if err := t.lockGate(key); err != nil {
 		return err
-	})
+	}
+	asked := time.Now()
+	was, now, ok, err := t.gate(key)
+	if err != nil {
+		return err
+	}
+	if !ok {
+		return errors.New("the row of the gate is gone")
+	}
+	is := turn(now, time.Since(asked), was)
+	notes, err := noted(is.RateNotes)
+	if err != nil {
+		return err
+	}
+	n, err := t.exec(updateGate, is.Limit, is.Burst, is.Arrival, is.Cooldown, is.Tempo.Rate, is.Tempo.Ceiling, is.Tempo.AdaptedAt, is.Tempo.RefusedAt, notes, key)
+	if err == nil && n != 1 {
+		err = errors.New("the row of the gate is gone")
+	}
+	return err
 }
 
 // lockGate takes the row of a key, and makes it the first time.
@@ -91,7 +95,20 @@ func noted(n patra.RateNotes) (any, error) {
 
 // Gates reads the keys of a source, those of its credentials included, and the database's clock.
 func (s *Store) Gates(ctx context.Context, source string) (all []patra.KeyedRate, now patra.Instant, err error) {
-	err = s.read(ctx).rows(selectGates, func(r *sql.Rows) error {
+	return s.read(ctx).gates(selectGates, source, source+"#", source+"$") // a credential's key is SOURCE#NAME
+}
+
+// AllGates reads every key that was ever used, and the database's clock.
+func (s *Store) AllGates(ctx context.Context) (all []patra.KeyedRate, now patra.Instant, err error) {
+	t := s.read(ctx)
+	if all, now, err = t.gates(selectAllGates); err == nil && len(all) == 0 {
+		now, err = t.clock()
+	}
+	return all, now, err
+}
+
+func (t *tx) gates(st stmt, args ...any) (all []patra.KeyedRate, now patra.Instant, err error) {
+	err = t.rows(st, func(r *sql.Rows) error {
 		var k patra.KeyedRate
 		var notes json.RawMessage
 		err := r.Scan(textInto{&k.Key}, &k.Limit, &k.Burst, &k.Arrival, &k.Cooldown, &k.Tempo.Rate, &k.Tempo.Ceiling, &k.Tempo.AdaptedAt, &k.Tempo.RefusedAt, jsonInto{&notes}, &now)
@@ -100,6 +117,6 @@ func (s *Store) Gates(ctx context.Context, source string) (all []patra.KeyedRate
 		}
 		all = append(all, k)
 		return err
-	}, source, source+"#", source+"$") // a credential's key is SOURCE#NAME
+	}, args...)
 	return all, now, err
 }

@@ -10,7 +10,7 @@ var (
 	insertRequest = stmt{"insert_request", `INSERT INTO ing_request
 		(request_id, run_id, batch_id, kind_code, gate_key, cost, waited, acquired_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`}
 	requestByName = stmt{"request_by_name", `SELECT id FROM ing_request WHERE request_id = ?`}
-	finishRequest = stmt{"finish_request", `UPDATE ing_request SET sent_at = ?, finished_at = ?, http_status = ?, bytes = ?, outcome_code = ?, level_code = ? WHERE id = ?`}
+	finishRequest = stmt{"finish_request", `UPDATE ing_request SET sent_at = ?, finished_at = ?, http_status = ?, bytes = ?, outcome_code = ?, level_code = ?, retry_after = ? WHERE id = ?`}
 )
 
 // OpenRequest writes the row of a request that belongs to no run, before it is sent.
@@ -31,7 +31,7 @@ func (s *Store) CloseRequest(ctx context.Context, id int64, x patra.Exchange) er
 }
 
 func (t *tx) finishRequest(id int64, x patra.Exchange) error {
-	n, err := t.exec(finishRequest, optional(x.SentAt), x.FinishedAt, optional(x.Status), x.Bytes, x.Outcome, optional(x.Level), id)
+	n, err := t.exec(finishRequest, optional(x.SentAt), x.FinishedAt, optional(x.Status), x.Bytes, x.Outcome, optional(x.Level), optional(x.RetryAfter.Microseconds()), id)
 	if err == nil && n != 1 {
 		err = patra.ErrNotFound
 	}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"patra"
+	"patra/internal/source"
+	"patra/internal/strictyaml"
+)
+
+// gateKey is a key of the gate, and who shares it.
+type gateKey struct {
+	Key        string   `json:"key"`
+	SharedBy   []string `json:"shared_by"`            // SOURCE/ENDPOINT, of those that are installed
+	Credential string   `json:"credential,omitempty"` // its name
+
+	limit patra.RateLimit // the highest of those who share it; the zero value: nobody is installed who would use it
+	shown map[source.Shown]bool
+}
+
+// keyRing is every key that an installed source would use from here, by name.
+type keyRing map[string]*gateKey
+
+// keyRing looks at all sources as they count now. One that is not valid sends nothing, so it has no key.
+func (a *app) keyRing(ctx context.Context) (keyRing, error) {
+	cfg, err := a.load()
+	if err != nil {
+		return nil, err
+	}
+	codes, err := a.sourceCodes(ctx)
+	if err != nil {
+		return nil, err
+	}
+	ring := keyRing{}
+	for _, code := range slices.Sorted(maps.Keys(codes)) {
+		f, _, err := a.inForce(ctx, code)
+		if _, invalid := errors.AsType[patra.Problems](err); invalid {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, s := range f.Sharers(a.have, source.Vars{Contact: cfg.Contact, Version: version}) {
+			ring.add(s)
+		}
+	}
+	return ring, nil
+}
+
+// add notes that an endpoint shares a key.
+func (r keyRing) add(s source.Sharer) {
+	k := r.of(s.Limit.Key)
+	if at := s.Source + "/" + s.Endpoint; !slices.Contains(k.SharedBy, at) {
+		k.SharedBy = append(k.SharedBy, at)
+	}
+	k.Credential = cmp.Or(k.Credential, s.Secret)
+	if s.Limit.PerSecond > k.limit.PerSecond {
+		k.limit = s.Limit
+	}
+	for _, shown := range s.Shown {
+		k.shown[shown] = true
+	}
+}
+
+// of is a key, which it makes if nobody installed would use it.
+func (r keyRing) of(key string) *gateKey {
+	if r[key] == nil {
+		r[key] = &gateKey{Key: key, SharedBy: []string{}, shown: map[source.Shown]bool{}}
+		_, r[key].Credential, _ = strings.Cut(key, "#")
+	}
+	return r[key]
+}
+
+// names are all keys, in order.
+func (r keyRing) names() []string { return slices.Sorted(maps.Keys(r)) }
+
+// find gives the keys that a person means: one by its name, or all that a source uses.
+func (r keyRing) find(word string) ([]string, error) {
+	var found []string
+	for _, name := range r.names() {
+		if name == word || r[name].usedBy(word) {
+			found = append(found, name)
+		}
+	}
+	if len(found) > 0 {
+		return found, nil
+	}
+	return nil, r.unknown(word)
+}
+
+// usedBy reports whether a source uses the key.
+func (k *gateKey) usedBy(code string) bool {
+	own := strings.HasPrefix(k.Key, code+"#") || strings.HasPrefix(k.Key, code+"/")
+	return own || slices.ContainsFunc(k.SharedBy, func(at string) bool { return strings.HasPrefix(at, code+"/") })
+}
+
+// unknown says that there is no such key, and which ones there are.
+func (r keyRing) unknown(word string) error {
+	if near, ok := strictyaml.Nearest(word, r.names()); ok {
+		return usage("the gate has no key %q; did you mean %q? patra gate status lists all of them", word, near)
+	}
+	return usage("the gate has no key %q; it has %s", word, strings.Join(r.names(), ", "))
+}
+
+// cut makes a name fit a column: what is in the middle says least.
+func cut(name string, width int) string {
+	runes := []rune(name)
+	if len(runes) <= width {
+		return name
+	}
+	head := (width - 1) / 2
+	return fmt.Sprintf("%s…%s", string(runes[:head]), string(runes[len(runes)-(width-1-head):]))
+}

@@ -1,0 +1,157 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+	"unicode/utf8"
+
+	"patra"
+	"patra/internal/source"
+)
+
+func TestAKeyIsSeenByOurClock(t *testing.T) {
+	v := viewed(func(now patra.Instant, is *patra.RateState) {
+		is.Cooldown, is.Arrival = now.Add(time.Minute), now.Add(90*time.Second)
+		is.Tempo = patra.Tempo{Rate: 1500, RefusedAt: now.Add(-time.Second)}
+		is.Told, is.Set = 2000, 1000
+		is.Loan = patra.Loan{Epoch: 1, Until: now.Add(time.Second)}
+		is.Slots = []patra.Slot{{Until: now + 1}}
+	})
+	ours := patra.Date(2026, time.June, 1) + patra.Hour
+	if v.CooldownUntil != ours.Add(time.Minute) || v.CooldownLeft != 60 || v.Ahead != 90 || v.OnTheWay != 1 || v.Concurrency != 3 || v.Keeper != keptByOther || v.LentUntil != ours.Add(time.Second) {
+		t.Errorf("%+v", v)
+	}
+	if v.PerSecond != 1 || len(v.Slower) != 3 || v.Slower[0].Code != patra.SlowSet || v.Slower[1].Since != ours.Add(-time.Second) {
+		t.Errorf("%v a second because of %+v", v.PerSecond, v.Slower)
+	}
+	if v.Tasks != (gateTasks{8, 4}) || len(v.Quotas) != 0 { // the quota is another key's
+		t.Errorf("%+v, %+v", v.Tasks, v.Quotas)
+	}
+}
+
+// Whatever is to be said about a key, no line is longer than a page.
+func TestGatesFitAPage(t *testing.T) {
+	v := viewed(func(now patra.Instant, is *patra.RateState) {
+		is.Cooldown, is.Arrival = now.Add(20*time.Hour), now.Add(20*time.Hour)
+		is.Tempo, is.Told, is.Set = patra.Tempo{Rate: 1234, RefusedAt: now.Add(-time.Second)}, 2222, 1111
+		is.Slots, is.Loan.Until = []patra.Slot{{Until: now + 1}, {Until: now + 1}, {Until: now + 1}}, now+patra.Second
+	})
+	v.Key = "host:a-very-long-name-of-a-provider.example.org#secret"
+	v.SharedBy = []string{"one/two", "three/four", "five/six", "seven/eight", "nine/ten", "eleven/twelve", "thirteen/fourteen"}
+	v.LastHour = asked{1_234_567, 12_345}
+	v.LastMinute = asked{12_345, 1}
+	v.Tasks = gateTasks{123_456, 12}
+	v.CooldownBy = &patra.GateChange{Actor: "somebody", Reason: strings.Repeat("for many reasons ", 10)}
+	v.Changes = []patra.GateChange{{Action: patra.GateCooldown, Value: "20h0m0s", Actor: "somebody", Reason: strings.Repeat("for many reasons ", 10)}}
+	v.Quotas = []quotaView{{QuotaUse: patra.QuotaUse{Window: patra.QuotaMonth, Limit: 1_000_000_000, Usable: 900_000_000, Used: 900_000_000}}, {QuotaUse: patra.QuotaUse{Window: patra.QuotaHour, Limit: 100, Usable: 90, Used: 3}, Lasts: true}}
+	c := conductView{Key: v.Key, Manners: patra.Manners{Requests: 12_345_678, TooMany: 1234, Unavailable: 1234, Errors: 12_345, Open: 5, PeakSecond: 123, PeakMinute: 1234, Cooldowns: 17, Broken: 12, OnTheWay: 12}, InSecond: 300, InMinute: 18_000, WaitedMean: 5, WaitedMost: 9.9}
+	for name, print := range map[string]func(io.Writer){
+		"status": func(w io.Writer) { printGates(w, []gateView{v}, false) },
+		"detail": func(w io.Writer) { printGates(w, []gateView{v}, true) },
+		"report": func(w io.Writer) { printConduct(w, []conductView{c}, 0) },
+	} {
+		var b bytes.Buffer
+		print(&b)
+		for line := range strings.Lines(b.String()) {
+			if n := utf8.RuneCountInString(strings.TrimRight(line, " \n")); n > pageWidth && !strings.HasPrefix(line, "Next: ") {
+				t.Errorf("%s: %d letters: %s", name, n, line)
+			}
+		}
+	}
+}
+
+func TestSinceIsATimeOrAMoment(t *testing.T) {
+	at := patra.Date(2026, time.June, 10)
+	for text, want := range map[string]patra.Instant{
+		"24h": at - patra.Day, "90m": at.Add(-90 * time.Minute), "7d": at - 7*patra.Day, "2026-06-01": patra.Date(2026, time.June, 1), "2026-06-01T10:00:00Z": patra.Date(2026, time.June, 1) + 10*patra.Hour,
+		"": 0, "soon": 0, "-5h": 0, "0h": 0, "2026-07-01": 0, "9999999d": 0,
+	} {
+		got, err := sinceFlag(text, at)
+		if got != want || (err == nil) != (want != 0) {
+			t.Errorf("%q is %s, %v", text, got, err)
+		}
+	}
+}
+
+func TestWatchingEndsWhenItShould(t *testing.T) {
+	looks := func(ctx context.Context, lasts time.Duration, fail error) (n int, err error) {
+		err = watch(ctx, time.Second, lasts, io.Discard, func(context.Context, io.Writer) error {
+			n++
+			return fail
+		})
+		return n, err
+	}
+	synctest.Test(t, func(t *testing.T) {
+		if n, err := looks(t.Context(), 3500*time.Millisecond, nil); n != 4 || err != nil {
+			t.Errorf("%d looks in three and a half seconds, %v", n, err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 2500*time.Millisecond)
+		defer cancel()
+		if n, err := looks(ctx, 0, nil); n != 3 || err != nil {
+			t.Errorf("%d looks until Ctrl-C, %v", n, err)
+		}
+		if n, err := looks(ctx, 0, errors.New("cut off")); n != 1 || err != nil {
+			t.Errorf("what fails because of Ctrl-C: %d, %v", n, err)
+		}
+		if n, err := looks(t.Context(), 0, errors.New("broken")); n != 1 || err == nil {
+			t.Errorf("what fails: %d, %v", n, err)
+		}
+	})
+}
+
+// On a terminal each look goes back over the one before, also where a line takes more than one of the terminal's.
+func TestALookTakesThePlaceOfTheOneBefore(t *testing.T) {
+	var b bytes.Buffer
+	s := &screen{to: &b, width: 10}
+	fmt.Fprint(s, "1234567890\nx\n12345678901\n\n")
+	fmt.Fprint(s, "y\n")
+	fmt.Fprint(s, "z\n")
+	if want := "\x1b[J1234567890\nx\n12345678901\n\n\x1b[5A\x1b[Jy\n\x1b[1A\x1b[Jz\n"; b.String() != want {
+		t.Errorf("%q", b.String())
+	}
+}
+
+// A person's cooldown is told from the provider's by its end.
+func TestWhoAskedForACooldown(t *testing.T) {
+	at := patra.Date(2026, time.June, 1)
+	changes := []patra.GateChange{{Action: patra.GateSetRate, Value: "1", At: at}, {Action: patra.GateCooldown, Value: "10m0s", Actor: "eve", At: at}}
+	if c := cooldownBy(changes, at.Add(10*time.Minute)); c == nil || c.Actor != "eve" {
+		t.Errorf("%+v", c)
+	}
+	if c := cooldownBy(changes, at.Add(11*time.Minute)); c != nil {
+		t.Errorf("the provider made it longer: %+v", c)
+	}
+}
+
+// What is told of us is never a secret, and what a key permits is the most that any who shares it may.
+func TestWhoSharesAKey(t *testing.T) {
+	ring := keyRing{}
+	for _, perSecond := range []float64{1, 3, 2} {
+		ring.add(source.Sharer{Source: "a", Endpoint: fmt.Sprint(perSecond), Limit: patra.RateLimit{Key: "host:x", PerSecond: perSecond, Burst: 1}, Secret: "key"})
+	}
+	ring.of("b#other")
+	if k := ring["host:x"]; k.limit.PerSecond != 3 || k.Credential != "key" || strings.Join(k.SharedBy, " ") != "a/1 a/3 a/2" {
+		t.Errorf("%+v", k)
+	}
+	for word, want := range map[string]string{"a": "host:x", "host:x": "host:x", "b": "b#other", "b#other": "b#other"} {
+		if got, err := ring.find(word); err != nil || strings.Join(got, " ") != want {
+			t.Errorf("%q is %q, %v", word, got, err)
+		}
+	}
+	if _, err := ring.find("hots:x"); err == nil || !strings.Contains(err.Error(), `did you mean "host:x"?`) {
+		t.Error(err)
+	}
+	if _, err := ring.find("unheard-of"); err == nil || !strings.Contains(err.Error(), "it has b#other, host:x") {
+		t.Error(err)
+	}
+	if got := cut("abcdefghij", 5); got != "ab…ij" || cut("abc", 5) != "abc" {
+		t.Error(got)
+	}
+}
