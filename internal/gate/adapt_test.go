@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -211,6 +212,26 @@ func TestAdaptConverges(t *testing.T) {
 			t.Fatalf("at %.2f of %.2f with a burst of %.1f, %.1f %% are used and %.2f %% refused", bears, limit, burst, 100*used, 100*refused)
 		}
 	})
+}
+
+// A provider that refuses one request in sixteen, however fast we are, does not bring us to a standstill.
+func TestRefusalsAtRandom(t *testing.T) {
+	const limit = 200_000
+	dice, now, sent := rand.New(rand.NewPCG(1, 2)), patra.Instant(1<<50), 0
+	var is patra.Tempo
+	for began := now; now < began+3600*patra.Second; sent++ {
+		sign := gate.Answered
+		if dice.IntN(16) == 0 {
+			sign = gate.Refused
+		}
+		is = ours(is, limit, sign, now)
+		now += 1000 * patra.Second / patra.Instant(rateOf(is, limit))
+	}
+	rate := float64(sent) / 3600
+	t.Logf("%.1f a second", rate)
+	if rate < 3 {
+		t.Errorf("only %.2f requests a second are left of 200", rate)
+	}
 }
 
 // A rule that is wrong in one way or another does not follow a capacity.
