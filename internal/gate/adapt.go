@@ -112,7 +112,9 @@ func climb(rate, limit, ceiling int64, passed patra.Instant) int64 {
 		return max(1, min(share(top, counts, toTheKnee), knee-rate))
 	}
 	seconds := feeling * min(max(surely*100/rate, 100), mostCare*100) / 100
-	eager := top + max(rate-top, 0)*100/stride
+	// Below a tenth of the limit something else than the rate is likely to be the reason: a provider that refuses at random
+	// would bring us to the least rate otherwise.
+	eager := top + max(limit-10*top, 0) + max(rate-top, 0)*100/stride
 	// A step so small that it needs more time than one answer counts for does no harm.
 	return min(share(eager, passed, seconds), max(1, share(eager, counts, seconds)))
 }

@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -134,7 +135,7 @@ func TestAnswersBringTheTempoBack(t *testing.T) {
 		if took := climb(func() bool { return rateOf(is, limit) >= top*9/10 }); top >= 1000 && took > 15*time.Second {
 			t.Fatalf("it took %s to come to the knee of %d", took, top)
 		}
-		if took := climb(func() bool { return rateOf(is, limit) >= top }); top >= 1000 && took < 55*time.Second || took > 8*time.Minute {
+		if took := climb(func() bool { return rateOf(is, limit) >= top }); top >= max(1000, limit/10) && took < 55*time.Second || took > 8*time.Minute {
 			t.Fatalf("it took %s to come from the knee to the ceiling of %d", took, top)
 		}
 		if took := climb(func() bool { return is.Rate == 0 || is.Rate > 2*top }); took > 4*time.Minute {
@@ -211,6 +212,26 @@ func TestAdaptConverges(t *testing.T) {
 			t.Fatalf("at %.2f of %.2f with a burst of %.1f, %.1f %% are used and %.2f %% refused", bears, limit, burst, 100*used, 100*refused)
 		}
 	})
+}
+
+// A provider that refuses one request in sixteen, however fast we are, does not bring us to a standstill.
+func TestRefusalsAtRandom(t *testing.T) {
+	const limit = 200_000
+	dice, now, sent := rand.New(rand.NewPCG(1, 2)), patra.Instant(1<<50), 0
+	var is patra.Tempo
+	for began := now; now < began+3600*patra.Second; sent++ {
+		sign := gate.Answered
+		if dice.IntN(16) == 0 {
+			sign = gate.Refused
+		}
+		is = ours(is, limit, sign, now)
+		now += 1000 * patra.Second / patra.Instant(rateOf(is, limit))
+	}
+	rate := float64(sent) / 3600
+	t.Logf("%.1f a second", rate)
+	if rate < 3 {
+		t.Errorf("only %.2f requests a second are left of 200", rate)
+	}
 }
 
 // A rule that is wrong in one way or another does not follow a capacity.
