@@ -54,6 +54,7 @@ func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, p
 		rate, burst = min(rate, now), 1
 	}
 	from := max(now.Add(d.early()), is.Cooldown)
+	d.afterLoan(now, &is)
 	wanted, gap := int(max(1, min(d.asking.Load(), leaseMost))), d.gap()
 	if d.crowded(now, &is) {
 		gap = 0 // whoever took more than is asked for would take it from others
@@ -64,10 +65,28 @@ func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, p
 		if n := len(all); n >= wanted && !d.useful(at-now, at-all[0], n, gap*time.Duration(n-wanted+1)) {
 			break
 		}
+		if is.Latest > 0 && at > is.Latest {
+			if len(all) == 0 {
+				is.Wanted = at
+				return nil, is
+			}
+			break
+		}
 		all, is.Arrival = append(all, at), next
 	}
 	d.queued.Store(all[0] > from+patra.Instant(d.cost)*interval(rate))
 	return all, is
+}
+
+// afterLoan begins where somebody else ended who may have used up everything: with nothing. If that one is still at it,
+// nothing more is lent: two who grant at the same time would grant twice as much.
+func (d *desk) afterLoan(now patra.Instant, is *patra.RateState) {
+	if is.Loan.Until > 0 {
+		is.Arrival = max(is.Arrival, is.Loan.Until+patra.Instant(d.pace.Burst)*interval(d.pace.PerSecond))
+	}
+	if is.Latest == 0 && is.Loan.Runs() {
+		is.Loan.RecalledAt = now
+	}
 }
 
 // crowd is how long after another process charged grants are still not taken ahead.

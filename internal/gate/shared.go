@@ -14,6 +14,7 @@ import (
 // concurrent use.
 type Shared struct {
 	rows    Rows
+	ledger  Rows   // the rows that are never lent: slots are counted there
 	ahead   bool   // grants may be taken before somebody asks for them
 	process string // who we are among those who share the rows
 
@@ -33,7 +34,11 @@ type line struct {
 func NewShared(rows Rows) *Shared { return newShared(rows, true) }
 
 func newShared(rows Rows, ahead bool) *Shared {
-	return &Shared{rows: rows, ahead: ahead, process: rand.Text(), desks: map[line]*desk{}, slow: map[string]time.Time{}, narrow: map[string]int{}}
+	ledger := rows
+	if l, ok := rows.(*Lent); ok {
+		ledger = l.ledger
+	}
+	return &Shared{rows: rows, ledger: ledger, ahead: ahead, process: rand.Text(), desks: map[line]*desk{}, slow: map[string]time.Time{}, narrow: map[string]int{}}
 }
 
 // Patience is how much later than its moment a grant may be used.

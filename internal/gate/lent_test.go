@@ -1,0 +1,285 @@
+package gate_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"patra"
+	"patra/internal/gate"
+	"patra/internal/gate/gatetest"
+	"patra/internal/store"
+	"patra/internal/store/storetest"
+)
+
+// lentGate makes gates over a store that lends to Redis. Each who enters is another process.
+func lentGate(e storetest.Engine) func(testing.TB) func() gatetest.Gate {
+	return func(t testing.TB) func() gatetest.Gate {
+		url, clock := e.URL(t), store.WithClock(time.Now)
+		if _, err := e.Connect(t, url, clock).Migrate(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		return func() gatetest.Gate {
+			fell := func(c gate.Change) { t.Errorf("%s: lent is %v: %v", c.Key, c.Lent, c.Err) }
+			return gate.NewShared(gate.NewLent(e.Connect(t, url, clock), openRedis(t, gatetest.RedisURL(t), gate.WithClock(time.Now)), gate.UsualTerms(), fell))
+		}
+	}
+}
+
+func TestLentConformance(t *testing.T) {
+	gatetest.RedisURL(t)
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		gatetest.Run(t, gatetest.Kind{Fresh: lentGate(e), Sends: 1000})
+	})
+}
+
+// errCut is what somebody gets who is cut off.
+var errCut = errors.New("cut off")
+
+// shaky are rows that fail on demand: before anything happened, or after it was done.
+type shaky struct {
+	gate.Rows
+	cut, deaf atomic.Bool
+	turns     atomic.Int64
+}
+
+func (s *shaky) TurnGate(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
+	if s.cut.Load() {
+		return errCut
+	}
+	s.turns.Add(1)
+	if err := s.Rows.TurnGate(ctx, key, turn); err != nil || !s.deaf.Load() {
+		return err
+	}
+	return errCut
+}
+
+func (s *shaky) GateState(ctx context.Context, key string) (patra.RateState, patra.Instant, error) {
+	if s.cut.Load() {
+		return patra.RateState{}, 0, errCut
+	}
+	return s.Rows.GateState(ctx, key)
+}
+
+// stage is a store and a keeper in simulated time, and processes that use them.
+type stage struct {
+	t      *testing.T
+	ledger *store.Store
+	keeper *oblivious
+	terms  gate.Terms
+	limit  patra.RateLimit
+
+	mu      sync.Mutex
+	sent    []patra.Instant
+	errs    int
+	changes []gate.Change
+}
+
+// actor is one process.
+type actor struct {
+	*stage
+	*gate.Shared
+	ledger, keeper *shaky
+}
+
+func newStage(t *testing.T, perSecond float64, burst int) *stage {
+	s := &stage{t: t, terms: gate.Terms{Span: 4 * time.Second, HoldDown: 10 * time.Second, Probe: time.Second},
+		limit: patra.RateLimit{Key: "source", PerSecond: perSecond, Burst: burst}}
+	s.ledger = storetest.Engines()[0].Open(t, store.WithClock(time.Now))
+	// The keeper's clock is another one.
+	s.keeper = &oblivious{rows: openRedis(t, gatetest.RedisURL(t), gate.WithClock(func() time.Time { return time.Now().Add(-17 * time.Hour) }))}
+	return s
+}
+
+func (s *stage) enter() *actor {
+	a := &actor{stage: s, ledger: &shaky{Rows: s.ledger}, keeper: &shaky{Rows: s.keeper}}
+	a.Shared = gate.NewShared(gate.NewLent(a.ledger, a.keeper, s.terms, func(c gate.Change) {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.changes = append(s.changes, c)
+	}))
+	return a
+}
+
+// oblivious is a keeper that can lose its memory: what it is asked for is somewhere else since.
+type oblivious struct {
+	rows gate.Rows
+	lost atomic.Int64
+}
+
+func (o *oblivious) key(key string) string { return fmt.Sprintf("%s.%d", key, o.lost.Load()) }
+
+func (o *oblivious) TurnGate(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
+	return o.rows.TurnGate(ctx, o.key(key), turn)
+}
+
+func (o *oblivious) GateState(ctx context.Context, key string) (patra.RateState, patra.Instant, error) {
+	return o.rows.GateState(ctx, o.key(key))
+}
+
+// send sends one request, as late as it may, and reports whether it could.
+func (a *actor) send(dice *rand.Rand) bool {
+	ctx := a.t.Context()
+	for {
+		wait, err := a.Reserve(ctx, a.limit, 1)
+		if err != nil {
+			a.failed()
+			return false
+		}
+		at, late := time.Now().Add(wait), time.Duration(0)
+		if dice != nil {
+			late = time.Duration(dice.Int64N(int64(a.Patience(a.limit)) + 1))
+		}
+		nap(wait + late)
+		if time.Since(at) > a.Patience(a.limit) {
+			continue
+		}
+		left, err := a.Remaining(ctx, a.limit.Key)
+		if err != nil {
+			a.failed()
+			return false
+		}
+		if left == 0 {
+			a.mu.Lock()
+			defer a.mu.Unlock()
+			a.sent = append(a.sent, patra.InstantOf(time.Now()))
+			return true
+		}
+	}
+}
+
+func (s *stage) failed() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.errs++
+}
+
+func (s *stage) count() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.sent)
+}
+
+func (s *stage) judge() {
+	s.t.Helper()
+	if err := gatetest.Judge(s.sent, s.limit.PerSecond, s.limit.Burst); err != nil {
+		s.t.Error(err)
+	}
+}
+
+func (s *stage) loan() patra.Loan {
+	s.t.Helper()
+	is, _, err := s.ledger.GateState(s.t.Context(), s.limit.Key)
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	return is.Loan
+}
+
+func nap(d time.Duration) {
+	if d > 0 {
+		<-time.After(d)
+	}
+}
+
+// play lets processes send until a moment, each with some workers that make pauses; trouble is made meanwhile.
+func (s *stage) play(lasts time.Duration, actors []*actor, trouble func()) {
+	end := time.Now().Add(lasts)
+	var all sync.WaitGroup
+	for n, a := range actors {
+		for m := range 3 {
+			all.Go(func() {
+				dice := rand.New(rand.NewPCG(uint64(n), uint64(m)))
+				for time.Now().Before(end) {
+					if !a.send(dice) {
+						nap(100 * time.Millisecond)
+					}
+					if dice.IntN(20) == 0 {
+						nap(time.Duration(dice.Float64() * 4 * float64(s.limit.Burst) / s.limit.PerSecond * float64(time.Second)))
+					}
+				}
+			})
+		}
+	}
+	trouble()
+	all.Wait()
+}
+
+// Whatever happens to the keeper, to some or to all, the provider sees no more than it permits, and requests go on.
+func TestTheLimitHoldsWhateverHappensToTheKeeper(t *testing.T) {
+	gatetest.RedisURL(t)
+	for _, l := range []struct {
+		perSecond float64
+		burst     int
+	}{{20, 5}, {50, 20}, {3, 3}, {1, 1}, {0.2, 2}} {
+		for _, trouble := range []struct {
+			name string
+			make func(s *stage, all []*actor, dice *rand.Rand)
+		}{
+			{"it forgets", func(s *stage, _ []*actor, dice *rand.Rand) {
+				for range 6 {
+					nap(time.Duration(dice.IntN(20_000)) * time.Millisecond)
+					s.keeper.lost.Add(1)
+				}
+			}},
+			{"one is cut off", func(s *stage, all []*actor, dice *rand.Rand) {
+				for range 4 {
+					nap(time.Duration(dice.IntN(15_000)) * time.Millisecond)
+					all[0].keeper.cut.Store(true)
+					nap(time.Duration(dice.IntN(15_000)) * time.Millisecond)
+					all[0].keeper.cut.Store(false)
+				}
+			}},
+			{"one does not hear what was done", func(s *stage, all []*actor, dice *rand.Rand) {
+				for range 4 {
+					nap(time.Duration(dice.IntN(15_000)) * time.Millisecond)
+					all[1].keeper.deaf.Store(true)
+					nap(time.Duration(dice.IntN(5_000)) * time.Millisecond)
+					all[1].keeper.deaf.Store(false)
+				}
+			}},
+			{"it dies and comes back empty", func(s *stage, all []*actor, dice *rand.Rand) {
+				for range 3 {
+					nap(time.Duration(dice.IntN(25_000)) * time.Millisecond)
+					for _, a := range all {
+						a.keeper.cut.Store(true)
+					}
+					nap(time.Duration(dice.IntN(15_000)) * time.Millisecond)
+					s.keeper.lost.Add(1)
+					for _, a := range all {
+						a.keeper.cut.Store(false)
+					}
+				}
+			}},
+			{"the store fails for some", func(s *stage, all []*actor, dice *rand.Rand) {
+				for n := range 6 {
+					nap(time.Duration(dice.IntN(10_000)) * time.Millisecond)
+					all[n%3].ledger.cut.Store(true)
+					s.keeper.lost.Add(int64(n % 2))
+					nap(time.Duration(dice.IntN(10_000)) * time.Millisecond)
+					all[n%3].ledger.cut.Store(false)
+				}
+			}},
+		} {
+			t.Run(fmt.Sprintf("%v a second with a burst of %d: %s", l.perSecond, l.burst, trouble.name), func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					s := newStage(t, l.perSecond, l.burst)
+					all := []*actor{s.enter(), s.enter(), s.enter(), s.enter()}
+					s.play(90*time.Second, all, func() { trouble.make(s, all, rand.New(rand.NewPCG(1, 2))) })
+					s.judge()
+					used := float64(len(s.sent)) / (90*l.perSecond + float64(l.burst))
+					t.Logf("%d requests, %.0f %%, %d errors, %d changes, %d loans", len(s.sent), 100*used, s.errs, len(s.changes), s.loan().Epoch)
+					if used < 0.4 {
+						t.Errorf("only %.0f %% of what is permitted was used", 100*used)
+					}
+				})
+			})
+		}
+	}
+}
