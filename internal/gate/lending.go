@@ -30,7 +30,7 @@ func (l *Lent) settle(ctx context.Context, k *borrowed, need demand, turn func(p
 		case was.Loan.Runs() && failed:
 			is.Loan.RecalledAt, outcome = now, turned
 		case was.Loan.Runs():
-			is, outcome, cause = l.prolong(ctx, k, h, is, need.until)
+			is, outcome, cause = l.prolong(ctx, k, h, is, need)
 		case well && (was.Loan.RecalledAt == 0 || now >= was.Loan.RecalledAt.Add(l.terms.HoldDown)):
 			is, outcome, cause = l.lend(ctx, k.key, h, is)
 		default:
@@ -53,7 +53,7 @@ func (l *Lent) settle(ctx context.Context, k *borrowed, need demand, turn func(p
 
 // prolong makes a loan last longer where it has to. One that is over may be of a time that the keeper has forgotten, for
 // good reasons; then it is lent anew.
-func (l *Lent) prolong(ctx context.Context, k *borrowed, h hearing, is patra.RateState, until time.Time) (patra.RateState, int, error) {
+func (l *Lent) prolong(ctx context.Context, k *borrowed, h hearing, is patra.RateState, need demand) (patra.RateState, int, error) {
 	if is.Loan.Until <= h.now {
 		there, err := l.find(ctx, at(k.key, is.Loan.Name))
 		if err == nil && there.Loan.Name != is.Loan.Name {
@@ -64,11 +64,10 @@ func (l *Lent) prolong(ctx context.Context, k *borrowed, h hearing, is patra.Rat
 			return is, turned, err
 		}
 	}
-	need := max(until.Sub(h.asked), 0)
-	if lasts := is.Loan.Until.Sub(h.now); lasts < l.terms.Span*3/4 || need > 0 {
+	wait := max(need.until.Sub(h.asked), 0)
+	if lasts := is.Loan.Until.Sub(h.now); lasts < l.terms.Span*3/4 || wait > 0 {
 		// Somewhat more than is needed: we count a part of it as lost to drift.
-		last := min(need+need/(drift-2)+l.terms.Span, maxInterval.Sub(0))
-		is.Loan.Until = max(is.Loan.Until, h.now.Add(last))
+		is.Loan.Until = max(is.Loan.Until, h.now.Add(min(wait+wait/(drift-2)+need.spare, maxInterval.Sub(0))))
 	}
 	if s := k.last(); s.state.Loan.Name == is.Loan.Name { // for whoever looks, and for whoever goes on in the ledger
 		moved := s.moved(h)

@@ -73,9 +73,9 @@ func (l *Lent) GateState(ctx context.Context, key string) (patra.RateState, patr
 	return is, now, err
 }
 
-// rounds bounds how often a turn goes from the keeper to the ledger and back: prolonging and calling back come once, and
-// others may do the same meanwhile.
-const rounds = 8
+// rounds bounds how often a turn goes between the keeper and the ledger. Prolonging and calling back is enough once,
+// unless others are always faster.
+const rounds = 16
 
 // errForgotten: the keeper answers, and knows nothing of the loan.
 var errForgotten = errors.New("the state that was lent is not there any more")
@@ -89,7 +89,7 @@ func (l *Lent) TurnGate(ctx context.Context, key string, turn func(patra.Instant
 		return context.Cause(ctx)
 	}
 	defer func() { <-k.turn }()
-	need := demand{}
+	need := demand{spare: l.terms.Span}
 	for range rounds {
 		if err := l.refresh(ctx, k); err != nil {
 			return err
@@ -107,7 +107,10 @@ func (l *Lent) TurnGate(ctx context.Context, key string, turn func(patra.Instant
 				k.tell(l.notice, true, nil)
 				return nil
 			}
-			need = demand{until: until, cause: err, name: v.loan.Name}
+			if !need.until.IsZero() { // others were granted what we made room for
+				need.spare *= 2
+			}
+			need.until, need.cause, need.name = until, err, v.loan.Name
 			continue
 		}
 		served, err := l.settle(ctx, k, need, turn)
@@ -122,6 +125,7 @@ func (l *Lent) TurnGate(ctx context.Context, key string, turn func(patra.Instant
 // demand is why the ledger has to be written: somebody needs a later moment than the loan permits, or the keeper failed.
 type demand struct {
 	until time.Time
+	spare time.Duration // how much longer than that a loan is to last
 	cause error
 	name  string // of the loan that failed
 }

@@ -129,7 +129,7 @@ func (a *actor) send(dice *rand.Rand) bool {
 	for {
 		wait, err := a.Reserve(ctx, a.limit, 1)
 		if err != nil {
-			a.failed()
+			a.failed(err)
 			return false
 		}
 		at, late := time.Now().Add(wait), time.Duration(0)
@@ -142,7 +142,7 @@ func (a *actor) send(dice *rand.Rand) bool {
 		}
 		left, err := a.Remaining(ctx, a.limit.Key)
 		if err != nil {
-			a.failed()
+			a.failed(err)
 			return false
 		}
 		if left == 0 {
@@ -154,10 +154,14 @@ func (a *actor) send(dice *rand.Rand) bool {
 	}
 }
 
-func (s *stage) failed() {
+// failed notes that nothing was granted. Only one who is cut off from the store may be told so.
+func (s *stage) failed(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.errs++
+	if !errors.Is(err, errCut) {
+		s.t.Error(err)
+	}
 }
 
 func (s *stage) count() int {
@@ -269,11 +273,11 @@ func TestTheLimitHoldsWhateverHappensToTheKeeper(t *testing.T) {
 		} {
 			t.Run(fmt.Sprintf("%v a second with a burst of %d: %s", l.perSecond, l.burst, trouble.name), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					s := newStage(t, l.perSecond, l.burst)
+					s, lasts := newStage(t, l.perSecond, l.burst), min(90, 1200/l.perSecond)
 					all := []*actor{s.enter(), s.enter(), s.enter(), s.enter()}
-					s.play(90*time.Second, all, func() { trouble.make(s, all, rand.New(rand.NewPCG(1, 2))) })
+					s.play(time.Duration(lasts)*time.Second, all, func() { trouble.make(s, all, rand.New(rand.NewPCG(1, 2))) })
 					s.judge()
-					used := float64(len(s.sent)) / (90*l.perSecond + float64(l.burst))
+					used := float64(len(s.sent)) / (lasts*l.perSecond + float64(l.burst))
 					t.Logf("%d requests, %.0f %%, %d errors, %d changes, %d loans", len(s.sent), 100*used, s.errs, len(s.changes), s.loan().Epoch)
 					if used < 0.4 {
 						t.Errorf("only %.0f %% of what is permitted was used", 100*used)
