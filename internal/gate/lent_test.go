@@ -287,3 +287,197 @@ func TestTheLimitHoldsWhateverHappensToTheKeeper(t *testing.T) {
 		}
 	}
 }
+
+// What a person, a provider or one who is cut off wrote into the store counts for those who use the keeper.
+func TestWhatTheLedgerSaysReachesTheKeeper(t *testing.T) {
+	gatetest.RedisURL(t)
+	for name, c := range map[string]struct {
+		write func(now patra.Instant, is *patra.RateState)
+		most  int // requests in ten seconds, from three seconds after
+	}{
+		"set":      {func(_ patra.Instant, is *patra.RateState) { is.Set = 1000 }, 11},
+		"told":     {func(_ patra.Instant, is *patra.RateState) { is.Told = 2000 }, 21},
+		"cooldown": {func(now patra.Instant, is *patra.RateState) { is.Cooldown = now.Add(13 * time.Second) }, 0},
+		"nothing":  {func(patra.Instant, *patra.RateState) {}, 200},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t, 20, 5)
+				a := s.enter()
+				before := 0
+				s.play(20*time.Second, []*actor{a}, func() {
+					nap(5 * time.Second)
+					if err := s.ledger.TurnGate(t.Context(), s.limit.Key, func(now patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
+						c.write(now, &is)
+						return is
+					}); err != nil {
+						t.Error(err)
+					}
+					charged := a.keeper.turns.Load()
+					nap(3 * time.Second)
+					before = s.count()
+					nap(10 * time.Second)
+					if n := s.count() - before; n > c.most || n < c.most*2/3 {
+						t.Errorf("%d requests in ten seconds, and at most %d are permitted", n, c.most)
+					}
+					if n := a.keeper.turns.Load() - charged; n > 400 {
+						t.Errorf("the keeper was asked %d times", n)
+					}
+				})
+				if s.loan().Epoch != 1 || len(s.changes) > 0 {
+					t.Errorf("%+v, %v", s.loan(), s.changes)
+				}
+			})
+		})
+	}
+}
+
+// Whoever uses the store alone, as the configuration of one process may say, does not grant beside the keeper.
+func TestOneWhoDoesNotBorrowCallsBack(t *testing.T) {
+	gatetest.RedisURL(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 20, 5)
+		plain := &actor{stage: s, Shared: gate.NewShared(s.ledger)}
+		s.play(60*time.Second, []*actor{s.enter(), s.enter(), plain}, func() {})
+		s.judge()
+		if len(s.sent) < 60*20/2 {
+			t.Errorf("%d requests", len(s.sent))
+		}
+	})
+}
+
+// Many begin at the same moment, and there is one loan.
+func TestManyLendAtOnce(t *testing.T) {
+	gatetest.RedisURL(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 20, 5)
+		var all []*actor
+		for range 8 {
+			all = append(all, s.enter())
+		}
+		s.play(10*time.Second, all, func() {})
+		s.judge()
+		if s.loan().Epoch != 1 || len(s.changes) > 0 {
+			t.Errorf("%+v, %v", s.loan(), s.changes)
+		}
+	})
+}
+
+// A process sleeps over the end of its loan with grants in its hands, while the keeper forgets and the others go on in the
+// store. When it wakes up it neither uses what it held nor asks the keeper.
+func TestOneSleepsOverTheEndOfALoan(t *testing.T) {
+	gatetest.RedisURL(t)
+	for _, asleep := range []time.Duration{time.Second, 3900 * time.Millisecond, 5 * time.Second, 9 * time.Second, 40 * time.Second} {
+		t.Run(asleep.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				s := newStage(t, 20, 5)
+				sleeper, others := s.enter(), []*actor{s.enter(), s.enter()}
+				s.play(60*time.Second, others, func() {
+					for range 30 { // more than the loan has room for, and a lease behind them
+						sleeper.send(nil)
+					}
+					waits := []time.Time{}
+					for range 10 {
+						wait, err := sleeper.Reserve(t.Context(), s.limit, 1)
+						if err != nil {
+							t.Error(err)
+						}
+						waits = append(waits, time.Now().Add(wait))
+					}
+					ends := s.loan().Until
+					for _, at := range waits {
+						if patra.InstantOf(at) > ends {
+							t.Errorf("a grant for %s, and the loan ends at %s", at, ends)
+						}
+					}
+					s.keeper.lost.Add(1)
+					nap(asleep)
+					for range 30 {
+						sleeper.send(nil)
+					}
+				})
+				s.judge()
+			})
+		})
+	}
+}
+
+// A long queue is no reason to charge what lies after the loan, nor to wait for it: the loan becomes longer.
+func TestALoanLastsForALongQueue(t *testing.T) {
+	gatetest.RedisURL(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 0.1, 1)
+		a := s.enter()
+		for n := range 10 {
+			wait, err := a.Reserve(t.Context(), s.limit, 1)
+			if err != nil || wait < time.Duration(n)*10*time.Second {
+				t.Fatalf("grant %d after %s, %v", n, wait, err)
+			}
+			if left := time.Duration(s.loan().Until-patra.InstantOf(time.Now())) * time.Microsecond; left < wait || left > wait+wait/50+3*s.terms.Span {
+				t.Errorf("the loan lasts for %s, and a grant lies at %s", left, wait)
+			}
+		}
+		// The keeper is gone: what was granted stays charged.
+		a.keeper.cut.Store(true)
+		if wait, err := a.Reserve(t.Context(), s.limit, 1); err != nil || wait < 100*time.Second || wait > 125*time.Second {
+			t.Errorf("the next grant after %s, %v", wait, err)
+		}
+	})
+}
+
+// Without the store nothing is sent, and with it again everything goes on.
+func TestWithoutTheLedgerNothingIsSent(t *testing.T) {
+	gatetest.RedisURL(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 20, 5)
+		all := []*actor{s.enter(), s.enter()}
+		cut := func(is bool) {
+			for _, a := range all {
+				a.ledger.cut.Store(is)
+			}
+		}
+		s.play(30*time.Second, all, func() {
+			nap(5 * time.Second)
+			cut(true)
+			before := s.count()
+			nap(5 * time.Second)
+			if n := s.count() - before; n > 0 {
+				t.Errorf("%d requests were sent", n)
+			}
+			if _, err := all[0].Reserve(t.Context(), s.limit, 1); err == nil {
+				t.Error("something was granted")
+			}
+			cut(false)
+			nap(5 * time.Second)
+			if s.count() == before {
+				t.Error("nothing goes on")
+			}
+		})
+		s.judge()
+	})
+}
+
+// A keeper that failed is asked again after a while, and each change is told once by each process.
+func TestAKeeperThatIsWellAgainIsUsedAgain(t *testing.T) {
+	gatetest.RedisURL(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 20, 5)
+		a, b := s.enter(), s.enter()
+		s.play(60*time.Second, []*actor{a, b}, func() {
+			nap(5 * time.Second)
+			s.keeper.lost.Add(1)
+			nap(5 * time.Second)
+			if l := s.loan(); l.Runs() || l.Epoch != 1 {
+				t.Errorf("%+v", l)
+			}
+			nap(20 * time.Second)
+			if l := s.loan(); !l.Runs() || l.Epoch != 2 {
+				t.Errorf("%+v", l)
+			}
+		})
+		s.judge()
+		if len(s.changes) != 4 || s.changes[0].Lent || s.changes[0].Err == nil || s.changes[1].Lent || !s.changes[2].Lent || !s.changes[3].Lent {
+			t.Errorf("%+v", s.changes)
+		}
+	})
+}
