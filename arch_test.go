@@ -29,7 +29,7 @@ var importMap = map[string]place{
 	"patra/internal/executor":        {[]string{"patra", "patra/internal/source", "patra/internal/expr", "patra/internal/egress"}, "planner and executor meet only in the tables; store, gate and secrets are handed in, so that others can stand in for them"},
 	"patra/internal/observe":         {[]string{"patra", "patra/internal/executor"}, "numbers are made of what others tell; nobody asks them before doing something"},
 	"patra/internal/egress":          {[]string{"patra"}, "the way out is the same for everybody; it knows nothing of harvesting"},
-	"patra/internal/gate":            {[]string{"patra"}, "a gate only counts; it never sends and never stores by itself"},
+	"patra/internal/gate":            {[]string{"patra"}, "a gate only counts; it never sends to a provider, and the store is handed in"},
 	"patra/internal/gate/gatetest":   {[]string{"patra"}, "the suite that every gate must pass sees what a provider would see, and no gate"},
 	"patra/internal/store":           {[]string{"patra", "patra/internal/store/check"}, "the tables know the nouns and nobody who uses them"},
 	"patra/internal/store/check":     {[]string{"patra"}, "whoever checks the tables shares no code with whoever writes them"},
