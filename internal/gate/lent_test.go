@@ -481,3 +481,47 @@ func TestAKeeperThatIsWellAgainIsUsedAgain(t *testing.T) {
 		}
 	})
 }
+
+// A key may be lent again before the loan before it is over. Who still has the old one, and who has the new one, grant one
+// after the other.
+func TestALoanBeginsWhereTheLastOneEnds(t *testing.T) {
+	gatetest.RedisURL(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 20, 5)
+		s.terms.HoldDown, s.terms.Probe = time.Millisecond, time.Millisecond
+		all := []*actor{s.enter(), s.enter(), s.enter()}
+		s.play(60*time.Second, all, func() {
+			for n := range 8 {
+				nap(6*time.Second + 100*time.Millisecond*time.Duration(n))
+				s.keeper.lost.Add(int64(n % 2))
+				all[n%3].keeper.deaf.Store(true)
+				nap(500 * time.Millisecond)
+				all[n%3].keeper.deaf.Store(false)
+			}
+		})
+		s.judge()
+		if s.loan().Epoch < 5 {
+			t.Errorf("%+v", s.loan())
+		}
+	})
+}
+
+// A loan ended, nobody was there, and the keeper forgot it meanwhile: who comes next knows that something was granted.
+func TestALoanThatEndedMayHaveBeenUsed(t *testing.T) {
+	gatetest.RedisURL(t)
+	synctest.Test(t, func(t *testing.T) {
+		s := newStage(t, 0.2, 1)
+		if !s.enter().send(nil) {
+			t.Fatal("nothing was sent")
+		}
+		s.keeper.lost.Add(1)
+		nap(s.terms.Span + 100*time.Millisecond)
+		if !s.enter().send(nil) {
+			t.Fatal("nothing was sent")
+		}
+		s.judge()
+		if l := s.loan(); !l.Runs() || l.Epoch != 2 || len(s.changes) > 0 {
+			t.Errorf("%+v, %v", l, s.changes)
+		}
+	})
+}
