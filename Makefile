@@ -20,10 +20,10 @@ build: deps ## Build the binary into bin/
 demo: build ## Harvest a simulated provider and show the result (ARGS=--once ends by itself)
 	@bin/patra demo $(ARGS)
 
-test: deps ## Run all tests, on SQLite and on a throw-away MariaDB that is installed if need be
+test: deps ## Run all tests, on SQLite and on a throw-away MariaDB and Redis that are installed if need be
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt is needed for:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
-	scripts/with-mariadb $(GO) test -count=1 -timeout 20m ./...
+	scripts/with-mariadb scripts/with-redis $(GO) test -count=1 -timeout 20m ./...
 
 e2e: deps ## Run only the kill -9 test, many times (COUNT=20)
 	scripts/with-mariadb $(GO) test -count=$(or $(COUNT),20) -run TestKilled -v ./cmd/patra
@@ -32,11 +32,11 @@ torture: deps ## Kill and stop processes of a fleet CYCLES times (1000) under a 
 	@set -o pipefail; TORTURE_CYCLES=$(or $(CYCLES),1000) TORTURE_SEED=$(SEED) scripts/with-mariadb $(GO) test -count=1 -timeout 12h -run 'TestTorture$$' -v ./cmd/patra | grep --line-buffered -v '^=== '
 
 race: deps ## Run all tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 scripts/with-mariadb $(GO) test -race -count=1 ./...
+	CGO_ENABLED=1 scripts/with-mariadb scripts/with-redis $(GO) test -race -count=1 ./...
 
 race-short: deps ## Run the tests of what many workers share under the race detector
 	CGO_ENABLED=1 $(GO) test -race -count=1 ./internal/source ./internal/sim ./internal/schedule
-	CGO_ENABLED=1 $(GO) test -race -count=1 -skip 'TestEightProcesses|TestTenThousand' ./internal/gate
+	CGO_ENABLED=1 scripts/with-redis $(GO) test -race -count=1 -skip 'TestEightProcesses|TestTenThousand' ./internal/gate
 	CGO_ENABLED=1 $(GO) test -race -count=1 -run 'TestMany|TestAServer|TestACampaign|TestWhatEndsEarly' ./internal/planner
 	CGO_ENABLED=1 $(GO) test -race -count=1 -run 'TestEveryKind|TestHarvestIsExact|TestSpoilt|TestSleeper|TestKnown|TestAProbe|TestTheNextPage|TestAWalkThat|TestAnOutage|TestATaskThatIsCalledOff|TestARefusal' ./internal/executor
 

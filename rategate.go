@@ -70,6 +70,13 @@ type RateState struct {
 	Cooldown Instant // until when nobody may send
 	Tempo    Tempo
 	RateNotes
+	RateBounds `json:"-"`
+}
+
+// RateBounds is what is said of a state for one turn. It is not stored.
+type RateBounds struct {
+	Latest Instant // no grant may lie after it; 0: nothing is lent, and grants may lie where they will
+	Wanted Instant // what the turn says: nothing was charged, because this moment lies after Latest
 }
 
 // RateNotes is the part of a state that most keys do not have.
@@ -93,9 +100,14 @@ type Slot struct {
 // Loan says who keeps the state of a key: we, or a faster keeper to whom it is lent for a few seconds at a time.
 type Loan struct {
 	Epoch      int64   `json:"epoch,omitempty"`       // how often it was lent
-	Until      Instant `json:"until,omitempty"`       // until then the other one may give grants
+	Name       string  `json:"name,omitempty"`        // of this loan and no other, also of none that failed
+	Until      Instant `json:"until,omitempty"`       // up to then somebody else may have given grants
 	RecalledAt Instant `json:"recalled_at,omitempty"` // not 0: it is not to be prolonged
+	Turn       int64   `json:"turn,omitempty"`        // changes that the other one made, as far as we know of them
 }
+
+// Runs reports whether the other one keeps the state: the loan may have to be prolonged, but nobody called it back.
+func (l Loan) Runs() bool { return l.Name != "" && l.RecalledAt == 0 }
 
 // Tempo is how fast a provider is asked after it refused us. The zero value is as fast as it permits.
 type Tempo struct {

@@ -10,6 +10,7 @@ import (
 	"os"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/vbauerster/mpb/v8"
@@ -17,6 +18,7 @@ import (
 	"patra"
 	"patra/internal/config"
 	"patra/internal/executor"
+	"patra/internal/observe"
 	"patra/internal/secret"
 	"patra/internal/store"
 	"patra/sources"
@@ -35,6 +37,7 @@ type app struct {
 
 	once      sync.Once
 	turnstile executor.Gate
+	metrics   atomic.Pointer[observe.Metrics] // nil: nobody asks for them
 
 	unlock sync.Once
 	vault  *secret.Vault

@@ -74,6 +74,7 @@ func (a *app) examine(ctx context.Context, deep bool) ([]finding, error) {
 	}
 	found = append(found, a.examineSources(ctx)...)
 	found = append(found, a.examineSecrets()...)
+	found = append(found, a.examineRedis(ctx)...)
 	store, ok := a.examineStore(ctx)
 	found = append(found, store...)
 	if !ok {

@@ -83,24 +83,37 @@ func (d *doorman) await(t *testing.T, n int) {
 // goes on; and once the provider wants to be left alone. The provider never sees more than it permits. Where the machine
 // stood still, nobody can say when a request came; then it is all done again.
 func TestOneGateForAllProcesses(t *testing.T) {
-	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		for try := 1; ; try++ {
-			d := &doorman{refuse: 150}
-			err := errors.Join(fourProcesses(t, e, d), d.judge(t))
-			if err == nil {
-				return
-			}
-			if try == 3 || d.stall < stalled {
-				t.Fatal(err)
-			}
-			t.Logf("the machine stood still for %s: %v", d.stall, err)
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) { oneGate(t, e, false) })
+}
+
+// The same with a gate that is lent to Redis, which dies in the middle. The store goes on where Redis ended.
+func TestOneGateInRedisForAllProcesses(t *testing.T) {
+	gatetest.RedisURL(t)
+	engines := storetest.Engines()
+	oneGate(t, engines[len(engines)-1], true)
+}
+
+func oneGate(t *testing.T, e storetest.Engine, redis bool) {
+	for try := 1; ; try++ {
+		d := &doorman{refuse: 150}
+		var keeper *gatetest.RedisServer
+		if redis {
+			keeper = gatetest.StartRedis(t)
 		}
-	})
+		err := errors.Join(fourProcesses(t, e, d, keeper), d.judge(t))
+		if err == nil {
+			return
+		}
+		if try == 3 || d.stall < stalled {
+			t.Fatal(err)
+		}
+		t.Logf("the machine stood still for %s: %v", d.stall, err)
+	}
 }
 
 // fourProcesses plays one harvest.
-func fourProcesses(t *testing.T, e storetest.Engine, d *doorman) error {
-	s := newGateScene(t, e, d)
+func fourProcesses(t *testing.T, e storetest.Engine, d *doorman, keeper *gatetest.RedisServer) error {
+	s := newGateScene(t, e, d, keeper)
 	defer d.pulse()()
 	st := e.Connect(t, s.url)
 	plan := s.patra("plan", "HARVEST", "crossref", "--base-url", s.base, "--from", killFrom.Format(time.DateOnly), "--to", killFrom.AddDate(0, 0, gateDays).Format(time.DateOnly))
@@ -121,6 +134,10 @@ func fourProcesses(t *testing.T, e storetest.Engine, d *doorman) error {
 	signal(1, syscall.SIGSTOP)
 	<-time.After(2 * time.Second)
 	signal(1, syscall.SIGCONT)
+	if keeper != nil {
+		d.await(t, 180)
+		keeper.Kill()
+	}
 	s.await(st, gateDays*gatePerDay)
 	for n := range servers[1:] {
 		signal(n+1, syscall.SIGTERM)
@@ -131,6 +148,10 @@ func fourProcesses(t *testing.T, e storetest.Engine, d *doorman) error {
 		}
 	}
 	storetest.CheckInvariants(t, storetest.Inspect(t, s.url))
+	keys, _, err := st.Gates(t.Context(), "crossref")
+	if err != nil || len(keys) != 1 || (keeper != nil) != (keys[0].Loan.Epoch == 1 && keys[0].Loan.RecalledAt > 0) {
+		t.Errorf("%+v, %v", keys, err)
+	}
 	if n := s.provider.Stats().RateLimited; n > 0 {
 		return fmt.Errorf("the provider refused %d requests as too fast", n)
 	}
@@ -178,7 +199,7 @@ func (d *doorman) judge(t *testing.T) error {
 	return errors.Join(errs...)
 }
 
-func newGateScene(t *testing.T, e storetest.Engine, d *doorman) *scene {
+func newGateScene(t *testing.T, e storetest.Engine, d *doorman, keeper *gatetest.RedisServer) *scene {
 	s := &scene{killed: byToken, t: t, dir: t.TempDir(), url: e.URL(t)}
 	s.provider = sim.New(sim.Config{Seed: 12, From: killFrom, To: killFrom.AddDate(0, 0, gateDays), PerDay: gatePerDay, Exact: true, Rate: gateRate, Burst: gateBurst, Faults: sim.Faults{Latency: 30 * time.Millisecond}})
 	d.next = s.provider.Handler()
@@ -187,6 +208,9 @@ func newGateScene(t *testing.T, e storetest.Engine, d *doorman) *scene {
 	s.base = server.URL
 	file := strings.NewReplacer("perSecond: 5000, burst: 100", "perSecond: 20, burst: 5", "pageSize: 50", "pageSize: 10").Replace(byToken.file(t))
 	config := "contact: gate@example.org\nsources: {dir: .}\nexecutor: {workers: 4, perPartition: 16, lease: 5s, heartbeat: 1s, taskAttempts: 10}\nplanner: {probes: 0}\n"
+	if keeper != nil {
+		config += "gate: {backend: redis, redis: {url: '" + keeper.URL + "'}}\n"
+	}
 	for name, text := range map[string]string{"crossref.yaml": file, "patra.yaml": config} {
 		if err := os.WriteFile(filepath.Join(s.dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)

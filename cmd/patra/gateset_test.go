@@ -18,7 +18,7 @@ func TestARunningHarvestObeysTheGate(t *testing.T) {
 		t.Skip("it takes some seconds")
 	}
 	d := &doorman{}
-	s := newGateScene(t, storetest.Engines()[0], d)
+	s := newGateScene(t, storetest.Engines()[0], d, nil)
 	s.must(s.patra("plan", "HARVEST", "crossref", "--base-url", s.base, "--from", killFrom.Format(time.DateOnly), "--to", killFrom.AddDate(0, 0, gateDays).Format(time.DateOnly)))
 	server := s.serve("--role", "executor")
 	var end sync.Once

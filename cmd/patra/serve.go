@@ -71,6 +71,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	log := a.logger(cfg)
 	metrics := observe.NewMetrics()
 	metrics.WatchKeys(s)
+	a.metrics.Store(metrics)
 	group, ctx := errgroup.WithContext(ctx)
 	if cfg.Ops.Listen != "" {
 		if err := a.tellNumbers(ctx, group, cfg.Ops.Listen, metrics.Handler()); err != nil {

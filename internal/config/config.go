@@ -56,6 +56,12 @@ type Executor struct {
 // Gate sets how it is seen to that providers are not asked too fast.
 type Gate struct {
 	Backend string `yaml:"backend" json:"backend"` // one of Backends
+	Redis   Redis  `yaml:"redis" json:"redis"`
+}
+
+// Redis says where the server is that the rate gate may use.
+type Redis struct {
+	URL string `yaml:"url" json:"url"` // redis://user:password@host:6379/0, or rediss:// for TLS; holds a secret
 }
 
 // Planner sets how windows of time are planned and cut, and how much is put into the queue.

@@ -70,7 +70,7 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 		"PATRA_EXECUTOR_HEARTBEAT=30s", "PATRA_EXECUTOR_TASKATTEMPTS=7", "PATRA_EXECUTOR_PREFETCH=true", "PATRA_EXECUTOR_MEMORY=1GiB", "PATRA_PLANNER_INVENTORY=0",
 		"PATRA_PLANNER_SAFETYLAG=1d", "PATRA_PLANNER_MINSTEP=5m", "PATRA_PLANNER_TARGETRECORDS=500",
 		"PATRA_PLANNER_MAXPAGES=20", "PATRA_PLANNER_PROBES=0", "PATRA_PLANNER_BACKFILLSHARE=25%",
-		"PATRA_OPS_LISTEN=127.0.0.1:9090", "PATRA_LOG_LEVEL=debug", "PATRA_LOG_FORMAT=json", "PATRA_GATE_BACKEND=local",
+		"PATRA_OPS_LISTEN=127.0.0.1:9090", "PATRA_LOG_LEVEL=debug", "PATRA_LOG_FORMAT=json", "PATRA_GATE_BACKEND=local", "PATRA_GATE_REDIS_URL=rediss://cache:6380/1",
 		"PATRA_EVIDENCE_URL=file:/srv/e", "PATRA_EVIDENCE_ACCESSKEY=a", "PATRA_EVIDENCE_SECRETKEY=b", "PATRA_EVIDENCE_KEEP=5d",
 		"PATRA_ARCHIVE_URL=file:/srv/a", "PATRA_ARCHIVE_ACCESSKEY=c", "PATRA_ARCHIVE_SECRETKEY=d", "PATRA_ARCHIVE_AFTER=30d",
 	}
@@ -84,7 +84,7 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 			Workers: 10, PerPartition: 3, Lease: config.Duration(2 * time.Minute),
 			Heartbeat: config.Duration(30 * time.Second), TaskAttempts: 7, Prefetch: true, Memory: 1 << 30,
 		},
-		Gate: config.Gate{Backend: config.GateLocal},
+		Gate: config.Gate{Backend: config.GateLocal, Redis: config.Redis{URL: "rediss://cache:6380/1"}},
 		Planner: config.Planner{
 			SafetyLag: config.Duration(24 * time.Hour), MinStep: config.Duration(5 * time.Minute),
 			TargetRecords: 500, MaxPages: 20, BackfillShare: 25,
@@ -141,8 +141,12 @@ func TestProblems(t *testing.T) {
 		{"log", "log:\n  level: warning\n  format: xml\n", nil, []string{
 			`patra.yaml:2:10: log.level is "warning", and must be one of debug, info, warn, error (BAD_VALUE at log.level). Did you mean "warn"?`,
 			`patra.yaml:3:11: log.format is "xml", and must be one of text, json (BAD_VALUE at log.format)`}},
-		{"gate", "gate: {backend: redis}\n", nil, []string{
-			`patra.yaml:1:17: gate.backend is "redis", and must be one of sql, local (BAD_VALUE at gate.backend)`}},
+		{"gate", "gate: {backend: radis}\n", nil, []string{
+			`patra.yaml:1:17: gate.backend is "radis", and must be one of sql, redis, local (BAD_VALUE at gate.backend). Did you mean "redis"?`}},
+		{"gate without a place", "gate: {backend: redis}\n", nil, []string{
+			`patra.yaml:1:17: gate.backend is redis, and gate.redis.url does not say where it is (BAD_VALUE at gate.backend). Write redis://127.0.0.1:6379/0 or rediss://user:${env:REDIS_PASSWORD}@host:6379/0`}},
+		{"gate with a wrong place", "gate:\n  redis: {url: 'http://:hunter2@h/'}\n", []string{"PATRA_GATE_REDIS_URL=redis://u:hunter2@[h"}, []string{
+			`environment: PATRA_GATE_REDIS_URL: url must begin with "redis://" or "rediss://" and name a host (BAD_VALUE at gate.redis.url). Write redis://127.0.0.1:6379/0 or rediss://user:${env:REDIS_PASSWORD}@host:6379/0`}},
 		{"log nearly right", "log: {level: wran}\n", nil, []string{
 			`patra.yaml:1:14: log.level is "wran", and must be one of debug, info, warn, error (BAD_VALUE at log.level). Did you mean "warn"?`}},
 		{"durations", "executor:\n  lease: 60\n  heartbeat: -5s\nplanner:\n  safetyLag: PT10M\n", nil, []string{
@@ -303,6 +307,23 @@ func TestDefaultIsValid(t *testing.T) {
 	}
 }
 
+func TestRedactedRedis(t *testing.T) {
+	for url, want := range map[string]string{
+		"":                                 "",
+		"redis://h:6379/0":                 "redis://h:6379/0",
+		"redis://:hunter2@h/0":             "redis://***@h/0",
+		"rediss://u:hun@ter/2@h/0":         "rediss://***@h/0",
+		"redis://hunter2@h/0":              "redis://***@h/0", // a password where the name belongs
+		"u:hunter2@h":                      "***@h",
+		"redis://h/0?password=hunter2&x=1": "redis://h/0?password=***&x=1",
+	} {
+		cfg := config.Config{Gate: config.Gate{Redis: config.Redis{URL: url}}}
+		if got := cfg.Redacted().Gate.Redis.URL; got != want {
+			t.Errorf("%s: got %s, want %s", url, got, want)
+		}
+	}
+}
+
 func TestRedacted(t *testing.T) {
 	tests := []struct{ url, want string }{
 		{"sqlite:patra.db", "sqlite:patra.db"},
@@ -335,7 +356,7 @@ func TestJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := `{"store":{"url":"sqlite:patra.db"},"contact":"","sources":{"dir":""},"secrets":{},` +
-		`"executor":{"workers":4,"perPartition":2,"lease":"1m","heartbeat":"20s","taskAttempts":5,"prefetch":false,"memory":"512MiB"},"gate":{"backend":"sql"},` +
+		`"executor":{"workers":4,"perPartition":2,"lease":"1m","heartbeat":"20s","taskAttempts":5,"prefetch":false,"memory":"512MiB"},"gate":{"backend":"sql","redis":{"url":""}},` +
 		`"planner":{"inventory":2000,"safetyLag":"10m","minStep":"1m","targetRecords":10000,"maxPages":1000,"probes":200,` +
 		`"backfillShare":"50%"},"evidence":{"url":"","accessKey":"","secretKey":"","keep":"90d","keepFor":{}},"archive":{"url":"","accessKey":"","secretKey":"","after":"90d"},"ops":{"listen":""},"log":{"level":"warn","format":"text"},"schedules":[]}`
 	if string(data) != want {

@@ -10,10 +10,24 @@ const mask = "***"
 // secretParameter finds query parameters that are secrets by their name.
 var secretParameter = regexp.MustCompile(`(?i)([?&][^=&]*(?:pass|pwd|secret|token|key)[^=&]*=)[^&]*`)
 
-// Redacted is the configuration as it may be printed and logged: without the password of the store.
+// Redacted is the configuration as it may be printed and logged: without the passwords of the store and of Redis.
 func (c Config) Redacted() Config {
-	c.Store.URL = redactURL(c.Store.URL)
+	c.Store.URL, c.Gate.Redis.URL = redactURL(c.Store.URL), redactLogin(c.Gate.Redis.URL)
 	return c
+}
+
+// redactLogin hides all that stands before the host: a password alone is easily written where a name belongs.
+func redactLogin(url string) string {
+	url = secretParameter.ReplaceAllString(url, "${1}"+mask)
+	at := strings.LastIndex(url, "@")
+	if at < 0 {
+		return url
+	}
+	scheme, _, ok := strings.Cut(url[:at], "://")
+	if !ok {
+		return mask + url[at:]
+	}
+	return scheme + "://" + mask + url[at:]
 }
 
 // redactURL does not parse the URL, for the one that does not parse is the one that ends up in a message. The password

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/mail"
 	"net/netip"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -15,14 +16,16 @@ import (
 
 // What gate.backend, log.level and log.format may be.
 var (
-	Backends = [...]string{GateSQL, GateLocal}
+	Backends = [...]string{GateSQL, GateRedis, GateLocal}
 	Levels   = [...]string{"debug", "info", "warn", "error"}
 	Formats  = [...]string{"text", "json"}
 )
 
-// Where the rate gate is kept: in the store, for all processes that use it, or in each process alone.
+// Where the rate gate is kept: in the store, for all processes that use it; there, and lent to Redis; or in each process
+// alone.
 const (
 	GateSQL   = "sql"
+	GateRedis = "redis"
 	GateLocal = "local"
 )
 
@@ -75,6 +78,7 @@ func (c Config) findings() []finding {
 	all.add(placeFinding("archive", c.Archive.URL, c.Archive.AccessKey, c.Archive.SecretKey, c.Secrets, false))
 	all.add(outOfRange("archive.after", fmt.Sprintf("after must be 0s or at least %s, not %s", minArchive, c.Archive.After)), c.Archive.After == 0 || c.Archive.After >= minArchive)
 	all.add(oneOf("gate.backend", c.Gate.Backend, Backends[:]))
+	all.add(c.Gate.finding())
 	all.add(finding{paths: []string{"ops.listen"}, code: strictyaml.CodeBadValue,
 		text: "ops.listen must be an address of this machine alone", hint: "write one such as 127.0.0.1:9090"}, c.Ops.Listen == "" || isLoopback(c.Ops.Listen))
 	all.add(oneOf("log.level", c.Log.Level, Levels[:]))
@@ -159,6 +163,22 @@ func placeFinding(block, url, key, secret string, secrets Secrets, none bool) (f
 		return f, rest != ""
 	}
 	return f, url == "" || none && url == EvidenceNone || scheme == "file" && rest != ""
+}
+
+// finding never repeats the URL, which may hold a password.
+func (g Gate) finding() (finding, bool) {
+	f := finding{
+		paths: []string{"gate.redis.url"}, code: strictyaml.CodeBadValue,
+		text: `url must begin with "redis://" or "rediss://" and name a host`,
+		hint: "write redis://127.0.0.1:6379/0 or rediss://user:${env:REDIS_PASSWORD}@host:6379/0",
+	}
+	if g.Redis.URL == "" {
+		f.paths = append(f.paths, "gate.backend")
+		f.text = "gate.backend is redis, and gate.redis.url does not say where it is"
+		return f, g.Backend != GateRedis
+	}
+	u, err := url.Parse(g.Redis.URL)
+	return f, err == nil && (u.Scheme == "redis" || u.Scheme == "rediss") && u.Host != ""
 }
 
 func (e Executor) heartbeat() (finding, bool) {

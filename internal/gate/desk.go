@@ -59,6 +59,7 @@ func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, p
 		rate, burst = min(rate, now), 1
 	}
 	from := max(now.Add(d.early()), is.Cooldown)
+	d.afterLoan(now, &is)
 	if d.Warmup > 0 {
 		is.WarmSince = warmSince(is, d.Warmup, from)
 	}
@@ -79,6 +80,13 @@ func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, p
 		if n := len(all); n >= wanted && !d.useful(at-now, at-all[0], n, gap*time.Duration(n-wanted+1)) {
 			break
 		}
+		if is.Latest > 0 && at > is.Latest {
+			if len(all) == 0 {
+				is.Wanted = at
+				return nil, is
+			}
+			break
+		}
 		all, is.Arrival = append(all, at), next
 	}
 	d.queued.Store(all[0] > from+patra.Instant(d.cost)*interval(rate))
@@ -96,6 +104,17 @@ func (d *desk) grant(is patra.RateState, from patra.Instant, rate float64, burst
 		return max(first+patra.Instant(cost)*interval(rate), Warm(first, is.WarmSince, d.Warmup, permitted, cost))
 	}
 	return paid(d.cost - 1), paid(d.cost)
+}
+
+// afterLoan begins where somebody else ended who may have used up everything: with nothing. If that one is still at it,
+// nothing more is lent: two who grant at the same time would grant twice as much.
+func (d *desk) afterLoan(now patra.Instant, is *patra.RateState) {
+	if is.Loan.Until > 0 {
+		is.Arrival = max(is.Arrival, is.Loan.Until+patra.Instant(d.pace.Burst)*interval(d.pace.PerSecond))
+	}
+	if is.Latest == 0 && is.Loan.Runs() {
+		is.Loan.RecalledAt = now
+	}
 }
 
 // crowd is how long after another process charged grants are still not taken ahead.

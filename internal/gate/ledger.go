@@ -21,7 +21,7 @@ type Option func(*Shared)
 
 // WithLedger makes a gate charge quotas. share is how much of a quota an operation may use.
 func WithLedger(l Ledger, share func(patra.Operation) float64) Option {
-	return func(g *Shared) { g.ledger = &ledger{Ledger: l, share: share, heard: map[string]hearing{}} }
+	return func(g *Shared) { g.ledger = &ledger{Ledger: l, share: share, heard: map[string]quotaNews{}} }
 }
 
 // ledger is the ledger as one process uses it.
@@ -30,11 +30,11 @@ type ledger struct {
 	share func(patra.Operation) float64
 
 	mu    sync.Mutex
-	heard map[string]hearing // by key
+	heard map[string]quotaNews // by key
 }
 
-// hearing is what a provider last said, and when.
-type hearing struct {
+// quotaNews is what a provider last said, and when.
+type quotaNews struct {
 	at   time.Time
 	left int64
 }
@@ -64,6 +64,6 @@ func (l *ledger) news(key string, left int64) bool {
 	if ok && time.Since(last.at) < hearEvery && (left > 0 || last.left <= 0) {
 		return false
 	}
-	l.heard[key] = hearing{time.Now(), left}
+	l.heard[key] = quotaNews{time.Now(), left}
 	return true
 }

@@ -34,12 +34,15 @@ func (c *counted) TurnGate(ctx context.Context, key string, turn func(patra.Inst
 
 const (
 	playVariable   = "PATRA_TEST_GATE_STORE" // makes the test binary one process at the gate of that store
+	playRedis      = "PATRA_TEST_GATE_REDIS" // lends it to that Redis
 	playPerSecond  = 100.0
 	playBurst      = 40
-	playFor        = 4 * time.Second
 	playProcesses  = 8
 	playGoroutines = 4
 )
+
+// playTerms make loans short, as the play is.
+var playTerms = gate.Terms{Span: time.Second, HoldDown: 1500 * time.Millisecond, Probe: 200 * time.Millisecond}
 
 // TestMain lets the binary play a process that sends.
 func TestMain(m *testing.M) {
@@ -67,6 +70,14 @@ func play(url string) error {
 	}
 	defer s.Close()
 	g := gate.NewShared(s)
+	if keeper := os.Getenv(playRedis); keeper != "" {
+		r, err := gate.OpenRedis(keeper)
+		if err != nil {
+			return err
+		}
+		defer r.Close()
+		g = gate.NewShared(gate.NewLent(s, r, playTerms, nil))
+	}
 	failed := make(chan error, playGoroutines)
 	for range playGoroutines {
 		go func() { failed <- playOne(ctx, g) }()
@@ -110,10 +121,10 @@ type sender struct {
 	sent chan []patra.Instant
 }
 
-func startSender(t *testing.T, url string) *sender {
+func startSender(t *testing.T, url, keeper string, lasts time.Duration) *sender {
 	t.Helper()
 	s := &sender{cmd: exec.CommandContext(t.Context(), os.Args[0], "-test.run=^$"), sent: make(chan []patra.Instant, 1)}
-	s.cmd.Env, s.cmd.Stderr = append(os.Environ(), playVariable+"="+url), os.Stderr
+	s.cmd.Env, s.cmd.Stderr = append(os.Environ(), playVariable+"="+url, playRedis+"="+keeper), os.Stderr
 	out, err := s.cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -125,7 +136,7 @@ func startSender(t *testing.T, url string) *sender {
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	time.AfterFunc(playFor, func() { in.Close() })
+	time.AfterFunc(lasts, func() { in.Close() })
 	go func() {
 		var all []patra.Instant
 		for lines := bufio.NewScanner(out); lines.Scan(); {
@@ -145,45 +156,87 @@ func TestEightProcessesAndSomeOfThemDie(t *testing.T) {
 		t.Skip("it takes some seconds")
 	}
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		url := e.URL(t)
-		st := e.Connect(t, url)
-		if _, err := st.Migrate(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		var all []*sender
-		for range playProcesses {
-			all = append(all, startSender(t, url))
-		}
-		signal := func(n int, s syscall.Signal) {
-			if err := all[n].cmd.Process.Signal(s); err != nil {
-				t.Error(err)
-			}
-		}
-		for n := range 3 {
-			<-time.After(time.Duration(400+rand.IntN(300)) * time.Millisecond)
-			signal(n, syscall.SIGKILL)
-			all = append(all, startSender(t, url))
-		}
-		signal(4, syscall.SIGSTOP)
-		<-time.After(700 * time.Millisecond)
-		signal(4, syscall.SIGCONT)
-		var sent []patra.Instant
-		for _, s := range all {
-			sent = append(sent, <-s.sent...)
-			_ = s.cmd.Wait() // some were killed
-		}
-		if err := gatetest.Judge(sent, playPerSecond, playBurst); err != nil {
+		eightProcesses(t, e, "", 4*time.Second, func() {})
+	})
+}
+
+// The same with a gate that is lent to Redis.
+func TestEightProcessesWithRedis(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes some seconds")
+	}
+	if is := eightProcesses(t, server(), gatetest.RedisURL(t), 4*time.Second, func() {}); is.Loan.Epoch == 0 {
+		t.Errorf("nothing was lent: %+v", is.Loan)
+	}
+}
+
+// server is the engine that several processes would use: a database server, if there is one at hand.
+func server() storetest.Engine {
+	all := storetest.Engines()
+	return all[len(all)-1]
+}
+
+// The same, and Redis is killed with all it knew, and comes back empty. Requests go on without it, and later with it.
+func TestEightProcessesAndRedisDies(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes some seconds")
+	}
+	s := gatetest.StartRedis(t)
+	is := eightProcesses(t, server(), s.URL, 7*time.Second, func() {
+		<-time.After(time.Second)
+		s.Kill()
+		<-time.After(time.Second)
+		if err := s.Start(t); err != nil {
 			t.Error(err)
 		}
-		span := float64(slices.Max(sent)-slices.Min(sent)) / float64(patra.Second)
-		used := float64(len(sent)) / (span * playPerSecond)
-		t.Logf("%d requests in %.2f s: %.1f %% of what is permitted", len(sent), span, 100*used)
-		if used < 0.5 { // one that is stopped inside a transaction stops all of them
-			t.Errorf("only %.1f %% of what is permitted was used", 100*used)
-		}
-		is, now, err := st.GateState(t.Context(), "source")
-		if err != nil || is.Arrival < slices.Max(sent) || now < slices.Max(sent) {
-			t.Errorf("the state ends at %s, the last request was at %s: %v", is.Arrival, slices.Max(sent), err)
-		}
 	})
+	if is.Loan.Epoch < 2 {
+		t.Errorf("it was not lent again: %+v", is.Loan)
+	}
+}
+
+// eightProcesses plays until all have ended, and gives the state that they leave in the store.
+func eightProcesses(t *testing.T, e storetest.Engine, keeper string, lasts time.Duration, trouble func()) patra.RateState {
+	url := e.URL(t)
+	st := e.Connect(t, url)
+	if _, err := st.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	var all []*sender
+	for range playProcesses {
+		all = append(all, startSender(t, url, keeper, lasts))
+	}
+	signal := func(n int, s syscall.Signal) {
+		if err := all[n].cmd.Process.Signal(s); err != nil {
+			t.Error(err)
+		}
+	}
+	for n := range 3 {
+		<-time.After(time.Duration(400+rand.IntN(300)) * time.Millisecond)
+		signal(n, syscall.SIGKILL)
+		all = append(all, startSender(t, url, keeper, lasts))
+	}
+	trouble()
+	signal(4, syscall.SIGSTOP)
+	<-time.After(700 * time.Millisecond)
+	signal(4, syscall.SIGCONT)
+	var sent []patra.Instant
+	for _, s := range all {
+		sent = append(sent, <-s.sent...)
+		_ = s.cmd.Wait() // some were killed
+	}
+	if err := gatetest.Judge(sent, playPerSecond, playBurst); err != nil {
+		t.Error(err)
+	}
+	span := float64(slices.Max(sent)-slices.Min(sent)) / float64(patra.Second)
+	used := float64(len(sent)) / (span * playPerSecond)
+	t.Logf("%d requests in %.2f s: %.1f %% of what is permitted", len(sent), span, 100*used)
+	if used < 0.5 { // one that is stopped inside a transaction stops all of them
+		t.Errorf("only %.1f %% of what is permitted was used", 100*used)
+	}
+	is, now, err := st.GateState(t.Context(), "source")
+	if charged := max(is.Arrival, is.Loan.Until); err != nil || charged < slices.Max(sent) || now < slices.Max(sent) {
+		t.Errorf("the state ends at %s, the last request was at %s: %v", charged, slices.Max(sent), err)
+	}
+	return is
 }

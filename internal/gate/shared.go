@@ -14,6 +14,7 @@ import (
 // concurrent use.
 type Shared struct {
 	rows    Rows
+	own     Rows    // the rows that are never lent: slots are counted there
 	ledger  *ledger // of quotas; nil is none
 	ahead   bool    // grants may be taken before somebody asks for them
 	process string  // who we are among those who share the rows
@@ -36,7 +37,10 @@ type line struct {
 func NewShared(rows Rows, opts ...Option) *Shared { return newShared(rows, true, opts...) }
 
 func newShared(rows Rows, ahead bool, opts ...Option) *Shared {
-	g := &Shared{rows: rows, ahead: ahead, process: rand.Text(), desks: map[line]*desk{}, slow: map[string]time.Time{}, told: map[string]told{}, cooldowns: map[string]patra.Instant{}}
+	g := &Shared{rows: rows, own: rows, ahead: ahead, process: rand.Text(), desks: map[line]*desk{}, slow: map[string]time.Time{}, told: map[string]told{}, cooldowns: map[string]patra.Instant{}}
+	if l, ok := rows.(*Lent); ok {
+		g.own = l.ledger
+	}
 	for _, o := range opts {
 		o(g)
 	}

@@ -35,7 +35,7 @@ func (g *Shared) occupy(ctx context.Context, l patra.RateLimit, e patra.Entry) (
 	if !g.slotted(l) {
 		return 0, nil
 	}
-	err = g.rows.TurnGate(ctx, l.Key, func(now patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
+	err = g.own.TurnGate(ctx, l.Key, func(now patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
 		wait = 0
 		var ok bool
 		if is.Slots, ok = Occupy(is.Slots, slots(l, is), patra.Slot{ID: e.ID, Until: now.Add(e.Lasts)}, now); !ok {
@@ -52,7 +52,7 @@ func (g *Shared) Leave(ctx context.Context, l patra.RateLimit, id string) error 
 	if !g.slotted(l) {
 		return nil
 	}
-	return g.rows.TurnGate(ctx, l.Key, func(_ patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
+	return g.own.TurnGate(ctx, l.Key, func(_ patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
 		is.Slots = slices.DeleteFunc(slices.Clone(is.Slots), func(s patra.Slot) bool { return s.ID == id })
 		return is
 	})

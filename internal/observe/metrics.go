@@ -20,6 +20,7 @@ type Metrics struct {
 
 	batches, items, errors, throttled, retries, heals *prometheus.CounterVec
 	tasks                                             *prometheus.CounterVec
+	gates                                             *prometheus.CounterVec
 }
 
 // where says what a number is about.
@@ -33,8 +34,12 @@ func NewMetrics() *Metrics {
 		reg.MustRegister(c)
 		return c
 	}
+	gates := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patra_ingest_gate_changes_total",
+		Help: "Times that a key of the rate gate went from Redis to the store, or back."}, []string{"to"})
+	reg.MustRegister(gates)
 	return &Metrics{
 		registry:  reg,
+		gates:     gates,
 		batches:   counter("batches_total", "Pages that were read and kept."),
 		items:     counter("items_total", "Records of these pages, by what became of them.", "action"),
 		errors:    counter("errors_total", "Requests that gave no page, and records that were put aside, by how grave it is.", "level"),
@@ -68,6 +73,15 @@ func (m *Metrics) Event(e executor.Event) {
 	default:
 		m.tasks.WithLabelValues(at(e.Kind)...).Inc()
 	}
+}
+
+// GateChange counts that a key of the rate gate is kept in Redis from now on, or in the store.
+func (m *Metrics) GateChange(lent bool) {
+	to := "store"
+	if lent {
+		to = "redis"
+	}
+	m.gates.WithLabelValues(to).Inc()
 }
 
 func (m *Metrics) page(n patra.Counts, at func(...string) []string) {

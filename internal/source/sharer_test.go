@@ -26,7 +26,7 @@ func TestSharers(t *testing.T) {
 		{"ENDPOINT", false, "pubmed/search"}, {"ENDPOINT", true, "pubmed/search#ncbi"},
 		{"HOST", false, "host:eutils.ncbi.nlm.nih.gov"}, {"HOST", true, "host:eutils.ncbi.nlm.nih.gov#ncbi"},
 	} {
-		text := strings.Replace(string(shipped), "rate: {perSecond: 3, burst: 3}", fmt.Sprintf("rate: {perSecond: 3, burst: 3, share: %s}", c.share), 1)
+		text := strings.Replace(string(shipped), "rate: {perSecond: 3, burst: 3, ", fmt.Sprintf("rate: {perSecond: 3, burst: 3, share: %s, ", c.share), 1)
 		f, err := source.Load("pubmed.yaml", []byte(text))
 		if err != nil {
 			t.Fatal(err)
