@@ -214,10 +214,14 @@ func TestNothingIsSentWithoutALedger(t *testing.T) {
 		p := &executor.Prober{Store: &requests{}, Gate: g, Log: slog.New(slog.DiscardHandler), Client: func(*source.Spec, string) *http.Client { return client }}
 		spec := specOf(t, paged(offsets, "P1M"))
 		spec.Rate.Quota.Daily, spec.Rate.Concurrency = 10, 1
+		began := time.Now()
 		for range 2 { // the slot of the first one is free again
 			if _, err := p.Probe(t.Context(), spec, expr.All(), month, "http://provider"); !errors.Is(err, errNoLedger) || seen.n() > 0 {
 				t.Errorf("%d were sent, %v", seen.n(), err)
 			}
+		}
+		if waited := time.Since(began); waited > time.Second {
+			t.Errorf("a slot was kept for %s", waited)
 		}
 	})
 }
