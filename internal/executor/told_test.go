@@ -54,7 +54,7 @@ func TestTheGateHearsWhatAnswersSay(t *testing.T) {
 			w.Header().Set("X-Left", "0")
 			w.Header().Set("X-Reset", strconv.FormatInt(time.Now().Unix()+30, 10))
 			return false
-		}, patra.RateAnswer{Status: 200}, 31500 * time.Millisecond, 35 * time.Second},
+		}, patra.RateAnswer{Status: 200}, 31500 * time.Millisecond, 36 * time.Second},
 		{"come back in a while", func(w http.ResponseWriter) bool {
 			w.Header().Set("Retry-After", "60")
 			w.WriteHeader(503)

@@ -52,7 +52,7 @@ func redisGate(t testing.TB) func() gatetest.Gate {
 
 func TestRedisConformance(t *testing.T) {
 	gatetest.RedisURL(t)
-	gatetest.Run(t, gatetest.Kind{Fresh: redisGate, Sends: 1000})
+	gatetest.Run(t, gatetest.Kind{Fresh: redisGate, Sends: 600})
 }
 
 func TestTenThousandRequestsThroughRedis(t *testing.T) {
