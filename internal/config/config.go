@@ -23,6 +23,7 @@ type Config struct {
 	Gate      Gate       `yaml:"gate" json:"gate"`
 	Planner   Planner    `yaml:"planner" json:"planner"`
 	Evidence  Evidence   `yaml:"evidence" json:"evidence"`
+	Blackbox  Blackbox   `yaml:"blackbox" json:"blackbox"`
 	Ops       Ops        `yaml:"ops" json:"ops"`
 	Log       Log        `yaml:"log" json:"log"`
 	Schedules []Schedule `yaml:"schedules" json:"schedules"` // from the file only
@@ -86,6 +87,11 @@ func (e Evidence) For(source string) time.Duration {
 		return time.Duration(d)
 	}
 	return time.Duration(e.Keep)
+}
+
+// Blackbox sets how evidence is given to others.
+type Blackbox struct {
+	Key string `yaml:"key" json:"key"` // file of the private key that signs it; empty: patra.key beside the store
 }
 
 // Ops sets where a serving process tells how it is.
