@@ -33,6 +33,8 @@ var importMap = map[string]place{
 	"patra/internal/blob":            {nil, "named bytes are useful to whoever keeps something; what they mean is not their business"},
 	"patra/internal/blob/blobtest":   {[]string{"patra/internal/blob"}, "the suite that every place must pass sees places and nobody who uses them"},
 	"patra/internal/evidence":        {[]string{"patra", "patra/internal/blob"}, "whoever keeps bodies knows hashes and places, and nobody who sends or reads"},
+	"patra/internal/replay":          {[]string{"patra", "patra/internal/source", "patra/internal/expr"}, "reading again is reading: it is given rows and bodies, and opens neither tables nor connections"},
+	"patra/internal/bundle":          {[]string{"patra"}, "a bundle is files and their hashes; where they come from is handed in"},
 	"patra/internal/gate":            {[]string{"patra"}, "a gate only counts; it never sends to a provider and never stores by itself"},
 	"patra/internal/gate/gatetest":   {[]string{"patra", "patra/internal/sim"}, "the suite that every gate must pass sees what a provider would see, and no gate"},
 	"patra/internal/store":           {[]string{"patra", "patra/internal/store/check"}, "the tables know the nouns and nobody who uses them"},

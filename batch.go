@@ -92,6 +92,8 @@ const (
 	RequestPage  = "PAGE"
 	RequestProbe = "PROBE" // how much there is, before anybody asks for it
 	RequestAuth  = "AUTH"  // for a token that later requests carry
+
+	RequestReplay = "REPLAY" // a page that was read before, to see what the provider says now
 )
 
 // RequestOpen announces a request that belongs to no run, before it is sent.

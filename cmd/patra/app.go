@@ -180,11 +180,30 @@ func (a *app) logger(c config.Config) *slog.Logger {
 	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {
 		level = slog.LevelWarn
 	}
-	opts := &slog.HandlerOptions{Level: level}
+	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: masked}
 	if c.Log.Format == "json" {
 		return slog.New(slog.NewJSONHandler(a.stderr, opts))
 	}
 	return slog.New(slog.NewTextHandler(a.stderr, opts))
+}
+
+// masked is an attribute of a log line without addresses and telephone numbers of people, in whatever it holds.
+func masked(_ []string, attr slog.Attr) slog.Attr {
+	switch v := attr.Value.Resolve(); v.Kind() {
+	case slog.KindString:
+		attr.Value = slog.StringValue(patra.Mask(v.String()))
+	case slog.KindAny:
+		switch held := v.Any().(type) {
+		case *slog.Source, *slog.Level, slog.Level:
+		case error:
+			attr.Value = slog.StringValue(patra.Mask(held.Error()))
+		default:
+			if text := fmt.Sprint(held); patra.Mask(text) != text {
+				attr.Value = slog.StringValue(patra.Mask(text))
+			}
+		}
+	}
+	return attr
 }
 
 func now() patra.Instant { return patra.InstantOf(time.Now()) }

@@ -24,6 +24,7 @@ type Config struct {
 	Planner   Planner    `yaml:"planner" json:"planner"`
 	Evidence  Evidence   `yaml:"evidence" json:"evidence"`
 	Archive   Archive    `yaml:"archive" json:"archive"`
+	Blackbox  Blackbox   `yaml:"blackbox" json:"blackbox"`
 	Ops       Ops        `yaml:"ops" json:"ops"`
 	Log       Log        `yaml:"log" json:"log"`
 	Schedules []Schedule `yaml:"schedules" json:"schedules"` // from the file only
@@ -101,6 +102,11 @@ type Archive struct {
 	AccessKey string   `yaml:"accessKey" json:"accessKey"` // of a bucket: the name of a secret
 	SecretKey string   `yaml:"secretKey" json:"secretKey"` // the same
 	After     Duration `yaml:"after" json:"after"`         // the end of their task; 0 is never
+}
+
+// Blackbox sets how evidence is given to others.
+type Blackbox struct {
+	Key string `yaml:"key" json:"key"` // file of the private key that signs it; empty: patra.key beside the store
 }
 
 // Ops sets where a serving process tells how it is.

@@ -22,6 +22,7 @@ import (
 
 	"patra"
 	"patra/internal/egress"
+	"patra/internal/evidence"
 	"patra/internal/executor"
 	"patra/internal/gate"
 	"patra/internal/planner"
@@ -162,6 +163,7 @@ func trustedTo(spec *source.Spec, base string) *http.Client {
 
 // caller is a whole harvest of a locked source.
 type caller struct {
+	kept    *evidence.Keeper // nil: answers are not kept
 	text    string
 	secrets executor.Secrets
 	dial    func(*source.Spec, string) *http.Client
@@ -211,6 +213,9 @@ func (c caller) harvest(t *testing.T, base string) (*store.Store, string) {
 	}
 	x := runner(t, st, plan)
 	x.Gate, x.Client, x.Log, x.Credentials = c.gate, c.dial, log, credentials
+	if c.kept != nil {
+		x.Evidence = c.kept
+	}
 	x.Observe = func(e executor.Event) {
 		if b, err := json.Marshal(e); err == nil {
 			c.log.Write(b)

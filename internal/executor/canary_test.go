@@ -34,16 +34,19 @@ func disguises(secret string) map[string]string {
 	quoted, _ := json.Marshal(secret)
 	inJSON := string(quoted[1 : len(quoted)-1])
 	return map[string]string{
-		"as it is":          secret,
-		"in a query":        url.QueryEscape(secret),
-		"in a path":         url.PathEscape(secret),
-		"in small letters":  strings.NewReplacer("%2F", "%2f", "%2B", "%2b", "%3D", "%3d", "%3C", "%3c", "%3E", "%3e", "%5C", "%5c").Replace(url.QueryEscape(secret)),
-		"in JSON":           inJSON,
-		"in JSON from PHP":  strings.ReplaceAll(strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(inJSON), "/", `\/`),
-		"in XML":            strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;").Replace(secret),
-		"in base64":         base64.StdEncoding.EncodeToString([]byte(secret)),
-		"in base64 for web": base64.RawURLEncoding.EncodeToString([]byte(secret)),
-		"in hex":            hex.EncodeToString([]byte(secret)),
+		"as it is":           secret,
+		"in a query":         url.QueryEscape(secret),
+		"in a path":          url.PathEscape(secret),
+		"in small letters":   strings.NewReplacer("%2F", "%2f", "%2B", "%2b", "%3D", "%3d", "%3C", "%3c", "%3E", "%3e", "%5C", "%5c").Replace(url.QueryEscape(secret)),
+		"in JSON":            inJSON,
+		"in JSON from PHP":   strings.ReplaceAll(strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(inJSON), "/", `\/`),
+		"in XML":             strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&#34;").Replace(secret),
+		"in XML, plainly":    strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(secret),
+		"in XML, by name":    strings.NewReplacer("&", "&amp;", "<", "&lt;", ">", "&gt;", `"`, "&quot;").Replace(secret),
+		"in JSON, all of it": strings.ReplaceAll(inJSON, "/", `\/`),
+		"in base64":          base64.StdEncoding.EncodeToString([]byte(secret)),
+		"in base64 for web":  base64.RawURLEncoding.EncodeToString([]byte(secret)),
+		"in hex":             hex.EncodeToString([]byte(secret)),
 	}
 }
 
@@ -187,8 +190,19 @@ func TestNoSecretIsKept(t *testing.T) {
 			log := &shared{}
 			dir := t.TempDir()
 			text := strings.NewReplacer("maxAttempts: 3", "maxAttempts: 20").Replace(lockedSource(c.auth, c.request, linkByTwo))
-			st, dbURL := caller{text: text, secrets: c.secrets, log: log, dir: dir}.harvest(t, p.URL)
+			kept := keeper(t)
+			st, dbURL := caller{text: text, secrets: c.secrets, log: log, dir: dir, kept: kept}.harvest(t, p.URL)
 			places := dump(t, st, dbURL)
+			bodies := 0
+			err := st.Bodies(t.Context(), "", 0, func(b patra.KeptBody, _ patra.Instant) error {
+				body, err := kept.Body(t.Context(), b)
+				places["the answer "+b.Body] = string(body)
+				bodies++
+				return err
+			})
+			if err != nil || bodies < 5 || !strings.Contains(fmt.Sprint(places), "REDACTED") {
+				t.Errorf("%d answers are kept, %v", bodies, err)
+			}
 			places["the log and the events"] = log.b.String()
 			for _, file := range []string{"patra.db", "patra.db-wal"} {
 				if b, err := os.ReadFile(filepath.Join(dir, file)); err == nil {

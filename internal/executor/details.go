@@ -201,7 +201,7 @@ func (d *details) believe(res patra.PageResult) error {
 	} else {
 		lost += missing
 	}
-	if poisoned(lost, lost+done) {
+	if patra.Poisoned(lost, lost+done) {
 		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeSchema, Path: "detail", Text: fmt.Sprintf("the records behind %d of %d ids cannot be had; is the detail endpoint right?", lost, lost+done)}
 	}
 	d.done, d.lost = done, lost

@@ -3,6 +3,8 @@ package executor
 import (
 	"encoding/json"
 	"slices"
+
+	"patra"
 )
 
 // Bounds of what is kept of the headers of an answer: a provider that sends more has something else in mind.
@@ -21,7 +23,7 @@ func (a answer) digest() json.RawMessage {
 		if slices.Contains(forgotten, name) || len(values) == 0 || len(headers) == maxHeaderNames {
 			continue
 		}
-		v := a.who.hide(values[0]) // before it is cut
+		v := patra.Mask(a.who.hide(values[0])) // before it is cut
 		headers[name] = v[:min(len(v), maxHeaderValue)]
 	}
 	b, err := json.Marshal(map[string]any{"status": a.status, "headers": headers})

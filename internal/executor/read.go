@@ -44,18 +44,9 @@ func (r *run) repeats(res patra.PageResult, position string) error {
 	return nil
 }
 
-// Some bad items are put aside; when it is a good part of a page, it is not the items that are wrong but what we believe
-// about them, and a person must look before a whole source goes into quarantine.
-const (
-	poisonShare = 5 // a fifth
-	poisonFloor = 5 // a few are never a pattern
-)
-
-func poisoned(bad, all int) bool { return bad > poisonFloor && bad*poisonShare > all }
-
 func tooMuchPoison(res patra.PageResult) error {
 	bad, all := len(res.Quarantined), len(res.Quarantined)+len(res.Records)
-	if !poisoned(bad, all) {
+	if !patra.Poisoned(bad, all) {
 		return nil
 	}
 	first := res.Quarantined[0]

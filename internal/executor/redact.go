@@ -96,8 +96,8 @@ func (r redactor) body(b []byte) []byte {
 // like letters. Messages are often JSON inside of JSON, so each of them may be escaped once more.
 func spellings(secret string) []string {
 	query, path := url.QueryEscape(secret), url.PathEscape(secret)
-	forms := []string{secret, query, path, lowerEscapes(query), lowerEscapes(path), html.EscapeString(secret), hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret)))}
-	forms = append(forms, inJSON(secret)...)
+	forms := []string{secret, query, path, lowerEscapes(query), lowerEscapes(path), hex.EncodeToString([]byte(secret)), strings.ToUpper(hex.EncodeToString([]byte(secret)))}
+	forms = append(append(forms, inXML(secret)...), inJSON(secret)...)
 	for _, form := range slices.Clone(forms) {
 		forms = append(forms, inJSON(form)...)
 	}
@@ -115,7 +115,16 @@ func inJSON(text string) []string {
 	}
 	escaped := string(quoted[1 : len(quoted)-1])
 	plain := strings.NewReplacer(`\u003c`, "<", `\u003e`, ">", `\u0026`, "&").Replace(escaped)
-	return []string{escaped, plain, strings.ReplaceAll(plain, "/", `\/`)}
+	return []string{escaped, plain, strings.ReplaceAll(plain, "/", `\/`), strings.ReplaceAll(escaped, "/", `\/`)}
+}
+
+// inXML is a text inside of XML: what must be escaped between two tags is less than what must be inside of one, and there
+// are two ways to write a quotation mark.
+func inXML(text string) []string {
+	between := strings.NewReplacer("&", "&amp;", "<", "&lt;").Replace(text)
+	both := strings.ReplaceAll(between, ">", "&gt;")
+	named := strings.NewReplacer(`"`, "&quot;", "'", "&apos;").Replace(both)
+	return []string{between, both, strings.ReplaceAll(both, `"`, "&quot;"), strings.ReplaceAll(both, `"`, "&#34;"), strings.ReplaceAll(between, `"`, "&quot;"), named, html.EscapeString(text)}
 }
 
 // inBase64 is what a secret looks like inside of a longer text that was encoded as a whole. Three bytes become four

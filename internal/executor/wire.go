@@ -223,6 +223,9 @@ func (w wire) rest(ctx context.Context, spec *source.Spec, failed *failedPage, n
 // this is where it loses what nobody may see.
 func (a *answer) failed(f *patra.Fault) error {
 	told := a.who.judge(*f, a.status)
+	if masked := patra.Mask(told.Text); masked != told.Text { // a provider's words may name people
+		told.Text, told.Err = masked, nil
+	}
 	if told.Code == patra.CodeAuth && a.who == nil && a.auth.Optional {
 		told.Text = a.auth.NotSent()
 	}

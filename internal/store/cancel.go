@@ -51,7 +51,7 @@ func (s *Store) Cancel(ctx context.Context, target patra.Target, reason, actor s
 				steered.Ended++
 			}
 		}
-		return nil
+		return t.acted(patra.AuditCancel, actor, target.String(), reason, map[string]any{"ended": steered.Ended, "running": steered.Running})
 	})
 	return steered, err
 }

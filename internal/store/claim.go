@@ -219,7 +219,7 @@ func (s *Store) take(ctx context.Context, req patra.ClaimRequest, of candidate) 
 		if err != nil || n == 0 {
 			return err
 		}
-		c, err := t.claimByToken(token)
+		c, err := t.claimBy(selectClaim, token)
 		if err != nil {
 			return err
 		}
@@ -238,12 +238,12 @@ func (s *Store) take(ctx context.Context, req patra.ClaimRequest, of candidate) 
 	return claim, err
 }
 
-func (t *tx) claimByToken(token string) (*patra.Claim, error) {
+func (t *tx) claimBy(st stmt, key any) (*patra.Claim, error) {
 	c := &patra.Claim{}
 	var spec json.RawMessage
 	var expected *int64
 	var grounds string
-	ok, err := t.one(selectClaim, []any{token}, &c.TaskID, &c.Fence, &c.Task.PlanID, &c.Task.SliceID, &c.Task.CursorID, &c.Task.Source, &c.Task.Endpoint, &c.Task.Operation,
+	ok, err := t.one(st, []any{key}, &c.TaskID, &c.Fence, &c.Task.PlanID, &c.Task.SliceID, &c.Task.CursorID, &c.Task.Source, &c.Task.Endpoint, &c.Task.Operation,
 		&c.Task.Attempts, &c.Task.MaxAttempts, &c.Task.ScanNo, &c.Task.NextOrdinal, &c.Task.NextDetail, &c.Spec,
 		&c.Slice.Purpose, &c.Slice.PartNo, &c.Slice.PartCount, jsonInto{&spec}, jsonInto{&c.Slice.Expr}, &c.Slice.ExprHash, &c.Slice.Window.From, &c.Slice.Window.To, &c.Slice.Fetch.From, &c.Slice.Fetch.To,
 		&expected, textInto{&grounds}, &c.PlanKey, textInto{&c.BaseURL}, jsonInto{&c.Query})

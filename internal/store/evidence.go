@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"slices"
 
 	"patra"
 )
@@ -12,8 +13,16 @@ var (
 		expires_at = CASE WHEN expires_at IS NULL OR ? IS NULL THEN NULL WHEN expires_at > ? THEN expires_at ELSE ? END WHERE body_sha256 = ?`}
 	insertBody = stmt{"insert_body", `INSERT INTO ing_evidence
 		(body_sha256, stored_sha256, size, stored_size, codec_code, location, redacted, last_ref_at, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`}
-	selectBody = stmt{"select_body", `SELECT body_sha256, stored_sha256, size, stored_size, codec_code, location, redacted FROM ing_evidence WHERE body_sha256 = ?`}
+	selectBody = stmt{"select_body", `SELECT ` + bodyColumns + ` FROM ing_evidence WHERE body_sha256 = ?`}
+	allBodies  = stmt{"all_bodies", `SELECT ` + bodyColumns + `, COALESCE(expires_at, 0) FROM ing_evidence e WHERE body_sha256 > ? AND {where} ORDER BY body_sha256 LIMIT 500`}
+	bodyPages  = stmt{"body_pages", `SELECT b.id, b.run_id, b.task_id, b.batch_no, b.provenance_code, b.phase_code, b.ordinal, b.status_code FROM ing_task_run_batch b WHERE b.body_sha256 = ? ORDER BY b.id LIMIT 3`}
+	firstBody  = stmt{"first_body", `SELECT COALESCE(MIN(created_at), 0) FROM ing_evidence`}
+	unkept     = stmt{"unkept_pages", `SELECT b.id, b.run_id, b.task_id, b.batch_no, b.provenance_code, b.phase_code, b.ordinal, b.status_code, b.body_sha256, b.committed_at FROM ing_task_run_batch b
+		WHERE b.id > ? AND b.status_code = 'SUCCEEDED' AND b.body_sha256 IS NOT NULL AND (? = '' OR b.provenance_code = ?) AND b.committed_at >= ?
+		AND NOT EXISTS (SELECT 1 FROM ing_evidence e WHERE e.body_sha256 = b.body_sha256) ORDER BY b.id LIMIT 500`}
 )
+
+const bodyColumns = `body_sha256, stored_sha256, size, stored_size, codec_code, location, redacted`
 
 // refer writes down that a body is kept and that somebody refers to it now. It is kept for as long as the one who wants it
 // longest says.
@@ -45,36 +54,89 @@ func (s *Store) Body(ctx context.Context, hash string) (b patra.KeptBody, err er
 	return b, err
 }
 
-var (
-	selectExpired = stmt{"select_expired", `SELECT body_sha256, location FROM ing_evidence WHERE expires_at < ? ORDER BY expires_at LIMIT 500`}
-	deleteExpired = stmt{"delete_expired", `DELETE FROM ing_evidence WHERE body_sha256 = ? AND expires_at < ?`}
-)
-
-// ExpireBodies forgets bodies that nobody has referred to for as long as they are kept, some at a time, and gives the names
-// under which they are kept.
-func (s *Store) ExpireBodies(ctx context.Context, now patra.Instant) (names []string, err error) {
-	var hashes, places []string
-	err = s.read(ctx).rows(selectExpired, func(r *sql.Rows) error {
-		var hash, place string
-		err := r.Scan(&hash, textInto{&place})
-		hashes, places = append(hashes, hash), append(places, place)
-		return err
-	}, now)
-	if err != nil {
-		return nil, err
+// Bodies hands every kept body to use, with the time at which it need not be there any more (0 is never). With a source or
+// a time only those that pages of it, or since then, refer to.
+func (s *Store) Bodies(ctx context.Context, source string, since patra.Instant, use func(b patra.KeptBody, expires patra.Instant) error) error {
+	where, args := "1 = 1", []any{}
+	if source != "" || since != 0 {
+		where = `EXISTS (SELECT 1 FROM ing_task_run_batch b WHERE b.body_sha256 = e.body_sha256 AND (? = '' OR b.provenance_code = ?) AND b.committed_at >= ?)`
+		args = []any{source, source, since}
 	}
-	err = s.write(ctx, "expire bodies", func(t *tx) error {
-		names = names[:0]
-		for i, hash := range hashes {
-			n, err := t.exec(deleteExpired, hash, now)
+	type row struct {
+		patra.KeptBody
+		expires patra.Instant
+	}
+	for last := ""; ; {
+		var part []row
+		err := s.read(ctx).rows(allBodies.with(where), func(r *sql.Rows) error {
+			var b row
+			err := r.Scan(&b.Body, &b.Stored, &b.Size, &b.StoredSize, &b.Codec, textInto{&b.Location}, &b.Redacted, &b.expires)
+			part = append(part, b)
+			return err
+		}, slices.Concat([]any{last}, args)...)
+		if err != nil || len(part) == 0 {
+			return err
+		}
+		for _, b := range part {
+			if err := use(b.KeptBody, b.expires); err != nil {
+				return err
+			}
+			last = b.Body
+		}
+	}
+}
+
+// CountBodies tells how many bodies are kept, of all sources and times.
+func (s *Store) CountBodies(ctx context.Context) (n int64, err error) {
+	_, err = s.read(ctx).one(stmt{"count_bodies", `SELECT COUNT(*) FROM ing_evidence`}, nil, &n)
+	return n, err
+}
+
+// FirstBody is when the first of the bodies that are kept came; 0 if there is none.
+func (s *Store) FirstBody(ctx context.Context) (at patra.Instant, err error) {
+	_, err = s.read(ctx).one(firstBody, nil, &at)
+	return at, err
+}
+
+func scanPlace(r *sql.Rows, more ...any) (b patra.Batch, err error) {
+	err = r.Scan(append([]any{&b.ID, &b.RunID, &b.TaskID, &b.BatchNo, &b.Source, &b.Phase, &b.Ordinal, &b.Status}, more...)...)
+	return b, err
+}
+
+// PagesWith are some of the pages that a body belongs to.
+func (s *Store) PagesWith(ctx context.Context, body string) (pages []patra.Batch, err error) {
+	err = s.read(ctx).rows(bodyPages, func(r *sql.Rows) error {
+		b, err := scanPlace(r)
+		b.BodySHA256 = body
+		pages = append(pages, b)
+		return err
+	}, body)
+	return pages, err
+}
+
+// Unkept hands every page to use that was read and whose body has no row any more, or never had one.
+func (s *Store) Unkept(ctx context.Context, source string, since patra.Instant, use func(patra.Batch) error) error {
+	for last := int64(0); ; {
+		var part []patra.Batch
+		err := s.read(ctx).rows(unkept, func(r *sql.Rows) error {
+			var hash string
+			var at *patra.Instant
+			b, err := scanPlace(r, &hash, &at)
 			if err != nil {
 				return err
 			}
-			if n == 1 { // nobody referred to it meanwhile
-				names = append(names, places[i])
-			}
+			b.BodySHA256, b.CommittedAt = hash, at
+			part = append(part, b)
+			return nil
+		}, last, source, source, since)
+		if err != nil || len(part) == 0 {
+			return err
 		}
-		return nil
-	})
-	return names, err
+		for _, b := range part {
+			if err := use(b); err != nil {
+				return err
+			}
+			last = b.ID
+		}
+	}
 }

@@ -111,7 +111,10 @@ func (s *Store) Pause(ctx context.Context, target patra.Target, reason, actor st
 				return err
 			}
 		}
-		return t.countTasks(&steered, where, args)
+		if err := t.countTasks(&steered, where, args); err != nil {
+			return err
+		}
+		return t.acted(patra.AuditPause, actor, target.String(), reason, map[string]any{"queued": steered.Queued, "running": steered.Running})
 	})
 	return steered, err
 }
@@ -149,7 +152,10 @@ func (s *Store) Resume(ctx context.Context, target patra.Target, reason, actor s
 		if err := t.parkAll(); err != nil { // what somebody else holds back stays where it is
 			return err
 		}
-		return t.countTasks(&steered, where, args)
+		if err := t.countTasks(&steered, where, args); err != nil {
+			return err
+		}
+		return t.acted(patra.AuditResume, actor, target.String(), reason, map[string]any{"ended": len(steered.Changed)})
 	})
 	for _, h := range halted {
 		if err == nil {

@@ -40,8 +40,14 @@ func (s *Store) Settle(ctx context.Context, cursorID int64, answers []int64, why
 		if err != nil {
 			return err
 		}
-		_, err = t.exec(sealCursor, patra.Paint(spoken)[patra.StateSealed].Frontier(from), why.At, c.ID)
-		return err
+		if _, err = t.exec(sealCursor, patra.Paint(spoken)[patra.StateSealed].Frontier(from), why.At, c.ID); err != nil {
+			return err
+		}
+		action := patra.AuditAccept
+		if why.To != patra.StateSealed {
+			action = patra.AuditDispute
+		}
+		return t.acted(action, why.By, patra.WorkTarget(patra.ScopeCursor, c.ID).String(), why.Reason, map[string]any{"answers": answers})
 	})
 }
 

@@ -29,7 +29,10 @@ func (s *Store) Waive(ctx context.Context, now patra.Instant, w patra.Waiver) (c
 		if _, err := t.insert(insertWaiver, c.ID, w.Window.From, w.Window.To, w.Reason, w.By, now); err != nil {
 			return err
 		}
-		return t.moveByHand(now, &c, c.Value, patra.CauseAdvance, w)
+		if err := t.moveByHand(now, &c, c.Value, patra.CauseAdvance, w); err != nil {
+			return err
+		}
+		return t.signed(patra.AuditWaive, c, w)
 	})
 	return c, err
 }
@@ -47,9 +50,17 @@ func (s *Store) Revoke(ctx context.Context, now patra.Instant, w patra.Waiver) (
 		if n, err = t.exec(revokeWaiver, now, asJSON(map[string]any{"revoked_by": w.By, "reason": w.Reason}), c.ID, w.Window.From, w.Window.To); err != nil || n == 0 {
 			return err
 		}
-		return t.moveByHand(now, &c, c.Origin, patra.CauseRewind, w)
+		if err := t.moveByHand(now, &c, c.Origin, patra.CauseRewind, w); err != nil {
+			return err
+		}
+		return t.signed(patra.AuditRevoke, c, w)
 	})
 	return c, n, err
+}
+
+// signed writes down who said what about a stretch, and where the watermark stands since.
+func (t *tx) signed(action patra.AuditAction, c patra.Cursor, w patra.Waiver) error {
+	return t.acted(action, w.By, patra.WorkTarget(patra.ScopeCursor, c.ID).String(), w.Reason, map[string]any{"window": w.Window.String(), "watermark": c.Value.String()})
 }
 
 // stirred locks a cursor whose need is about to change: planners must read it again.

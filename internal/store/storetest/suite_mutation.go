@@ -62,6 +62,7 @@ var spoil = map[string]string{
 	"a control is in one of the states of its machine":                                               `UPDATE ing_control SET state_code = 'HALTED'`,
 	"no quota is used beyond its limit":                                                              `UPDATE ing_quota SET used_n = limit_n + 1`,
 	"a window of a quota begins before it ends":                                                      `UPDATE ing_quota SET window_end = window_start`,
+	"every entry of the audit log follows the one before it, and the last one is its end":            `UPDATE ing_audit SET prev_hash = hash`,
 	"what is open in quarantine is there once, and only that is known by its key":                    `UPDATE ing_quarantine SET status_code = 'DISCARDED'`,
 	"an open signal has its key, and a closed one none":                                              `UPDATE ing_signal SET open_key = NULL`,
 	"a record has one event for each of its versions":                                                `DELETE FROM ing_outbox`,
@@ -130,6 +131,9 @@ func eventful(t *testing.T, e Engine) *World {
 	w, parent := partial(t, e)
 	_, err := w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", []string{"1"}, patra.SignalManual, "")
 	w.must(err)
+	for range 2 {
+		w.must(second(w.Audit(t.Context(), patra.AuditEntry{Actor: "ada", Action: patra.AuditExport, Target: "run:1"})))
+	}
 	rest := Stretch(patra.Window{From: Day(4).From, To: parent.Window.To})
 	w.must(w.SplitInto(parent, append(Parts(Day(2), space.Cut(2)...), Stretch(Day(3)), rest)...))
 	for range 3 { // the last child stays

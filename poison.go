@@ -1,0 +1,11 @@
+package patra
+
+// Some bad items are put aside; when it is a good part of a page, it is not the items that are wrong but what we believe
+// about them, and a person must look before a whole source goes into quarantine.
+const (
+	poisonShare = 5 // a fifth
+	poisonFloor = 5 // a few are never a pattern
+)
+
+// Poisoned reports whether so many items are bad that none of them should be believed to be the exception.
+func Poisoned(bad, all int) bool { return bad > poisonFloor && bad*poisonShare > all }
