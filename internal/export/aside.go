@@ -19,6 +19,9 @@ import (
 // partial ends the names of files that are not whole.
 const partial = ".partial"
 
+// durable waits until the disk has a file. Tests of what is written in which order need not wait.
+var durable = (*os.File).Sync
+
 // aside is a file that is being written beside its final name.
 type aside struct {
 	root    *os.Root
@@ -85,7 +88,7 @@ func (a *aside) sync() error {
 	if err := a.buf.Flush(); err != nil {
 		return err
 	}
-	return a.file.Sync()
+	return durable(a.file)
 }
 
 // seal ends the file. It is durable then, and has no name yet.
@@ -96,7 +99,7 @@ func (a *aside) seal() (Part, error) {
 	if err := a.buf.Flush(); err != nil {
 		return Part{}, err
 	}
-	if err := errors.Join(a.file.Sync(), a.file.Close()); err != nil {
+	if err := errors.Join(durable(a.file), a.file.Close()); err != nil {
 		return Part{}, err
 	}
 	return Part{Name: a.name, Records: a.records, Bytes: a.bytes, SHA256: hex.EncodeToString(a.sum.Sum(nil))}, nil
@@ -122,7 +125,7 @@ func syncFolder(root *os.Root, name string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(dir.Sync(), dir.Close())
+	return errors.Join(durable(dir), dir.Close())
 }
 
 // writeJSON replaces a small file in one step.
@@ -144,7 +147,7 @@ func sealJSON(root *os.Root, name string, v any) error {
 		return err
 	}
 	_, err = f.Write(append(data, '\n'))
-	return errors.Join(err, f.Sync(), f.Close())
+	return errors.Join(err, durable(f), f.Close())
 }
 
 // readJournal is what a journal says; nil if there is none.
