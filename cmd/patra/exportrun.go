@@ -245,7 +245,7 @@ func (e *exporting) stopped(err error) error {
 	case errors.Is(err, syscall.EPIPE):
 		return incomplete("whoever read from %s has stopped reading", e.flags.out)
 	case errors.As(err, &place):
-		return environment(fmt.Errorf("%s cannot be written: %w; then %s", e.flags.out, err, next))
+		return environment(fmt.Errorf("%s cannot be written: %w. Mend that; then %s", e.flags.out, err, next))
 	case errors.Is(err, context.Canceled):
 		if pauseErr != nil {
 			return environment(pauseErr)

@@ -178,7 +178,9 @@ func (f *Folder) part(place string) (*aside, error) {
 		}
 	}
 	form := f.manifest.Job.Form
-	if f.manifest.Job.Layout == Hive { // the name of the folder says it
+	if f.manifest.Job.Layout == Hive {
+		form.small = true
+		// The name of the folder says it, and a reader that finds it twice is at a loss.
 		form.Columns = slices.DeleteFunc(slices.Clone(form.Columns), func(c Column) bool { return c.Field == "" && c.Name == "source" })
 	}
 	a, err := newAside(f.root, path.Join(place, fmt.Sprintf("part-%05d.%s", f.round, form.Format)), form, 0)

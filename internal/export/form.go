@@ -25,12 +25,14 @@ type Form struct {
 	Raw       bool     `json:"raw"`
 	RawCells  bool     `json:"raw_cells,omitempty"` // cells that a spreadsheet would take for a formula stay as they are
 	Separator string   `json:"separator,omitempty"` // between the members of a list in a cell
+
+	small bool // many files are open at once, so each keeps little in memory
 }
 
 // whole reports whether a file of this form is of no use before its end is written.
 func (f Form) whole() bool { return f.Format == Parquet }
 
-// encoder writes records to a writer. bytes is what has gone to it, pending what is still held in memory.
+// encoder writes records to a writer. What is pending is still held in memory.
 type encoder interface {
 	write(r patra.Record) error
 	pending() int64

@@ -34,7 +34,11 @@ func newParquet(w io.Writer, f Form) (*columnar, error) {
 			c.known[i], _ = fixedColumn(col.Name)
 		}
 	}
-	options := []parquet.WriterOption{schemaOf(f.Columns), parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.CreatedBy("patra", "", ""), parquet.PageBufferSize(64 << 10)}
+	page := 256 << 10 // what is kept about each page until the end of the file is little, but pages are many
+	if f.small {
+		page = 32 << 10
+	}
+	options := []parquet.WriterOption{schemaOf(f.Columns), parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.CreatedBy("patra", "", ""), parquet.PageBufferSize(page)}
 	for _, long := range []string{"fields", "raw"} { // the smallest and largest of these say nothing, and are long
 		options = append(options, parquet.SkipPageBounds(long))
 	}
