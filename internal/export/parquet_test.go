@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,6 +60,11 @@ var mapped = map[string]bool{"title": false, "tags": true, "n": false}
 
 func parquetForm() Form { return Form{Format: Parquet, Columns: Columns(mapped, true), Raw: true} }
 
+type typedRow struct {
+	Title *string  `parquet:"title,optional"`
+	Tags  []string `parquet:"tags,optional,list"`
+}
+
 // What is read back with the library is, row by row, what the JSON lines say.
 func TestParquetSaysWhatTheLinesSay(t *testing.T) {
 	records := corpus(500)
@@ -82,8 +88,12 @@ func TestParquetSaysWhatTheLinesSay(t *testing.T) {
 	if f.NumRows() != int64(len(records)) {
 		t.Fatalf("%d rows", f.NumRows())
 	}
+	typed := make([]typedRow, len(records))
+	if n, err := parquet.NewGenericReader[typedRow](f).Read(typed); n != len(records) || err != nil && !errors.Is(err, io.EOF) {
+		t.Fatalf("%d typed rows, %v", n, err)
+	}
 	rows := parquet.NewReader(f)
-	for _, r := range records {
+	for i, r := range records {
 		got := map[string]any{}
 		if err := rows.Read(&got); err != nil {
 			t.Fatal(err)
@@ -91,6 +101,12 @@ func TestParquetSaysWhatTheLinesSay(t *testing.T) {
 		fields, err := unpack(r)
 		if err != nil {
 			t.Fatal(err)
+		}
+		if title, list, ok := field(fields["title"]); (typed[i].Title != nil) != (ok && !list) || typed[i].Title != nil && *typed[i].Title != title[0] {
+			t.Fatalf("title of %s is %v, want %q", r.ProviderID, typed[i].Title, title)
+		}
+		if tags, _, ok := field(fields["tags"]); ok && !slices.Equal(typed[i].Tags, tags) || !ok && typed[i].Tags != nil {
+			t.Fatalf("tags of %s are %q, want %q", r.ProviderID, typed[i].Tags, tags)
 		}
 		raw, _ := rawText(r)
 		for name, want := range map[string]string{"id": r.ProviderID, "source": r.Source, "rev": fmt.Sprint(r.Rev), "deleted": fmt.Sprint(r.Deleted), "raw": raw, "n": string(fields["n"])} {
