@@ -182,12 +182,12 @@ func field(raw json.RawMessage) (texts []string, list, ok bool) {
 
 // scalar is a text, or a number, true or false as it is written.
 func scalar(raw json.RawMessage) (string, bool) {
-	switch c := raw[0]; {
-	case c == '"':
+	switch raw[0] {
+	case '"':
 		var text string
 		err := json.Unmarshal(raw, &text)
 		return text, err == nil
-	case c == '{' || c == '[' || c == 'n':
+	case '{', '[', 'n':
 		return "", false
 	}
 	return string(raw), true
