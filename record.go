@@ -83,6 +83,7 @@ type Record struct {
 	Rev             int64           `json:"rev"`
 	FirstSeen       Instant         `json:"first_seen"`
 	LastSeen        Instant         `json:"last_seen"`
+	ObservedAt      Instant         `json:"-"` // when the request was sent that brought this version
 	ChangedAt       Instant         `json:"-"`
 	Fields          json.RawMessage `json:"fields"`
 	Raw             json.RawMessage `json:"raw"`

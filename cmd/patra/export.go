@@ -1,61 +1,64 @@
 package main
 
 import (
-	"bufio"
-	"fmt"
-	"os"
-
 	"github.com/spf13/cobra"
 
-	"patra"
+	"patra/internal/export"
 )
 
+// exportFlags are what a person can say about taking records out.
+type exportFlags struct {
+	format, out, layout, partSize, separator string
+	sources, where, fields, columns          []string
+	recordType, deleted                      string
+	from, to, changedSince                   string
+	limit                                    int64
+	raw, rawCells, lineage                   bool
+	cursor                                   string
+	how                                      export.How
+
+	rawSaid, separatorSaid bool
+	print                  format
+}
+
 func (a *app) exportCmd() *cobra.Command {
-	var form, code, out string
-	var lineage bool
+	var f exportFlags
 	c := &cobra.Command{
-		Use: "export", Short: "Write every stored record, one JSON object a line", Args: noArgs,
-		Example: "  patra records export --format jsonl --source crossref > works.jsonl",
-		RunE: func(c *cobra.Command, _ []string) (err error) {
-			if form != "jsonl" {
-				return usage("--format %q is not known; write jsonl", form)
-			}
-			s, err := a.open(c.Context())
-			if err != nil {
-				return err
-			}
-			w := bufio.NewWriterSize(a.stdout, 1<<20)
-			if out != "" {
-				f, err := os.OpenFile(out, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
-				if err != nil {
-					return environment(err)
-				}
-				defer f.Close()
-				w = bufio.NewWriterSize(f, 1<<20)
-			}
-			n := int64(0)
-			err = s.Records(c.Context(), code, func(r patra.Record) error {
-				n++
-				if lineage {
-					if err := addLineage(c.Context(), s, &r); err != nil {
-						return err
-					}
-				}
-				return printJSON(w, r, "")
-			})
-			if err != nil {
-				return err
-			}
-			if err := w.Flush(); err != nil {
-				return environment(err)
-			}
-			fmt.Fprintf(a.stderr, "Exported %s.\n", plural(n, "record"))
-			return nil
+		Use: "export", Short: "Take records out: as JSON lines, CSV, TSV or Parquet", Args: noArgs,
+		Long: "Export writes stored records to standard output, a file, or a folder of parts. Nothing half written ever has its final\n" +
+			"name; what was cut off goes on with --resume. With --cursor NAME it takes only what changed since the last time.",
+		Example: `  patra records export --format jsonl --source crossref > works.jsonl
+  patra records export --out works.parquet --where 'title~heart'
+  patra records export --out works.csv --columns id,title,doi,authors
+  patra records export --format parquet --layout hive --out lake/
+  patra records export --cursor nightly --resume --out changes-$(date +%F).jsonl`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			f.rawSaid, f.separatorSaid = c.Flags().Changed("raw"), c.Flags().Changed("list-separator")
+			return a.export(c.Context(), f)
 		},
 	}
-	c.Flags().StringVar(&form, "format", "jsonl", "jsonl")
-	c.Flags().StringVar(&code, "source", "", "only this source")
-	c.Flags().StringVar(&out, "out", "", "file to write, in place of standard output")
-	c.Flags().BoolVar(&lineage, "lineage", false, "add the ids of the work that brought each record")
+	fl := c.Flags()
+	fl.StringVar(&f.format, "format", "", "jsonl, csv, tsv or parquet (default by the name of --out, else jsonl)")
+	fl.StringVar(&f.out, "out", "-", "file or folder to write; - is standard output")
+	fl.StringSliceVar(&f.sources, "source", nil, "only these sources")
+	fl.StringVar(&f.recordType, "type", "", "only this record type")
+	fl.StringArrayVar(&f.where, "where", nil, "condition on a field, as for records query; may be given several times")
+	fl.StringVar(&f.from, "from", "", "only what the provider changed from then on: 2026-01-31 or 2026-01-31T09:30:00Z")
+	fl.StringVar(&f.to, "to", "", "only what the provider changed before")
+	fl.StringVar(&f.changedSince, "changed-since", "", "only what changed here since")
+	fl.StringVar(&f.deleted, "deleted", "include", "what the provider deleted: include, exclude or only")
+	fl.StringSliceVar(&f.fields, "fields", nil, "only these mapped fields, such as title,doi")
+	fl.StringSliceVar(&f.columns, "columns", nil, "the columns of a table, such as id,title,doi")
+	fl.BoolVar(&f.raw, "raw", false, "with what the provider sent (JSON lines have it unless you say --raw=false)")
+	fl.BoolVar(&f.rawCells, "raw-cells", false, "CSV, TSV: leave cells as they are that a spreadsheet takes for formulas")
+	fl.StringVar(&f.separator, "list-separator", "; ", "CSV, TSV: what stands between the members of a list; json writes lists as JSON")
+	fl.Int64Var(&f.limit, "limit", 0, "at most this many, oldest first; 0 is all")
+	fl.BoolVar(&f.lineage, "lineage", false, "JSON lines: add the ids of the work that brought each record")
+	fl.StringVar(&f.layout, "layout", "", "hive: folders source=.../year=... (the year of the provider's change)")
+	fl.StringVar(&f.partSize, "part-size", "", "write a folder of parts of about this size: 500MB or 100000rows")
+	fl.StringVar(&f.cursor, "cursor", "", "take what changed since the last export of this name")
+	fl.BoolVar(&f.how.Resume, "resume", false, "go on with what was cut off, if there is something")
+	fl.BoolVar(&f.how.Force, "force", false, "write over what is there")
+	formatFlag(c, &f.print)
 	return c
 }

@@ -13,7 +13,6 @@ const recordColumns = `r.id, r.provenance_code, r.record_type, r.provider_id, r.
 	r.content_sha256, r.batch_id, r.expr_hash, r.spec_fingerprint, r.record_remarks`
 
 var (
-	exportRecords   = stmt{"export_records", `SELECT ` + recordColumns + ` FROM ing_record r WHERE r.id > ? AND (? = '' OR r.provenance_code = ?) ORDER BY r.id LIMIT 500`}
 	countRecords    = stmt{"count_records", `SELECT COUNT(*) FROM ing_record WHERE (? = '' OR provenance_code = ?)`}
 	selectRecord    = stmt{"select_record", `SELECT ` + recordColumns + ` FROM ing_record r WHERE r.provenance_code = ? AND r.record_type = ? AND r.provider_id = ?`}
 	batchLineage    = stmt{"batch_lineage", `SELECT t.schedule_instance_id, b.plan_id, b.slice_id, b.task_id, b.run_id, b.id FROM ing_task_run_batch b JOIN ing_task t ON t.id = b.task_id WHERE b.id = ?`}
@@ -21,45 +20,27 @@ var (
 	selectChanges   = stmt{"select_changes", `SELECT rev, change_code, content_sha256, provider_updated_at, observed_at, batch_id FROM ing_record_rev WHERE record_id = ? ORDER BY rev`}
 )
 
-// Records hands every stored record of a source (all sources if empty) to use, in the order of their arrival. It
-// reads in short pages, so memory stays flat and a long export never pins the log of the database.
+// Records hands every stored record of a source (all sources if empty) to use, in the order of their arrival.
 func (s *Store) Records(ctx context.Context, source string, use func(patra.Record) error) error {
-	for last := int64(0); ; {
-		n := 0
-		var page []patra.Record
-		err := s.read(ctx).rows(exportRecords, func(r *sql.Rows) error {
-			rec, err := scanRecord(r)
-			page = append(page, rec)
-			return err
-		}, last, source, source)
-		if err != nil {
-			return err
-		}
-		for _, rec := range page {
-			if err := use(rec); err != nil {
-				return err
-			}
-			last, n = rec.ID, n+1
-		}
-		if n == 0 {
-			return nil
-		}
+	x := Extract{Raw: true}
+	if source != "" {
+		x.Sources = []string{source}
 	}
+	return s.Extract(ctx, x, use)
 }
 
 func scanRecord(r *sql.Rows) (rec patra.Record, err error) {
 	var raw []byte
 	var code string
 	var notes json.RawMessage
-	var observed patra.Instant
-	err = r.Scan(&rec.ID, &rec.Source, &rec.Type, &rec.ProviderID, &rec.UpdatedAt, &rec.Deleted, textInto{&rec.MergedInto}, &rec.Rev, &rec.FirstSeen, &rec.LastSeen, &observed, &rec.ChangedAt, jsonInto{&rec.Fields}, &raw, &code,
+	err = r.Scan(&rec.ID, &rec.Source, &rec.Type, &rec.ProviderID, &rec.UpdatedAt, &rec.Deleted, textInto{&rec.MergedInto}, &rec.Rev, &rec.FirstSeen, &rec.LastSeen, &rec.ObservedAt, &rec.ChangedAt, jsonInto{&rec.Fields}, &raw, &code,
 		&rec.ContentSHA256, &rec.BatchID, &rec.ExprHash, &rec.SpecFingerprint, jsonInto{&notes})
 	if err != nil {
 		return rec, err
 	}
 	said, err := readRemarks(notes)
 	if rec.Retracted, rec.MissingSince = said.Retracted, said.MissingSince; said.MissingSince != nil {
-		rec.LastSeen = observed // it was looked for since, and not seen
+		rec.LastSeen = rec.ObservedAt // it was looked for since, and not seen
 	}
 	if rec.Raw = raw; code != "JSON" && err == nil {
 		rec.Raw, err = textInJSON(string(raw)) // other formats are a text within the JSON

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"errors"
+	"time"
 
 	"patra"
 )
@@ -67,6 +69,8 @@ func (s *Store) CommitPage(ctx context.Context, c *patra.Claim, now patra.Instan
 	var opened *patra.OpenPage
 	err := s.write(ctx, "commit page", func(t *tx) (err error) {
 		opened = nil
+		began := time.Now()
+		defer func() { err = cmp.Or(err, inTime(time.Since(began))) }()
 		if err := t.guard(c.Lease, page.Phase, page.ScanNo, page.Ordinal+1); err != nil {
 			return err
 		}
@@ -90,6 +94,20 @@ func (s *Store) CommitPage(ctx context.Context, c *patra.Claim, now patra.Instan
 		return nil
 	}, s.landed(c, page, patra.Succeeded))
 	return counts, opened, err
+}
+
+// longest is how long a page may take from its first row to its commit: half of what exports wait for.
+const longest = time.Duration(patra.Settling/2) * time.Microsecond
+
+// errSlow rolls a transaction back that took so long that an export may have passed its rows by. It is tried again, and
+// its rows get the time that it is then.
+var errSlow = errors.New("the transaction took too long")
+
+func inTime(took time.Duration) error {
+	if took > longest {
+		return errSlow
+	}
+	return nil
 }
 
 // FailPage records a request that gave no page, and opens the next attempt if there is to be one.

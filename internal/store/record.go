@@ -14,12 +14,14 @@ import (
 // chunk is how many ids one look-up names.
 const chunk = 200
 
+// changed_at is what exports go by, so it is the clock of the database when the row is written, and not the caller's: that
+// one can be wrong, and a process can sleep between looking at it and writing.
 var (
 	insertRecord = stmt{"insert_record", `INSERT INTO ing_record
 		(provenance_code, record_type, provider_id, rev, provider_updated_at, content_sha256, deleted, merged_into, fields, raw, raw_code, first_seen_at, observed_at, changed_at, last_refreshed_at,
-		 batch_id, expr_hash, spec_fingerprint, record_remarks, created_at) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`}
+		 batch_id, expr_hash, spec_fingerprint, record_remarks, created_at) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, {now}, ?, ?, ?, ?, ?, ?)`}
 	replaceRecord = stmt{"replace_record", `UPDATE ing_record
-		SET rev = ?, provider_updated_at = ?, content_sha256 = ?, deleted = ?, merged_into = ?, fields = ?, raw = ?, raw_code = ?, observed_at = ?, changed_at = ?, last_refreshed_at = ?,
+		SET rev = ?, provider_updated_at = ?, content_sha256 = ?, deleted = ?, merged_into = ?, fields = ?, raw = ?, raw_code = ?, observed_at = ?, changed_at = {now}, last_refreshed_at = ?,
 		    batch_id = ?, expr_hash = ?, spec_fingerprint = ?, record_remarks = ?
 		WHERE id = ?`}
 	touchRecord  = stmt{"touch_record", `UPDATE ing_record SET provider_updated_at = ?, observed_at = ?, last_refreshed_at = ?, spec_fingerprint = ?, record_remarks = ? WHERE id = ?`}
@@ -165,7 +167,7 @@ func changeOf(o patra.Observation, have *known) patra.Decision {
 }
 
 func (in *intake) insert(o patra.Observation) error {
-	res, err := in.many(insertRecord, in.claim.Task.Source, in.recordType, o.ID, o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), o.Raw, o.RawCode, in.now, o.ObservedAt, in.now, in.now,
+	res, err := in.many(insertRecord, in.claim.Task.Source, in.recordType, o.ID, o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), o.Raw, o.RawCode, in.now, o.ObservedAt, in.now,
 		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, saidOf(o).column(), in.now)
 	if err != nil {
 		return err
@@ -187,7 +189,7 @@ func (in *intake) replace(o patra.Observation, have *known, as patra.Decision) (
 			return err
 		}
 	}
-	_, err = in.many(replaceRecord, have.rev+1, o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), o.Raw, o.RawCode, o.ObservedAt, in.now, in.now,
+	_, err = in.many(replaceRecord, have.rev+1, o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), o.Raw, o.RawCode, o.ObservedAt, in.now,
 		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, saidOf(o).column(), have.id)
 	if err != nil {
 		return err

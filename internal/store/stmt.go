@@ -43,7 +43,7 @@ func (s *Store) write(ctx context.Context, name string, do func(*tx) error, land
 				return nil
 			}
 		}
-		retry := s.dialect.retryable(err) || brokenConn(err)
+		retry := s.dialect.retryable(err) || brokenConn(err) || errors.Is(err, errSlow)
 		if !retry || try == maxTries || ctx.Err() != nil {
 			if Unavailable(err) {
 				err = unavailable{err}
