@@ -63,6 +63,8 @@ var spoil = map[string]string{
 	"what is open in quarantine is there once, and only that is known by its key":                    `UPDATE ing_quarantine SET status_code = 'DISCARDED'`,
 	"an open signal has its key, and a closed one none":                                              `UPDATE ing_signal SET open_key = NULL`,
 	"a record has one event for each of its versions":                                                `DELETE FROM ing_outbox`,
+	"the numbers of events have no holes":                                                            `INSERT INTO ing_outbox (event_type, rev, created_at, seq) VALUES ('x', 0, 0, 90000)`,
+	"no version has its number before an older one":                                                  `INSERT INTO ing_outbox (event_type, record_id, rev, created_at, seq) VALUES ('x', 90000, 1, 0, NULL), ('x', 90000, 2, 0, 90001)`,
 	"an event tells of a version that is stored":                                                     `UPDATE ing_outbox SET rev = rev + 7`,
 }
 
