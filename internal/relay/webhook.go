@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -58,7 +59,7 @@ func OpenWebhook(o WebhookOptions) (*Webhook, error) {
 // many: the halves are sent alone, until it is found.
 func (s *Webhook) Publish(ctx context.Context, events []patra.Event) []error {
 	err := s.post(ctx, events)
-	refused, is := err.(refusal)
+	refused, is := errors.AsType[refusal](err)
 	switch {
 	case !is:
 		return same(len(events), err)
