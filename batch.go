@@ -138,7 +138,8 @@ type OpenPage struct {
 type PageResult struct {
 	Exchange    Exchange
 	Records     []Observation
-	Merge       Merge // how they are brought together with what is stored
+	Merge       Merge       // how they are brought together with what is stored
+	Changes     ChangeRules // what is worth telling about new versions
 	Quarantined []Quarantined
 	IDs         []string            // of a search that gives only ids
 	Items       map[Status][]string // of a detail page: what became of the ids that were asked for

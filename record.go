@@ -15,6 +15,7 @@ type Observation struct {
 	Deleted    bool     // the provider says that the record is gone
 	MergedInto string   // and which record has taken its place
 	Retracted  bool     // the provider says that the work does not stand any more
+	Facts      *Facts   // what the rules about changes found
 	Signals    []Signal // other records that should be looked at again because of this one
 	Fields     json.RawMessage
 	Raw        []byte

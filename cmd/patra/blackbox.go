@@ -67,7 +67,7 @@ func (a *app) blackboxKeyCmd() *cobra.Command {
 	}
 }
 
-type exportFlags struct {
+type bundleFlags struct {
 	reason, by, out, expires string
 }
 
@@ -85,7 +85,7 @@ type exported struct {
 }
 
 func (a *app) blackboxExportCmd() *cobra.Command {
-	var f exportFlags
+	var f bundleFlags
 	var out format
 	c := &cobra.Command{
 		Use: "export RUN[/BATCH]", Short: "Write everything about a run, or one page of it, into a signed file", Args: exactly("RUN[/BATCH]"),
@@ -120,7 +120,7 @@ func (a *app) blackboxExportCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) exportBundle(ctx context.Context, ref runRef, f exportFlags) (*exported, error) {
+func (a *app) exportBundle(ctx context.Context, ref runRef, f bundleFlags) (*exported, error) {
 	if strings.TrimSpace(f.reason) == "" {
 		return nil, usage("say why with --reason: it stays with the bundle and in the audit log")
 	}

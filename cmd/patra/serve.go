@@ -22,6 +22,7 @@ import (
 const (
 	rolePlanner  = "planner"
 	roleExecutor = "executor"
+	roleRelay    = "relay"
 )
 
 func (a *app) serveCmd() *cobra.Command {
@@ -30,20 +31,21 @@ func (a *app) serveCmd() *cobra.Command {
 	var workers int
 	c := &cobra.Command{
 		Use: "serve", Short: "Run the schedules and everything that is in the queue, until it is told to stop", Args: noArgs,
-		Long: "Serve fires the schedules of patra.yaml, goes on with plans that did not fit into the queue, cuts again what turned out\nto be too large, and works through the queue. SIGTERM or Ctrl-C drains: pages in flight are kept and the rest is left for\nthe next call. Any number of processes may serve one store; with --role they share the work.",
+		Long: "Serve fires the schedules of patra.yaml, goes on with plans that did not fit into the queue, cuts again what turned out\nto be too large, works through the\nqueue, and sends events to the sinks of patra.yaml. SIGTERM or Ctrl-C drains: pages in flight are kept and the rest is left for\nthe next call. Any number of processes may serve one store; with --role they share the work.",
 		Example: `  patra serve
   patra serve --role planner            only schedules and plans
-  patra serve --role executor           only the queue`,
+  patra serve --role executor           only the queue
+  patra serve --role relay              only events, to the sinks of patra.yaml`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, r := range roles {
-				if r != rolePlanner && r != roleExecutor {
-					return usage("--role %q is not known; write %s, %s or both", r, rolePlanner, roleExecutor)
+				if r != rolePlanner && r != roleExecutor && r != roleRelay {
+					return usage("--role %q is not known; write %s, %s or %s, or several with commas", r, rolePlanner, roleExecutor, roleRelay)
 				}
 			}
 			return a.serve(c.Context(), roles, strings.TrimSuffix(baseURL, "/"), workers)
 		},
 	}
-	c.Flags().StringSliceVar(&roles, "role", []string{rolePlanner, roleExecutor}, "what this process does")
+	c.Flags().StringSliceVar(&roles, "role", []string{rolePlanner, roleExecutor, roleRelay}, "what this process does; events are sent only if there are sinks")
 	c.Flags().StringVar(&baseURL, "base-url", "", "mirror, proxy or simulator that schedules ask in place of a source's own address")
 	c.Flags().IntVar(&workers, "workers", 0, "pages read at the same time, in place of executor.workers")
 	c.Flags().StringVar(&a.contact, "contact", "", "address sent where a provider asks for one, in place of contact")
@@ -68,6 +70,12 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	if err != nil {
 		return err
 	}
+	if len(cfg.Sinks) == 0 {
+		if len(roles) == 1 && roles[0] == roleRelay {
+			return usage("there are no sinks to send events to; write some under sinks in patra.yaml")
+		}
+		roles = slices.DeleteFunc(slices.Clone(roles), func(r string) bool { return r == roleRelay })
+	}
 	log := a.logger(cfg)
 	metrics := observe.NewMetrics()
 	metrics.WatchKeys(s)
@@ -89,6 +97,14 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 		x.Observe = metrics.Event
 		x.Gate = metrics.Gate(x.Gate)
 		group.Go(func() error { return x.Run(ctx) })
+	}
+	if slices.Contains(roles, roleRelay) {
+		r, err := a.relay(cfg, s, nil)
+		if err != nil {
+			return err
+		}
+		r.Observe = metrics.Relayed
+		group.Go(func() error { return r.Run(ctx) })
 	}
 	fmt.Fprintf(a.stdout, "Serving %s as %s, %s. Ctrl-C drains and stops.\n", cfg.Redacted().Store.URL, strings.Join(roles, " and "), plural(int64(len(cfg.Schedules)), "schedule"))
 	err = group.Wait()

@@ -28,6 +28,7 @@ type Config struct {
 	Ops       Ops        `yaml:"ops" json:"ops"`
 	Log       Log        `yaml:"log" json:"log"`
 	Schedules []Schedule `yaml:"schedules" json:"schedules"` // from the file only
+	Sinks     []Sink     `yaml:"sinks" json:"sinks"`         // from the file only
 }
 
 // Store says where everything is kept.
@@ -120,7 +121,7 @@ type Log struct {
 	Format string `yaml:"format" json:"format"` // one of Formats
 }
 
-// Default is what holds when nothing is set. All defaults are here and, for a schedule, below; nowhere else.
+// Default is what holds when nothing is set. All defaults are here and, for schedules and sinks, with them; nowhere else.
 func Default() Config {
 	return Config{
 		Store:   Store{URL: "sqlite:patra.db"},
@@ -147,6 +148,7 @@ func Default() Config {
 		Archive:   Archive{After: Duration(90 * day)},
 		Log:       Log{Level: "warn", Format: "text"},
 		Schedules: []Schedule{}, // and not nil, which is printed as null
+		Sinks:     []Sink{},
 	}
 }
 

@@ -92,7 +92,7 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 		Evidence: config.Evidence{URL: "file:/srv/e", AccessKey: "a", SecretKey: "b", Keep: config.Duration(5 * 24 * time.Hour), KeepFor: map[string]config.Duration{}},
 		Archive:  config.Archive{URL: "file:/srv/a", AccessKey: "c", SecretKey: "d", After: config.Duration(30 * 24 * time.Hour)},
 		Blackbox: config.Blackbox{Key: "k.pem"},
-		Ops:      config.Ops{Listen: "127.0.0.1:9090"}, Log: config.Log{Level: "debug", Format: "json"}, Schedules: []config.Schedule{},
+		Ops:      config.Ops{Listen: "127.0.0.1:9090"}, Log: config.Log{Level: "debug", Format: "json"}, Schedules: []config.Schedule{}, Sinks: []config.Sink{},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -183,7 +183,7 @@ func TestProblems(t *testing.T) {
 			`patra.yaml:2:12: expected a whole number, found a value that is not shown (WRONG_TYPE at executor.workers)`,
 			`patra.yaml:3:10: "***" is not a length of time such as 90s, 10m, 12h or 90d (BAD_VALUE at executor.lease)`}},
 		{"keys are not expanded", "${env:K}: 1\n", []string{"K=contact"}, []string{
-			`patra.yaml:1:1: unknown key "${env:K}" (UNKNOWN_KEY at ${env:K}). The keys here are store, contact, sources, secrets, executor, gate, planner, evidence, archive, blackbox, ops, log, schedules`}},
+			`patra.yaml:1:1: unknown key "${env:K}" (UNKNOWN_KEY at ${env:K}). The keys here are store, contact, sources, secrets, executor, gate, planner, evidence, archive, blackbox, ops, log, schedules, sinks`}},
 		{"unknown variable", "", []string{"PATRA_EXECUTOR_WORKRES=3", "PATRA_ZZZ=1", "PATRA_CONFG=x"}, []string{
 			`environment: unknown variable "PATRA_CONFG" (UNKNOWN_ENV). Did you mean "PATRA_CONFIG"?`,
 			`environment: unknown variable "PATRA_EXECUTOR_WORKRES" (UNKNOWN_ENV). Did you mean "PATRA_EXECUTOR_WORKERS"?`,
@@ -359,7 +359,7 @@ func TestJSON(t *testing.T) {
 	want := `{"store":{"url":"sqlite:patra.db"},"contact":"","sources":{"dir":""},"secrets":{},` +
 		`"executor":{"workers":4,"perPartition":2,"lease":"1m","heartbeat":"20s","taskAttempts":5,"prefetch":false,"memory":"512MiB"},"gate":{"backend":"sql","redis":{"url":""}},` +
 		`"planner":{"inventory":2000,"safetyLag":"10m","minStep":"1m","targetRecords":10000,"maxPages":1000,"probes":200,` +
-		`"backfillShare":"50%"},"evidence":{"url":"","accessKey":"","secretKey":"","keep":"90d","keepFor":{}},"archive":{"url":"","accessKey":"","secretKey":"","after":"90d"},"blackbox":{"key":""},"ops":{"listen":""},"log":{"level":"warn","format":"text"},"schedules":[]}`
+		`"backfillShare":"50%"},"evidence":{"url":"","accessKey":"","secretKey":"","keep":"90d","keepFor":{}},"archive":{"url":"","accessKey":"","secretKey":"","after":"90d"},"blackbox":{"key":""},"ops":{"listen":""},"log":{"level":"warn","format":"text"},"schedules":[],"sinks":[]}`
 	if string(data) != want {
 		t.Errorf("got  %s\nwant %s", data, want)
 	}

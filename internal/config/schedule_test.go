@@ -104,17 +104,17 @@ func TestProblemsOfSchedules(t *testing.T) {
 	}
 }
 
-// The example in the template is one that works: without the marks in front of it, it is a list with one schedule.
+// The example in the template is one that works: without the marks in front of it, it is a list with one schedule, and one with a sink of each kind.
 func TestTheExampleOfTheTemplateLoads(t *testing.T) {
 	var example []string
 	for line := range strings.Lines(config.Template()) {
 		text, comment := strings.CutPrefix(line, "# ")
-		if comment && (text == "schedules:\n" || len(example) > 0 && strings.HasPrefix(text, "  ")) {
+		if comment && (text == "schedules:\n" || text == "sinks:\n" || len(example) > 0 && strings.HasPrefix(text, "  ")) {
 			example = append(example, text)
 		}
 	}
-	cfg, err := load(t, strings.Join(example, ""))
-	if err != nil || len(cfg.Schedules) != 1 {
+	cfg, err := load(t, "secrets: {nats: \"env:A\", hook: \"env:B\"}\n"+strings.Join(example, ""))
+	if err != nil || len(cfg.Schedules) != 1 || len(cfg.Sinks) != 4 {
 		t.Fatalf("got %+v, %v, from\n%s", cfg.Schedules, err, strings.Join(example, ""))
 	}
 	s := cfg.Schedules[0]

@@ -83,7 +83,8 @@ func (c Config) findings() []finding {
 		text: "ops.listen must be an address of this machine alone", hint: "write one such as 127.0.0.1:9090"}, c.Ops.Listen == "" || isLoopback(c.Ops.Listen))
 	all.add(oneOf("log.level", c.Log.Level, Levels[:]))
 	all.add(oneOf("log.format", c.Log.Format, Formats[:]))
-	return append(all, c.scheduleFindings()...)
+	all = append(all, c.scheduleFindings()...)
+	return append(all, c.sinkFindings()...)
 }
 
 func (e Executor) findings() []finding {

@@ -12,6 +12,7 @@ import (
 
 	"patra"
 	"patra/internal/executor"
+	"patra/internal/relay"
 )
 
 // Metrics are the counters of one process.
@@ -21,6 +22,8 @@ type Metrics struct {
 	batches, items, errors, throttled, retries, heals *prometheus.CounterVec
 	tasks                                             *prometheus.CounterVec
 	gates                                             *prometheus.CounterVec
+	published, unpublished, aside                     *prometheus.CounterVec
+	lag                                               *prometheus.GaugeVec
 }
 
 // where says what a number is about.
@@ -37,16 +40,27 @@ func NewMetrics() *Metrics {
 	gates := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patra_ingest_gate_changes_total",
 		Help: "Times that a key of the rate gate went from Redis to the store, or back."}, []string{"to"})
 	reg.MustRegister(gates)
+	ofSinks := func(name, help string) *prometheus.CounterVec {
+		c := prometheus.NewCounterVec(prometheus.CounterOpts{Name: "patra_relay_" + name, Help: help}, []string{"sink"})
+		reg.MustRegister(c)
+		return c
+	}
+	lag := prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "patra_relay_lag_events", Help: "Events that a sink has not got, as of the last attempt of this process."}, []string{"sink"})
+	reg.MustRegister(lag)
 	return &Metrics{
-		registry:  reg,
-		gates:     gates,
-		batches:   counter("batches_total", "Pages that were read and kept."),
-		items:     counter("items_total", "Records of these pages, by what became of them.", "action"),
-		errors:    counter("errors_total", "Requests that gave no page, and records that were put aside, by how grave it is.", "level"),
-		throttled: counter("429_total", "Times that a provider asked us to slow down."),
-		retries:   counter("retries_total", "Pages that were asked for again."),
-		heals:     counter("self_heal_events_total", "What was done so that work goes on although something went wrong.", "type"),
-		tasks:     counter("tasks_total", "Tasks that a run of this process ended, by how.", "end"),
+		registry:    reg,
+		gates:       gates,
+		published:   ofSinks("published_total", "Events that a sink acknowledged."),
+		unpublished: ofSinks("failed_total", "Attempts to send events that were not acknowledged."),
+		aside:       ofSinks("aside_total", "Events that were set aside because a sink would not take them."),
+		lag:         lag,
+		batches:     counter("batches_total", "Pages that were read and kept."),
+		items:       counter("items_total", "Records of these pages, by what became of them.", "action"),
+		errors:      counter("errors_total", "Requests that gave no page, and records that were put aside, by how grave it is.", "level"),
+		throttled:   counter("429_total", "Times that a provider asked us to slow down."),
+		retries:     counter("retries_total", "Pages that were asked for again."),
+		heals:       counter("self_heal_events_total", "What was done so that work goes on although something went wrong.", "type"),
+		tasks:       counter("tasks_total", "Tasks that a run of this process ended, by how.", "end"),
 	}
 }
 
@@ -82,6 +96,14 @@ func (m *Metrics) GateChange(lent bool) {
 		to = "redis"
 	}
 	m.gates.WithLabelValues(to).Inc()
+}
+
+// Relayed counts what became of events that were sent.
+func (m *Metrics) Relayed(p relay.Progress) {
+	m.published.WithLabelValues(p.Sink).Add(float64(p.Published))
+	m.unpublished.WithLabelValues(p.Sink).Add(float64(p.Failed))
+	m.aside.WithLabelValues(p.Sink).Add(float64(p.Aside))
+	m.lag.WithLabelValues(p.Sink).Set(float64(p.Lag))
 }
 
 func (m *Metrics) page(n patra.Counts, at func(...string) []string) {

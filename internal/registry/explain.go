@@ -157,6 +157,9 @@ func sourceWords(body tree) tree {
 		}
 	}
 	words["parameters"] = params
+	if changes, ok := body["changes"]; ok {
+		words["changes"] = changes
+	}
 	if defaults, ok := body["defaults"].(tree); ok { // those that have no dimension of their own
 		words = overlay(words, defaults)
 	}

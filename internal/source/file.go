@@ -22,6 +22,7 @@ type File struct {
 	Query      expr.Grammar         `yaml:"query" json:"query"`
 	Mapping    Mapping              `yaml:"mapping" json:"mapping,omitempty"`
 	Merge      Merge                `yaml:"merge" json:"merge,omitzero"`
+	Changes    Changes              `yaml:"changes" json:"changes,omitempty"`
 }
 
 // Parameter is something the user of a source sets, such as the set of a repository.

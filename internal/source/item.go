@@ -29,6 +29,7 @@ func (p *Program) Item(raw []byte, observedAt patra.Instant) (patra.Observation,
 		return o, err
 	}
 	p.readStanding(doc, &o)
+	o.Facts = p.facts(doc)
 	if o.Fields, err = p.readFields(doc); err != nil {
 		return o, err
 	}

@@ -169,6 +169,7 @@ func validate(doc *strictyaml.Document, f *File) patra.Problems {
 	}
 	c.mapping("mapping", format, f.Mapping)
 	c.merge(f)
+	c.changes(f)
 	slices.SortStableFunc(c.found, func(a, b patra.Problem) int { return a.Line - b.Line })
 	return c.found
 }

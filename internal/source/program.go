@@ -26,6 +26,8 @@ type Program struct {
 	notices   []notice
 	failures  []failure
 	fields    map[string]*mapping
+	watches   []watch
+	rules     string // the key of what is watched
 }
 
 // failure is a compiled rule for answers that mean something else than their status says.
@@ -65,6 +67,9 @@ func (s *Spec) Compile() (*Program, error) {
 		p.mark = c.optional(s.Merge.by())
 		for name, text := range s.Mapping {
 			p.fields[name] = c.mapping(text)
+		}
+		if len(s.Changes) > 0 {
+			p.watches, p.rules = c.watches(s.Changes, s.Mapping), patra.Hash(s.Changes)[:shortHash]
 		}
 	}
 	if c.err != nil {

@@ -42,6 +42,7 @@ type Spec struct {
 	Query      expr.Grammar `json:"query"`
 	Mapping    Mapping      `json:"mapping,omitempty"`
 	Merge      Merge        `json:"merge,omitzero"`
+	Changes    Changes      `json:"changes,omitempty"`
 }
 
 // Options are what the user of a source says about it.
@@ -64,7 +65,7 @@ func Compile(f *File, o Options) (*Spec, error) {
 	}
 	s := &Spec{
 		V: specVersion, Source: f.Code, RecordType: f.RecordType, Endpoint: name, Operation: o.Operation, Parameters: params,
-		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Response: e.Response, Window: e.Window, Query: f.grammar(e.Window), Mapping: f.Mapping, Merge: f.Merge,
+		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Response: e.Response, Window: e.Window, Query: f.grammar(e.Window), Mapping: f.Mapping, Merge: f.Merge, Changes: f.Changes,
 	}
 	if len(e.Mapping) > 0 {
 		s.Mapping = e.Mapping

@@ -4,12 +4,14 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"maps"
+	"slices"
 
 	"patra"
 )
 
 var (
-	cancellable = stmt{"cancellable", `SELECT t.id, t.slice_id, t.status_code, s.status_code FROM ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id
+	cancellable = stmt{"cancellable", `SELECT t.id, t.slice_id, t.plan_id, t.status_code, s.status_code FROM ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id
 		WHERE t.status_code IN ('QUEUED', 'RUNNING', 'PARTIAL') AND s.status_code IN ('READY', 'PARTIAL') AND t.{where} ORDER BY t.id {lock}`}
 	cancelTask = stmt{"cancel_task", `UPDATE ing_task SET status_code = 'CANCELLED', wait_code = NULL, last_error = ?, finished_at = {now}, cancel_requested = 0
 		WHERE id = ? AND status_code = ?`}
@@ -40,6 +42,7 @@ func (s *Store) Cancel(ctx context.Context, target patra.Target, reason, actor s
 		if err != nil {
 			return err
 		}
+		plans := map[int64]bool{}
 		fault := asJSON(patra.Fault{Level: patra.LevelRequest, Code: patra.HoldCancelled, Text: calledOff(reason, actor)})
 		for _, r := range rows {
 			if err := t.cancel(r, fault); err != nil {
@@ -47,8 +50,20 @@ func (s *Store) Cancel(ctx context.Context, target patra.Target, reason, actor s
 			}
 			if r.task == patra.Running {
 				steered.Running++
-			} else {
-				steered.Ended++
+				continue
+			}
+			steered.Ended++
+			plans[r.planID] = true
+			if err := t.tellTask(r.taskID); err != nil {
+				return err
+			}
+		}
+		for _, plan := range slices.Sorted(maps.Keys(plans)) {
+			if err := t.holdPlan(plan); err != nil {
+				return err
+			}
+			if err := t.tellFinished(plan); err != nil {
+				return err
 			}
 		}
 		return t.acted(patra.AuditCancel, actor, target.String(), reason, map[string]any{"ended": steered.Ended, "running": steered.Running})
@@ -66,14 +81,14 @@ func calledOff(reason, actor string) string {
 
 // stoppable is a task that can be called off.
 type stoppable struct {
-	taskID, sliceID int64
-	task, slice     patra.Status
+	taskID, sliceID, planID int64
+	task, slice             patra.Status
 }
 
 func (t *tx) cancellable(where string, args []any) (all []stoppable, err error) {
 	err = t.rows(cancellable.with(where), func(r *sql.Rows) error {
 		var s stoppable
-		err := r.Scan(&s.taskID, &s.sliceID, &s.task, &s.slice)
+		err := r.Scan(&s.taskID, &s.sliceID, &s.planID, &s.task, &s.slice)
 		all = append(all, s)
 		return err
 	}, args...)

@@ -28,6 +28,9 @@ func (s *Store) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, e
 	asked := end
 	var runStatus patra.Status
 	return s.write(ctx, "finish "+string(end.Status), func(t *tx) error {
+		if err := t.holdPlan(c.Task.PlanID); err != nil {
+			return err
+		}
 		end, err := t.obeyed(c, asked)
 		if err != nil {
 			return err
@@ -42,7 +45,13 @@ func (s *Store) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, e
 		if err := t.closeOpenPages(c.TaskID); err != nil {
 			return err
 		}
-		return t.conclude(c, now, runStatus, end)
+		if err := t.conclude(c, now, runStatus, end); err != nil || end.Status == patra.Queued {
+			return err
+		}
+		if err := t.tellTask(c.TaskID); err != nil {
+			return err
+		}
+		return t.tellFinished(c.Task.PlanID)
 	}, func(t *tx) (bool, error) {
 		var n int
 		_, err := t.one(closedLanded, []any{c.RunID, runStatus}, &n)

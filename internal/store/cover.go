@@ -1,6 +1,10 @@
 package store
 
-import "patra"
+import (
+	"strconv"
+
+	"patra"
+)
 
 var (
 	insertCursorEvent = stmt{"insert_cursor_event", `INSERT INTO ing_cursor_event
@@ -66,7 +70,16 @@ func (t *tx) advance(now patra.Instant, c patra.Cursor, reach patra.Instant, a p
 	if err == nil && n != 1 {
 		err = patra.ErrIllegalMove
 	}
-	return err
+	if err != nil {
+		return err
+	}
+	return t.tellAdvanced(c, reach, workNews{Plan: by.Task.PlanID, Slice: a.SliceID, Task: by.TaskID})
+}
+
+// tellAdvanced says that a watermark has moved forward. A move has a number of its own.
+func (t *tx) tellAdvanced(c patra.Cursor, to patra.Instant, n workNews) error {
+	n.Source, n.Endpoint, n.Operation, n.Cursor, n.From, n.To = c.Source, c.Endpoint, string(c.Operation), c.ID, &c.Value, &to
+	return t.tell(patra.EventCursorAdvanced, "cursor/"+strconv.FormatInt(c.ID, 10), []any{c.Version + 1}, n)
 }
 
 // later is the greater of two moments as text; an empty or unreadable one is before all others.

@@ -135,7 +135,7 @@ func (s *Store) Extract(ctx context.Context, x Extract, use func(patra.Record) e
 	return nil
 }
 
-// errEnough ends the reading of an extract with a limit.
+// errEnough ends a read before its end.
 var errEnough = constant("enough")
 
 type constant string

@@ -56,6 +56,10 @@ func (s *Store) FailExhausted(ctx context.Context) (int, error) {
 	failed := 0
 	for _, id := range ids {
 		err := s.write(ctx, "fail exhausted", func(t *tx) error {
+			plan, err := t.holdPlanOf(id)
+			if err != nil {
+				return err
+			}
 			n, err := t.exec(bury, fault, id)
 			if err != nil || n == 0 {
 				return err
@@ -64,8 +68,13 @@ func (s *Store) FailExhausted(ctx context.Context) (int, error) {
 			if err := t.buryPredecessor(id); err != nil {
 				return err
 			}
-			_, err = t.exec(failSliceOf, id)
-			return err
+			if _, err := t.exec(failSliceOf, id); err != nil {
+				return err
+			}
+			if err := t.tellTask(id); err != nil {
+				return err
+			}
+			return t.tellFinished(plan)
 		})
 		if err != nil {
 			return failed, err

@@ -4,7 +4,7 @@ import "patra"
 
 var (
 	insertEvents  = newRowset("insert_event", `INSERT INTO ing_outbox (event_type, record_id, rev, created_at) VALUES `, 4)
-	insertChanges = newRowset("insert_record_rev", `INSERT INTO ing_record_rev (record_id, rev, change_code, content_sha256, provider_updated_at, observed_at, batch_id, created_at) VALUES `, 8)
+	insertChanges = newRowset("insert_record_rev", `INSERT INTO ing_record_rev (record_id, rev, change_code, content_sha256, provider_updated_at, observed_at, batch_id, created_at, record_remarks) VALUES `, 9)
 )
 
 // changes collects the new versions of a page: for the biographies of the records, and for those who listen. They are
@@ -12,8 +12,12 @@ var (
 // was not stored.
 type changes struct{ revs, events []any }
 
-func (c *changes) add(now patra.Instant, recordID, rev int64, as patra.Decision, batchID int64, o patra.Observation) {
-	c.revs = append(c.revs, recordID, rev, as, o.Hash, o.UpdatedAt, o.ObservedAt, batchID, now)
+func (c *changes) add(now patra.Instant, recordID, rev int64, as patra.Decision, batchID int64, o patra.Observation, codes []string) {
+	var notes any
+	if len(codes) > 0 {
+		notes = asJSON(revNotes{codes})
+	}
+	c.revs = append(c.revs, recordID, rev, as, o.Hash, o.UpdatedAt, o.ObservedAt, batchID, now, notes)
 	c.events = append(c.events, o.Event(), recordID, rev, now)
 }
 

@@ -169,7 +169,7 @@ func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page pat
 	if err := t.refer(now, res.Kept); err != nil {
 		return patra.Counts{}, err
 	}
-	in := &intake{tx: t, claim: c, now: now, recordType: recordType, batchID: page.BatchID, merge: res.Merge}
+	in := &intake{tx: t, claim: c, now: now, recordType: recordType, batchID: page.BatchID, merge: res.Merge, rules: res.Changes}
 	if err := in.take(res.Records); err != nil {
 		return in.counts, err
 	}

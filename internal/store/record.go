@@ -33,6 +33,7 @@ type remarks struct {
 	Mark         string         `json:"mark,omitempty"` // see patra.Version
 	Retracted    bool           `json:"retracted,omitempty"`
 	MissingSince *patra.Instant `json:"missing_since,omitempty"`
+	Facts        *patra.Facts   `json:"facts,omitempty"` // see patra.ChangeRules
 }
 
 func (r remarks) column() any {
@@ -66,6 +67,7 @@ type intake struct {
 	recordType string
 	batchID    int64
 	merge      patra.Merge
+	rules      patra.ChangeRules
 
 	counts patra.Counts
 	made   changes
@@ -168,7 +170,7 @@ func changeOf(o patra.Observation, have *known) patra.Decision {
 
 func (in *intake) insert(o patra.Observation) error {
 	res, err := in.many(insertRecord, in.claim.Task.Source, in.recordType, o.ID, o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), o.Raw, o.RawCode, in.now, o.ObservedAt, in.now,
-		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, saidOf(o).column(), in.now)
+		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, saidOf(o, nil).column(), in.now)
 	if err != nil {
 		return err
 	}
@@ -180,7 +182,15 @@ func (in *intake) insert(o patra.Observation) error {
 	return nil
 }
 
-func saidOf(o patra.Observation) remarks { return remarks{Mark: o.Mark, Retracted: o.Retracted} }
+// saidOf is what is remembered of a version beside its content. One that says that the record is gone has no content, and
+// what was known of it stays.
+func saidOf(o patra.Observation, have *known) remarks {
+	r := remarks{Mark: o.Mark, Retracted: o.Retracted, Facts: o.Facts}
+	if o.Deleted && have != nil {
+		r.Facts = o.Facts.Over(have.remarks.Facts)
+	}
+	return r
+}
 
 // replace makes an observation the stored version.
 func (in *intake) replace(o patra.Observation, have *known, as patra.Decision) (err error) {
@@ -190,7 +200,7 @@ func (in *intake) replace(o patra.Observation, have *known, as patra.Decision) (
 		}
 	}
 	_, err = in.many(replaceRecord, have.rev+1, o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), o.Raw, o.RawCode, o.ObservedAt, in.now,
-		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, saidOf(o).column(), have.id)
+		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, saidOf(o, have).column(), have.id)
 	if err != nil {
 		return err
 	}
@@ -224,7 +234,7 @@ func (in *intake) same(o patra.Observation, have *known) error {
 	if newer {
 		updated, observed = o.UpdatedAt, o.ObservedAt
 	}
-	_, err := in.many(touchRecord, updated, observed, in.now, spec, saidOf(o).column(), have.id)
+	_, err := in.many(touchRecord, updated, observed, in.now, spec, saidOf(o, have).column(), have.id)
 	return err
 }
 
@@ -253,6 +263,7 @@ func (in *intake) stored(have *known) (fields json.RawMessage, err error) {
 
 // note keeps a new version for its biography, for those who listen, and for what it says about other records.
 func (in *intake) note(o patra.Observation, have *known, as patra.Decision) {
-	in.made.add(in.now, have.id, have.rev+1, as, in.batchID, o)
+	codes := in.rules.Derive(have.rev > 0, have.remarks.Facts, o.Facts)
+	in.made.add(in.now, have.id, have.rev+1, as, in.batchID, o, codes)
 	in.taken = append(in.taken, o)
 }

@@ -135,7 +135,10 @@ func (s *Store) EndSlicing(ctx context.Context, planID int64, end patra.SlicingE
 		if err == nil && n != 1 {
 			err = patra.ErrIllegalMove
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return t.tellPlan(plan.ID)
 	})
 }
 

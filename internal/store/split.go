@@ -60,6 +60,9 @@ func (s *Store) Split(ctx context.Context, now patra.Instant, parent patra.Slice
 		if _, err := t.exec(addToPlan, len(children), plan.ID); err != nil {
 			return err
 		}
+		if err := t.tellFinished(plan.ID); err != nil { // there may be nothing left to read
+			return err
+		}
 		return t.parkIfPaused(plan.Place())
 	})
 }
@@ -73,6 +76,9 @@ func (s *Store) FailSlice(ctx context.Context, now patra.Instant, parent patra.S
 		if err := patra.TaskMoves.Check(patra.Partial, patra.Failed); err != nil {
 			return err
 		}
+		if err := t.holdPlan(parent.PlanID); err != nil {
+			return err
+		}
 		n, err := t.exec(failSlice, now, parent.ID)
 		if err != nil || n != 1 {
 			return errors.Join(err, patra.ErrIllegalMove)
@@ -80,8 +86,17 @@ func (s *Store) FailSlice(ctx context.Context, now patra.Instant, parent patra.S
 		if _, err := t.exec(failPartialTask, asJSON(why), parent.ID); err != nil {
 			return err
 		}
-		_, err = t.exec(stirCursorPlan, parent.CursorID)
-		return err
+		if _, err = t.exec(stirCursorPlan, parent.CursorID); err != nil {
+			return err
+		}
+		var task int64
+		if _, err := t.one(taskBySlice, []any{parent.ID}, &task); err != nil {
+			return err
+		}
+		if err := t.tellTask(task); err != nil {
+			return err
+		}
+		return t.tellFinished(parent.PlanID)
 	})
 }
 

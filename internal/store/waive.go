@@ -94,6 +94,9 @@ func (t *tx) moveByHand(now patra.Instant, c *patra.Cursor, from patra.Instant, 
 	if err == nil && n != 1 {
 		err = patra.ErrIllegalMove
 	}
+	if err == nil && value > c.Value {
+		err = t.tellAdvanced(*c, value, workNews{})
+	}
 	c.Value, c.Version = value, c.Version+1
 	return err
 }

@@ -21,6 +21,10 @@ var records = []Promise{
 		WHERE r.rev <> (SELECT COUNT(*) FROM ing_outbox o WHERE o.record_id = r.id AND o.rev BETWEEN 1 AND r.rev)`)},
 	{Text: "an event tells of a version that is stored", Next: redeem, look: none("event", `SELECT o.id FROM ing_outbox o WHERE o.record_id IS NOT NULL
 		AND NOT EXISTS (SELECT 1 FROM ing_record_rev v WHERE v.record_id = o.record_id AND v.rev = o.rev)`)},
+	{Text: "the numbers of events have no holes", Next: report, look: none("event", `SELECT MAX(o.seq) FROM ing_outbox o HAVING MAX(o.seq) IS NOT NULL
+		AND (MAX(o.seq) <> COUNT(o.seq) OR MAX(o.seq) <> (SELECT l.position FROM ing_lease l WHERE l.name = 'outbox'))`)},
+	{Text: "no version has its number before an older one", Next: report, look: none("event", `SELECT o.id FROM ing_outbox o JOIN ing_outbox p ON p.record_id = o.record_id AND p.rev = o.rev - 1
+		WHERE o.seq IS NOT NULL AND (p.seq IS NULL OR p.seq > o.seq)`)},
 	{Text: "inserts and updates of the ledger are the versions of the records", Next: redeem, look: uneven},
 }
 

@@ -32,7 +32,7 @@ func used(t *testing.T, s *store.Store, key, code string, from patra.Instant) in
 // was let through.
 func quotaAtOnce(t *testing.T, e Engine) {
 	url := e.URL(t)
-	clock := &Clock{time.Date(2026, 6, 1, 23, 58, 0, 0, time.UTC)}
+	clock := &Clock{at: time.Date(2026, 6, 1, 23, 58, 0, 0, time.UTC)}
 	first := e.Connect(t, url, store.WithClock(clock.Now))
 	if _, err := first.Migrate(t.Context()); err != nil {
 		t.Fatal(err)

@@ -15,19 +15,31 @@ import (
 var Origin = patra.Date(2026, time.March, 1)
 
 // Clock is a time that a test moves by hand.
-type Clock struct{ at time.Time }
+type Clock struct {
+	at     time.Time
+	follow func() time.Time
+	ahead  time.Duration
+}
 
 // NewClock starts at noon of a day in June.
-func NewClock() *Clock { return &Clock{time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)} }
+func NewClock() *Clock { return &Clock{at: time.Date(2026, 6, 1, 12, 0, 0, 0, time.UTC)} }
 
 // Now is the time.
-func (c *Clock) Now() time.Time { return c.at }
+func (c *Clock) Now() time.Time {
+	if c.follow != nil {
+		return c.follow().Add(c.ahead)
+	}
+	return c.at
+}
+
+// Follow lets another clock, such as that of a bubble, move this one from now on.
+func (c *Clock) Follow(now func() time.Time) { c.follow, c.ahead = now, c.at.Sub(now()) }
 
 // Instant is the time as the tables hold it.
-func (c *Clock) Instant() patra.Instant { return patra.InstantOf(c.at) }
+func (c *Clock) Instant() patra.Instant { return patra.InstantOf(c.Now()) }
 
 // Move lets time pass.
-func (c *Clock) Move(d time.Duration) { c.at = c.at.Add(d) }
+func (c *Clock) Move(d time.Duration) { c.at, c.ahead = c.at.Add(d), c.ahead+d }
 
 // World is a store with one cursor and a plan of daily slices.
 type World struct {

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patra"
+	"patra/internal/config"
+	"patra/internal/relay"
+	"patra/internal/store"
+)
+
+func (a *app) relayCmd() *cobra.Command {
+	c := &cobra.Command{
+		Use: "relay", Short: "Send events to the sinks of patra.yaml, and see how far they are", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
+	}
+	c.AddCommand(a.relayRunCmd(), a.relayStatusCmd(), a.relayRewindCmd())
+	return c
+}
+
+func (a *app) relayRunCmd() *cobra.Command {
+	var once bool
+	c := &cobra.Command{
+		Use: "run [SINK...]", Short: "Send events until it is told to stop",
+		Long: "Run sends events to all sinks, or to those that are named. Several processes may do so: for each sink one works and the\nothers stand by. SIGTERM or Ctrl-C drains: what is on its way is waited for.",
+		Example: `  patra relay run
+  patra relay run feed --once           until nothing is left`,
+		RunE: func(c *cobra.Command, args []string) error { return a.relayRun(c.Context(), args, once) },
+	}
+	c.Flags().BoolVar(&once, "once", false, "end when nothing is left")
+	return c
+}
+
+func (a *app) relayRun(ctx context.Context, names []string, once bool) error {
+	cfg, err := a.load()
+	if err != nil {
+		return err
+	}
+	s, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	r, err := a.relay(cfg, s, names)
+	if err != nil {
+		return err
+	}
+	total := &sentCount{sent: map[string]int{}}
+	r.Config.Once, r.Observe = once, total.add
+	if !once {
+		fmt.Fprintf(a.stdout, "Sending events to %s. Ctrl-C drains and stops.\n", plural(int64(len(r.Sinks)), "sink"))
+	}
+	err = r.Run(ctx)
+	for _, sink := range r.Sinks {
+		fmt.Fprintf(a.stdout, "%s: %s sent.\n", sink.Name, plural(int64(total.sent[sink.Name]), "event"))
+	}
+	switch {
+	case errors.Is(err, relay.ErrDown):
+		return incomplete("%s; the events wait for it. Next: patra relay status", err)
+	case errors.Is(err, relay.ErrElsewhere):
+		return incomplete("%s. Next: patra relay status", err)
+	case err == nil && ctx.Err() != nil && once:
+		return incomplete("stopped before all events were sent; give the same command again")
+	}
+	return err
+}
+
+// sentCount counts what was sent, by sink.
+type sentCount struct {
+	mu   sync.Mutex
+	sent map[string]int
+}
+
+func (t *sentCount) add(p relay.Progress) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.sent[p.Sink] += p.Published
+}
+
+// relay makes the relay of the sinks with these names, or of all.
+func (a *app) relay(cfg config.Config, s *store.Store, names []string) (*relay.Relay, error) {
+	if len(cfg.Sinks) == 0 {
+		return nil, usage("there are no sinks to send events to; write some under sinks in patra.yaml")
+	}
+	for _, name := range names {
+		if _, err := sinkNamed(cfg, name); err != nil {
+			return nil, err
+		}
+	}
+	a.credentials()
+	r := &relay.Relay{Store: s, Log: a.logger(cfg), Config: relay.Config{Owner: store.NewOwner()}}
+	for _, c := range cfg.Sinks {
+		if len(names) == 0 || slices.Contains(names, c.Name) {
+			r.Sinks = append(r.Sinks, relay.Sink{Name: c.Name, Filter: c.Filter(), FromNow: c.From == config.FromNow, Open: func(context.Context) (relay.Publisher, error) { return a.publisher(c) }})
+		}
+	}
+	return r, nil
+}
+
+func sinkNamed(cfg config.Config, name string) (config.Sink, error) {
+	var known []string
+	for _, c := range cfg.Sinks {
+		if c.Name == name {
+			return c, nil
+		}
+		known = append(known, c.Name)
+	}
+	if len(known) == 0 {
+		known = []string{"none"}
+	}
+	return config.Sink{}, usage("there is no sink %q in patra.yaml; there are: %s", name, strings.Join(known, ", "))
+}
+
+// publisher makes the way to a sink. Its secret is read each time, so that a new one counts with the next term.
+func (a *app) publisher(c config.Sink) (relay.Publisher, error) {
+	secret := ""
+	if c.Secret != "" {
+		text, set, err := a.vault.Secret(c.Secret)
+		if err != nil {
+			return nil, err
+		}
+		if !set {
+			return nil, fmt.Errorf("the secret %s is not set: there is nothing at %s", c.Secret, a.vault.Where(c.Secret))
+		}
+		secret = text
+	}
+	switch c.Type {
+	case config.SinkFile:
+		return relay.OpenFile(relay.FileOptions{Path: c.Path(), Limit: int64(c.Rotate)})
+	case config.SinkNATS:
+		return relay.OpenNATS(relay.NATSOptions{URL: c.URL, Secret: secret, Prefix: c.Topic})
+	case config.SinkKafka:
+		return relay.OpenKafka(relay.KafkaOptions{URL: c.URL, Secret: secret, Topic: c.Topic})
+	}
+	return relay.OpenWebhook(relay.WebhookOptions{URL: c.URL, Secret: secret, KeyID: c.KeyID, Local: c.Local})
+}
+
+func (a *app) relayStatusCmd() *cobra.Command {
+	var out format
+	c := &cobra.Command{
+		Use: "status", Short: "How far each sink is, and what it would not take", Args: noArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			s, err := a.open(c.Context())
+			if err != nil {
+				return err
+			}
+			sinks, err := a.sinkStates(c.Context(), s)
+			if err != nil {
+				return err
+			}
+			if err := printRows(a.stdout, out, sinks, sinkColumns); err != nil || out != "table" {
+				return err
+			}
+			a.sayTrouble(sinks)
+			return nil
+		},
+	}
+	formatFlag(c, &out)
+	return c
+}
+
+// sinkStates are the sinks that ever had a relay, and those that are only in the settings yet.
+func (a *app) sinkStates(ctx context.Context, s *store.Store) ([]patra.SinkState, error) {
+	cfg, err := a.load()
+	if err != nil {
+		return nil, err
+	}
+	all, err := s.Sinks(ctx)
+	for _, c := range cfg.Sinks {
+		if !slices.ContainsFunc(all, func(st patra.SinkState) bool { return st.Name == c.Name }) {
+			all = append(all, patra.SinkState{Name: c.Name})
+		}
+	}
+	return all, err
+}
+
+var sinkColumns = columns[patra.SinkState]{
+	names: []string{"sink", "behind", "oldest", "wait", "aside", "tries", "relay"},
+	row: func(s patra.SinkState) []any {
+		oldest, owner := "", "nobody"
+		if s.Oldest != nil {
+			oldest = seconds(*s.Oldest)
+		}
+		if s.Held {
+			owner = s.Owner[:min(len(s.Owner), 8)]
+		}
+		if s.Position == 0 && s.Notes == nil && !s.Held {
+			owner = "never"
+		}
+		return []any{s.Name, thousands(s.Lag), oldest, s.Waiting, s.Aside, s.Attempts, owner}
+	},
+	empty: "No sinks. Write some under sinks in patra.yaml; patra init shows how.\nNext: patra relay run",
+}
+
+// sayTrouble says below the table what went wrong, and what to do.
+func (a *app) sayTrouble(sinks []patra.SinkState) {
+	for _, s := range sinks {
+		if s.Error != "" {
+			fmt.Fprintf(a.stdout, "%s\n", wrapped(fmt.Sprintf("%s: %s", s.Name, stopped(s.Error)), 0))
+		}
+		if s.Aside > 0 {
+			fmt.Fprintf(a.stdout, "%s\n", wrapped(fmt.Sprintf("%s: %s set aside. When the sink is mended, patra relay rewind %s --from TIME sends them again.", s.Name, counted(s.Aside, "was", "were"), s.Name), 0))
+		}
+	}
+}
+
+func (a *app) relayRewindCmd() *cobra.Command {
+	var from, reason string
+	var out format
+	c := &cobra.Command{
+		Use: "rewind SINK", Short: "Send events to a sink again", Args: exactly("SINK"),
+		Long:    "Rewind puts a sink back to the first event of a moment, or to the start. It gets everything from there again, in order,\nwith the ids that the events had; also what was set aside. A relay that is at work goes on from there at once.",
+		Example: "  patra relay rewind feed --from 2026-11-01\n  patra relay rewind feed --from START --reason 'the file was lost'",
+		RunE: func(c *cobra.Command, args []string) error {
+			return a.rewind(c.Context(), args[0], from, reason, out)
+		},
+	}
+	c.Flags().StringVar(&from, "from", "", "a time such as 2026-11-01 or 2026-11-01T12:00:00Z, or START")
+	reasonFlag(c, &reason)
+	formatFlag(c, &out)
+	return c
+}
+
+func (a *app) rewind(ctx context.Context, sink, from, reason string, out format) error {
+	if from == "" {
+		return usage("patra relay rewind needs --from with a time, or START")
+	}
+	s, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	to := int64(0)
+	if !strings.EqualFold(from, config.FromStart) {
+		at, err := patra.ParseInstant(from)
+		if err != nil {
+			return usage("--from %q is no time; write 2026-11-01, 2026-11-01T12:00:00Z or START", from)
+		}
+		if to, err = s.PositionBefore(ctx, at); err != nil {
+			return err
+		}
+	}
+	was, err := s.Rewind(ctx, patra.InstantOf(time.Now()), sink, to, actor(), reason)
+	switch {
+	case errors.Is(err, patra.ErrNotFound):
+		return usage("no events were ever sent to a sink %q; patra relay status lists those that there are", sink)
+	case errors.Is(err, patra.ErrIllegalMove):
+		return usage("%s has not come as far as %s: it stands at event %s, and that is event %s", sink, from, thousands(was), thousands(to))
+	case err != nil:
+		return err
+	}
+	if out != "table" {
+		return printValue(a.stdout, out, map[string]any{"sink": sink, "from": was, "to": to})
+	}
+	fmt.Fprintf(a.stdout, "%s goes back from event %s to event %s.\nNext: patra relay run, unless patra serve is at work\n", sink, thousands(was), thousands(to))
+	return nil
+}

@@ -1,0 +1,149 @@
+package source
+
+import (
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+
+	"patra"
+)
+
+// Change is a rule about new versions: under which code it is told that something appeared, changed or became so. Exactly
+// one of the three is a mapping, such as "$.abstract" or the name of a field of the mapping.
+type Change struct {
+	Appeared string `yaml:"appeared" json:"appeared,omitempty"` // there is something where there was nothing
+	Changed  string `yaml:"changed" json:"changed,omitempty"`   // there is something else
+	Matches  string `yaml:"matches" json:"matches,omitempty"`   // it is so, and was not so before
+	Like     string `yaml:"like" json:"like,omitempty"`         // of matches: only texts like this
+}
+
+// Changes are the rules by their codes.
+type Changes map[string]Change
+
+var (
+	changeCode = regexp.MustCompile(`^[A-Z][A-Z0-9_]{0,47}$`)
+	fieldName  = regexp.MustCompile(`^[a-zA-Z_]\w*$`)
+)
+
+// what is when a rule speaks, and what it looks at.
+func (c Change) what() (patra.ChangeWhen, string) {
+	switch {
+	case c.Appeared != "":
+		return patra.WhenAppeared, c.Appeared
+	case c.Changed != "":
+		return patra.WhenChanged, c.Changed
+	}
+	return patra.WhenMatches, c.Matches
+}
+
+// text is the mapping that a rule looks at: its own, or that of a field.
+func (c Change) text(m Mapping) string {
+	_, text := c.what()
+	if of, is := m[text]; is && fieldName.MatchString(text) {
+		return of
+	}
+	return text
+}
+
+// watch is a compiled rule.
+type watch struct {
+	code string
+	at   *mapping
+	like *regexp.Regexp
+}
+
+func (c *compiler) watches(rules Changes, m Mapping) (all []watch) {
+	for _, code := range slices.Sorted(maps.Keys(rules)) {
+		all = append(all, watch{code, c.mapping(rules[code].text(m)), c.regexp(rules[code].Like)})
+	}
+	return all
+}
+
+// Changes are the rules as the store goes by them.
+func (p *Program) Changes() patra.ChangeRules {
+	rules := patra.ChangeRules{Key: p.rules, When: map[string]patra.ChangeWhen{}}
+	for code, c := range p.Spec.Changes {
+		rules.When[code], _ = c.what()
+	}
+	return rules
+}
+
+// shortHash is how much of a hash tells two values of one record apart.
+const shortHash = 12
+
+// facts is what the rules find in an item; nil where there are no rules. What cannot be read is as good as not there: the
+// item itself has been read.
+func (p *Program) facts(doc any) *patra.Facts {
+	if len(p.watches) == 0 {
+		return nil
+	}
+	f := &patra.Facts{Rules: p.rules}
+	for _, w := range p.watches {
+		v, err := w.at.read(doc)
+		if err != nil || v == nil || w.like != nil && !anyText(v, w.like) {
+			continue
+		}
+		text, err := marshal(v)
+		if err != nil || string(text) == `""` || string(text) == `[]` {
+			continue
+		}
+		if f.Found == nil {
+			f.Found = map[string]string{}
+		}
+		f.Found[w.code] = patra.HashBytes(text)[:shortHash]
+	}
+	return f
+}
+
+// anyText reports whether a value, or one in a list, is a text like this.
+func anyText(v any, like *regexp.Regexp) bool {
+	if list, is := v.([]any); is {
+		return slices.ContainsFunc(list, func(v any) bool { return anyText(v, like) })
+	}
+	text, ok := textOf(v)
+	return ok && like.MatchString(text)
+}
+
+func (c *checker) changes(f *File) {
+	for _, code := range slices.Sorted(maps.Keys(f.Changes)) {
+		rule, at := f.Changes[code], "changes."+code
+		if !changeCode.MatchString(code) {
+			c.add(at, "BAD_VALUE", fmt.Sprintf("%q is no code", code), "write capital letters, digits and underscores, at most 48, such as ABSTRACT_ADDED")
+		}
+		said := 0
+		for _, text := range []string{rule.Appeared, rule.Changed, rule.Matches} {
+			if text != "" {
+				said++
+			}
+		}
+		if said != 1 {
+			c.add(at, "REQUIRED", "a change says one of appeared, changed and matches", "write {appeared: \"$.abstract\"}")
+			continue
+		}
+		if rule.Like != "" && rule.Matches == "" {
+			c.add(at+".like", "BAD_VALUE", "like belongs to matches", "write {matches: PATH, like: PATTERN}")
+		}
+		if _, err := regexp.Compile(rule.Like); err != nil {
+			c.add(at+".like", "BAD_VALUE", "like is no regular expression: "+err.Error(), "")
+		}
+		c.changePath(at, rule, f)
+	}
+}
+
+// changePath tries a rule at each endpoint that gives records.
+func (c *checker) changePath(at string, rule Change, f *File) {
+	for _, name := range slices.Sorted(maps.Keys(f.Endpoints)) {
+		e := f.Endpoints[name]
+		if e.Role == roleSearch && e.Detail != nil {
+			continue
+		}
+		m := f.Mapping
+		if len(e.Mapping) > 0 {
+			m = e.Mapping
+		}
+		if _, err := parseMapping(e.Response.Format, rule.text(m)); err != nil {
+			c.once(at, "BAD_PATH", err.Error(), "write a path that every endpoint with records understands, or the name of a field of the mapping")
+		}
+	}
+}

@@ -1,0 +1,103 @@
+package store
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"patra"
+)
+
+var (
+	takeRole = stmt{"take_role", `UPDATE ing_lease SET lease_owner = ?, lease_count = lease_count + 1, leased_until = {now} + ?
+		WHERE name = ? AND (lease_owner IS NULL OR leased_until < {now})`}
+	roleOf    = stmt{"role_of", `SELECT lease_count, position FROM ing_lease WHERE name = ? AND lease_owner = ?`}
+	keepRole  = stmt{"keep_role", `UPDATE ing_lease SET leased_until = {now} + ? WHERE name = ? AND lease_owner = ? AND lease_count = ?`}
+	leaveRole = stmt{"leave_role", `UPDATE ing_lease SET lease_owner = NULL, leased_until = 0 WHERE name = ? AND lease_owner = ? AND lease_count = ?`}
+	moveRole  = stmt{"move_role", `UPDATE ing_lease SET position = ?, notes = ?, leased_until = {now} + ? WHERE name = ? AND lease_owner = ? AND lease_count = ?`}
+	seizeRole = stmt{"seize_role", `UPDATE ing_lease SET position = ?, notes = ?, lease_owner = NULL, lease_count = lease_count + 1, leased_until = 0 WHERE name = ?`}
+)
+
+// EnsureSink makes the row of a sink that is seen for the first time: it gets everything that is in the store, or what
+// happens from now on. One that is known keeps its position.
+func (s *Store) EnsureSink(ctx context.Context, sink string, fromNow bool) error {
+	var position int64
+	var raw json.RawMessage
+	found, err := s.read(ctx).one(selectRole, []any{patra.RelayRole(sink)}, &position, jsonInto{&raw})
+	if err != nil || found {
+		return err
+	}
+	if fromNow {
+		for n := 1; n > 0 && err == nil; { // "now" is a number, so what is there must have one
+			n, position, err = s.Number(ctx)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return s.ensureRole(ctx, patra.RelayRole(sink), position, nil)
+}
+
+// TakeRole takes a role that nobody has, or whose lease has run out. ok tells whether it could be had.
+func (s *Store) TakeRole(ctx context.Context, name, owner string, lease time.Duration) (role patra.Role, ok bool, err error) {
+	err = s.write(ctx, "take role", func(t *tx) error {
+		role, ok = patra.Role{Name: name, Owner: owner, For: lease}, false
+		n, err := t.exec(takeRole, owner, lease.Microseconds(), name)
+		if err != nil || n != 1 {
+			return err
+		}
+		ok, err = t.one(roleOf, []any{name, owner}, &role.Fence, &role.Position)
+		return err
+	})
+	return role, ok, err
+}
+
+// KeepRole renews a lease. It fails with patra.ErrLeaseLost when somebody else has the role.
+func (s *Store) KeepRole(ctx context.Context, r patra.Role) error {
+	return s.write(ctx, "keep role", func(t *tx) error {
+		return held(t.exec(keepRole, r.For.Microseconds(), r.Name, r.Owner, r.Fence))
+	})
+}
+
+// LeaveRole gives a role back, so that nobody has to wait for the lease to run out.
+func (s *Store) LeaveRole(ctx context.Context, r patra.Role) error {
+	return s.write(ctx, "leave role", func(t *tx) error {
+		_, err := t.exec(leaveRole, r.Name, r.Owner, r.Fence)
+		return err
+	})
+}
+
+// Rewind sets the position of a sink, so that it gets events again. Whoever sends to it loses the role at that moment and
+// takes it up anew from there. Events that wait or were set aside behind the position are forgotten: they come again.
+func (s *Store) Rewind(ctx context.Context, now patra.Instant, sink string, to int64, by, reason string) (from int64, err error) {
+	err = s.write(ctx, "rewind", func(t *tx) error {
+		var raw json.RawMessage
+		found, err := t.one(lockRole, []any{patra.RelayRole(sink)}, &from, jsonInto{&raw})
+		if err != nil {
+			return err
+		}
+		if !found {
+			return patra.ErrNotFound
+		}
+		var notes patra.SinkNotes
+		if len(raw) > 0 {
+			if err := json.Unmarshal(raw, &notes); err != nil {
+				return err
+			}
+		}
+		if to > from {
+			return fmt.Errorf("the sink has not come that far: %w", patra.ErrIllegalMove)
+		}
+		notes.Rewinds = append([]patra.Rewind{{At: now, By: by, Reason: reason, From: from, To: to}}, notes.Rewinds[:min(len(notes.Rewinds), keptRewinds-1)]...)
+		if _, err := t.exec(forgetDeliveries, sink, to); err != nil {
+			return err
+		}
+		_, err = t.exec(seizeRole, to, asJSON(notes), patra.RelayRole(sink))
+		return err
+	})
+	return from, err
+}
+
+// keptRewinds is how many rewinds of a sink are remembered.
+const keptRewinds = 20

@@ -1,0 +1,73 @@
+package patra
+
+import "time"
+
+// Role is something that one process does at a time, while its lease lasts.
+type Role struct {
+	Name     string
+	Owner    string
+	Fence    int64
+	For      time.Duration
+	Position int64 // how far whoever had it has come
+}
+
+// RelayRole is the role of whoever sends events to a sink.
+func RelayRole(sink string) string { return "relay/" + sink }
+
+// SinkNotes is what is known of a sink beside its position.
+type SinkNotes struct {
+	Failures  int64    `json:"failures,omitempty"`   // attempts in a row with which nothing arrived
+	LastError string   `json:"last_error,omitempty"` // of the last one
+	FailedAt  *Instant `json:"failed_at,omitempty"`
+	SentAt    *Instant `json:"sent_at,omitempty"` // when something arrived last
+	Rewinds   []Rewind `json:"rewinds,omitempty"` // the last ones, newest first
+}
+
+// Rewind is somebody's wish that a sink gets events again.
+type Rewind struct {
+	At     Instant `json:"at"`
+	By     string  `json:"by"`
+	Reason string  `json:"reason,omitempty"`
+	From   int64   `json:"from"` // the position before
+	To     int64   `json:"to"`
+}
+
+// The states of an event that a sink has passed without taking it.
+const (
+	DeliveryWaiting = "WAITING" // for another attempt, or for an older event of the same record
+	DeliveryAside   = "ASIDE"   // no more attempts are made
+)
+
+// Delivery is an event that a sink has passed without taking it.
+type Delivery struct {
+	Seq      int64
+	Key      string
+	State    string
+	Attempts int64
+	RetryIn  time.Duration
+	Error    string
+}
+
+// Sent is what became of some events that were sent to a sink.
+type Sent struct {
+	Position int64      // everything up to here is taken, waits or is set aside
+	Done     []int64    // numbers of those that waited, and were taken now
+	Failed   []Delivery // those that were not taken
+	Notes    SinkNotes
+}
+
+// SinkState is how a sink stands.
+type SinkState struct {
+	Name     string     `json:"name"`
+	Position int64      `json:"position"`
+	Owner    string     `json:"owner,omitempty"` // of the lease, if somebody has it
+	Until    Instant    `json:"leased_until,omitzero"`
+	Lag      int64      `json:"lag"` // events that it has not got
+	Waiting  int64      `json:"waiting"`
+	Aside    int64      `json:"aside"`
+	Oldest   *Instant   `json:"oldest,omitempty"` // when the oldest of these happened
+	Attempts int64      `json:"attempts"`         // the most that any waiting event has
+	Held     bool       `json:"held"`
+	Error    string     `json:"last_error,omitempty"`
+	Notes    *SinkNotes `json:"notes,omitempty"`
+}
