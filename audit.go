@@ -36,10 +36,14 @@ const (
 	AuditRemap   AuditAction = "REMAP" // known records are to be read again
 	AuditExport  AuditAction = "EXPORT"
 	AuditOrphans AuditAction = "ORPHANS" // blobs that nobody knew were deleted
+	AuditGate    AuditAction = "GATE"    // a rate was lowered, a cooldown begun or ended
+	AuditRewind  AuditAction = "REWIND"  // a sink is told again
+	AuditArchive AuditAction = "ARCHIVE"
+	AuditRestore AuditAction = "RESTORE"
 )
 
 // AuditActions are all of them.
-var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans}
+var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditArchive, AuditRestore}
 
 // Bounds of what the columns hold.
 const (

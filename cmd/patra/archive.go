@@ -91,7 +91,12 @@ func (a *app) archiveRound(ctx context.Context, cfg config.Config, s *store.Stor
 	if done.Events, err = x.CompactEvents(ctx, s, clock, done.Before, "archive"); err != nil {
 		return done, err
 	}
-	done.Bodies, err = a.forgetBodies(ctx, cfg, s, clock)
+	if done.Bodies, err = a.forgetBodies(ctx, cfg, s, clock); err != nil {
+		return done, err
+	}
+	if done.Tasks+done.Events+int64(done.Bodies) > 0 {
+		_, err = s.Audit(ctx, audited(patra.AuditArchive, done.Place, "", map[string]any{"before": done.Before, "tasks": done.Tasks, "pages": done.Pages, "events": done.Events, "bodies": done.Bodies}))
+	}
 	return done, err
 }
 
@@ -145,6 +150,11 @@ func (a *app) archiveRestoreCmd() *cobra.Command {
 			}
 			if err != nil {
 				return err
+			}
+			if done.Tasks+done.Events > 0 {
+				if _, err := s.Audit(c.Context(), audited(patra.AuditRestore, args[0], "", map[string]any{"tasks": done.Tasks, "pages": done.Pages, "events": done.Events})); err != nil {
+					return err
+				}
 			}
 			if out != "table" {
 				return printValue(a.stdout, out, done)

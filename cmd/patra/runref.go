@@ -51,6 +51,15 @@ func (r runRef) find(ctx context.Context, s *store.Store) (run patra.Run, c *pat
 	if pages, err = s.CountPages(ctx, r.query()); err != nil {
 		return run, nil, 0, err
 	}
+	if pages == 0 {
+		gone, err := s.Archived(ctx, "task", run.TaskID)
+		if err != nil {
+			return run, nil, 0, err
+		}
+		if len(gone) > 0 {
+			return run, nil, 0, usage("the pages of run %d are in the archive; bring them back with: patra archive restore run:%d", r.run, r.run)
+		}
+	}
 	if pages == 0 && r.batch != 0 {
 		return run, nil, 0, usage("run %d has no page %d; see patra batches --run %d", r.run, r.batch, r.run)
 	}

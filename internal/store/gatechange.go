@@ -21,12 +21,16 @@ func (s *Store) SteerGate(ctx context.Context, key string, turn patra.GateTurn, 
 			was, is, now = before, turn.Apply(before, at), at
 			return is
 		})
-		for _, c := range turn.Changes(key, reason, actor) {
+		changes := turn.Changes(key, reason, actor)
+		for _, c := range changes {
 			if err == nil {
 				_, err = t.exec(insertGateChange, c.Key, c.Action, c.Value, c.Reason, c.Actor, now)
 			}
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return t.acted(patra.AuditGate, actor, key, reason, map[string]any{"changes": changes})
 	})
 	return was, is, now, err
 }

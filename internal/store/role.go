@@ -93,8 +93,10 @@ func (s *Store) Rewind(ctx context.Context, now patra.Instant, sink string, to i
 		if _, err := t.exec(forgetDeliveries, sink, to); err != nil {
 			return err
 		}
-		_, err = t.exec(seizeRole, to, asJSON(notes), patra.RelayRole(sink))
-		return err
+		if _, err := t.exec(seizeRole, to, asJSON(notes), patra.RelayRole(sink)); err != nil {
+			return err
+		}
+		return t.acted(patra.AuditRewind, by, sink, reason, map[string]any{"from": from, "to": to})
 	})
 	return from, err
 }
