@@ -205,12 +205,14 @@ func (p *pass) waitOut(ctx context.Context, t turn) (void bool, err error) {
 // grant: a provider that answers so slowly leaves some of its rate unused anyway. After a long wait, for a cooldown perhaps,
 // the slot may be somebody else's, and what was paid may have been for yesterday.
 func (p *pass) enter(ctx context.Context) error {
-	ours, cost := p.in && lateness(p.seen) <= slotLasts/3, p.cost
-	if p.in && (p.Quota.IsZero() || lateness(p.paid) <= patra.QuotaGrace/2) {
-		cost = 0
-	}
-	for rest := time.Duration(0); !ours; {
-		asked := time.Now()
+	for rest := time.Duration(0); ; {
+		asked, cost := time.Now(), p.cost
+		if p.in && (p.Quota.IsZero() || lateness(p.paid) <= patra.QuotaGrace/2) {
+			cost = 0
+		}
+		if p.in && cost == 0 && lateness(p.seen) <= slotLasts/3 {
+			return nil
+		}
 		wait, err := p.gate.Enter(ctx, p.RateLimit, patra.Entry{ID: p.id, Cost: cost, Operation: p.operation, Lasts: slotLasts})
 		if err != nil {
 			return err
@@ -227,7 +229,6 @@ func (p *pass) enter(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
 }
 
 // slotRest is the longest time between two looks for a slot.
