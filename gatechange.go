@@ -34,16 +34,21 @@ type GateTurn struct {
 	Forget      bool // what was learned from refusals and from what the provider said
 }
 
-// endsSoon is when a cooldown is too short to be ended. Whoever waits for its end looks once in a second whether it was
-// ended, and must see that before its turn.
-const endsSoon = 5 * Second
+const (
+	// endsSoon is when a cooldown is too short to be ended: those who wait for it hear of that once in a second.
+	endsSoon = 5 * Second
+	// lastLook is how long after its last look for a cooldown a request may leave, and more than that: who looked before a
+	// cooldown was written down does not hear that it has ended already.
+	lastLook = 3 * Second / 2
+)
 
 // EndsSoon reports whether a cooldown is left to end by itself.
 func (s RateState) EndsSoon(now Instant) bool { return s.Cooldown > now && s.Cooldown <= now+endsSoon }
 
-// Apply is the state after a person's turn. A loan is called back, because whoever has it does not see the change. The
-// requests of a cooldown that is ended have their moments after it, and take others when they see that; so what was given
-// out counts no more.
+// Apply is the state after a person's turn. A loan is called back, because whoever has it does not see the change, also one
+// that is over: it would be prolonged with what was known there. All grants from before the end of a cooldown are void,
+// whoever gave them and wherever they lie, and whoever holds one sees that before it sends; so what was given out counts no
+// more. Those who look no more have used up everything until they have left.
 func (t GateTurn) Apply(s RateState, now Instant) RateState {
 	switch {
 	case t.PerSecond > 0:
@@ -55,15 +60,23 @@ func (t GateTurn) Apply(s RateState, now Instant) RateState {
 		s.Tempo, s.Told, s.ToldConcurrency = Tempo{}, 0, 0
 	}
 	if (t.EndCooldown || t.Forget) && s.Cooldown > now && !s.EndsSoon(now) {
-		s.Cooldown, s.Arrival = now, min(s.Arrival, now)
+		s.Cooldown, s.Ended = now, s.Ended+1
+		s.Arrival = min(s.Arrival, now+lastLook+s.bucket())
+		s.Loan.Until = min(s.Loan.Until, now+lastLook)
+		s.WarmSince = min(s.WarmSince, now)
 	}
 	if t.Cooldown > 0 {
 		s.Cooldown = max(s.Cooldown, now.Add(t.Cooldown))
 	}
-	if s.Loan.Lent(now) && s.Loan.RecalledAt == 0 {
+	if (s.Loan.Name != "" || s.Loan.Lent(now)) && s.Loan.RecalledAt == 0 {
 		s.Loan.RecalledAt = now
 	}
 	return s
+}
+
+// bucket is how long it takes until a whole burst is permitted again.
+func (s RateState) bucket() Instant {
+	return Instant(s.Burst) * 1000 * Second / Instant(max(s.Limit, 1))
 }
 
 // Changes are the rows of a turn.

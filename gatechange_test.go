@@ -20,13 +20,20 @@ func TestWhatAPersonDoesToAKey(t *testing.T) {
 		{"the default", GateTurn{Default: true}, slow, func(s *RateState) { s.Set = 0 }},
 		{"a cooldown", GateTurn{Cooldown: time.Minute}, RateState{}, func(s *RateState) { s.Cooldown = now + 60*Second }},
 		{"a shorter cooldown than there is", GateTurn{Cooldown: time.Minute}, slow, func(*RateState) {}},
-		{"the end of a cooldown", GateTurn{EndCooldown: true}, slow, func(s *RateState) { s.Cooldown, s.Arrival = now, now }},
+		{"the end of a cooldown", GateTurn{EndCooldown: true}, slow, func(s *RateState) { s.Cooldown, s.Arrival, s.Ended = now, now+5*Second/2, 1 }},
+		{"the end of one behind which there is a warm-up", GateTurn{EndCooldown: true}, RateState{Cooldown: now + 100*Second, RateNotes: RateNotes{WarmSince: now + 100*Second}}, func(s *RateState) {
+			s.Cooldown, s.WarmSince, s.Ended = now, now, 1
+		}},
+		{"the end of one behind which it is lent", GateTurn{EndCooldown: true}, RateState{Cooldown: now + 100*Second, RateNotes: RateNotes{Loan: Loan{Name: "n", Until: now + 104*Second}}}, func(s *RateState) {
+			s.Cooldown, s.Ended, s.Loan.Until, s.Loan.RecalledAt = now, 1, now+3*Second/2, now
+		}},
 		{"the end of none", GateTurn{EndCooldown: true}, RateState{Cooldown: now - 5, Arrival: now + 60*Second}, func(*RateState) {}},
 		{"the end of one that ends by itself", GateTurn{EndCooldown: true}, RateState{Cooldown: now + 5*Second, Arrival: now + 6*Second}, func(*RateState) {}},
 		{"forgetting", GateTurn{Forget: true}, slow, func(s *RateState) {
-			s.Tempo, s.Told, s.ToldConcurrency, s.Cooldown, s.Arrival = Tempo{}, 0, 0, now, now
+			s.Tempo, s.Told, s.ToldConcurrency, s.Cooldown, s.Arrival, s.Ended = Tempo{}, 0, 0, now, now+5*Second/2, 1
 		}},
 		{"what is lent", GateTurn{PerSecond: 1}, RateState{RateNotes: RateNotes{Loan: Loan{Until: now + 5}}}, func(s *RateState) { s.Set, s.Loan.RecalledAt = 1000, now }},
+		{"what was lent and may be prolonged", GateTurn{PerSecond: 1}, RateState{RateNotes: RateNotes{Loan: Loan{Name: "n", Until: now - 5}}}, func(s *RateState) { s.Set, s.Loan.RecalledAt = 1000, now }},
 	} {
 		want := c.was
 		c.want(&want)

@@ -88,6 +88,7 @@ type RateNotes struct {
 	Slots           []Slot  `json:"slots,omitempty"`            // requests on their way
 	By              string  `json:"by,omitempty"`               // which process charged last
 	ByNew           Instant `json:"by_new,omitempty"`           // when that was last another one than before
+	Ended           int64   `json:"ended,omitempty"`            // how often a person ended a cooldown; older grants are void
 	Loan            Loan    `json:"loan,omitzero"`
 }
 

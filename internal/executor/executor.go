@@ -65,6 +65,7 @@ type Gate interface {
 	Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error)
 	Patience(l patra.RateLimit) time.Duration
 	Remaining(ctx context.Context, key string) (time.Duration, error)
+	Ended(key string) int64
 	Cooldown(ctx context.Context, key string, wait time.Duration) error
 	Enter(ctx context.Context, l patra.RateLimit, e patra.Entry) (wait time.Duration, err error)
 	Leave(ctx context.Context, l patra.RateLimit, id string) error

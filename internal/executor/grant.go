@@ -25,6 +25,7 @@ type grants struct {
 type turn struct {
 	at      time.Time
 	granted bool
+	ended   int64 // how many cooldowns people had ended before
 }
 
 func newGrants() *grants { return &grants{given: map[patra.Instant]turn{}} }
@@ -74,6 +75,7 @@ type grant struct {
 
 // reserve charges one request to the gate, or learns when to ask again.
 func (w wire) reserve(ctx context.Context, t toll) (grant, error) {
+	ended := w.gate.Ended(t.Key)
 	wait, err := w.gate.Reserve(ctx, t.RateLimit, t.cost)
 	later, postponed := errors.AsType[*patra.NotYet](err)
 	if postponed {
@@ -88,7 +90,7 @@ func (w wire) reserve(ctx context.Context, t toll) (grant, error) {
 	if g.wait < 0 { // it took a while to be heard
 		g.at, g.wait = g.at.Add(g.wait), 0
 	}
-	w.grants.keep(g.moment(), turn{moment, !postponed})
+	w.grants.keep(g.moment(), turn{moment, !postponed, ended})
 	return g, nil
 }
 
@@ -127,7 +129,7 @@ func (w wire) await(ctx context.Context, t toll, granted patra.Instant) (*pass, 
 func (p *pass) wait(ctx context.Context, t turn) error {
 	for voided := 0; ; {
 		if t.granted {
-			void, err := p.waitFor(ctx, t.at)
+			void, err := p.waitFor(ctx, t)
 			if err != nil {
 				return err
 			}
@@ -153,22 +155,29 @@ func (p *pass) wait(ctx context.Context, t turn) error {
 // is on its way to a provider cannot be called back for longer than that.
 const lookBefore = 20 * time.Millisecond
 
-// waitFor waits for a moment, and tells whether it is void: because there is a cooldown shortly before it, or because it
-// lies behind one that was ended before its time.
-func (p *pass) waitFor(ctx context.Context, at time.Time) (void bool, err error) {
-	if void, err = p.waitOut(ctx, at); err != nil || void {
+// waitFor waits for the moment of a grant, and tells whether it is void: because there is a cooldown shortly before it, or
+// because a person has ended one since.
+func (p *pass) waitFor(ctx context.Context, t turn) (void bool, err error) {
+	if void, err = p.waitOut(ctx, t); err != nil || void {
 		return void, err
 	}
-	if err := p.sleep(ctx, time.Until(at)-lookBefore); err != nil {
+	if err := p.sleep(ctx, time.Until(t.at)-lookBefore); err != nil {
 		return false, err
 	}
 	if err := p.enter(ctx); err != nil {
 		return false, err
 	}
-	if left, err := p.gate.Remaining(ctx, p.Key); err != nil || left > 0 {
-		return left > 0, err
+	if left, void, err := p.look(ctx, t); err != nil || void || left > 0 {
+		return true, err
 	}
-	return false, p.sleep(ctx, time.Until(at))
+	return false, p.sleep(ctx, time.Until(t.at))
+}
+
+// look tells how much of a cooldown is left, and whether a person has ended one since a grant was given: then others are
+// let through already, and the grant is nobody's.
+func (p *pass) look(ctx context.Context, t turn) (left time.Duration, void bool, err error) {
+	left, err = p.gate.Remaining(ctx, p.Key)
+	return left, p.gate.Ended(p.Key) != t.ended, err
 }
 
 const (
@@ -178,41 +187,32 @@ const (
 	longWait = 2 * time.Second
 )
 
-// waitOut waits in a cooldown until a moment is near, and tells whether the cooldown was ended before its time: then others
-// are let through already, and the moment is nobody's. If we were stopped for so long that nobody knows, it is void too.
-func (p *pass) waitOut(ctx context.Context, at time.Time) (void bool, err error) {
-	if time.Until(at) <= longWait {
-		return false, nil
-	}
-	left, err := p.gate.Remaining(ctx, p.Key)
-	for ends := time.Now().Add(left); err == nil && left > 0 && time.Until(at) > longWait; {
-		looked := time.Now()
-		if err = p.sleep(ctx, lookEvery); err != nil {
+// waitOut waits in a cooldown until a moment is near, and tells whether the cooldown was ended before its time.
+func (p *pass) waitOut(ctx context.Context, t turn) (void bool, err error) {
+	for time.Until(t.at) > longWait {
+		left, void, err := p.look(ctx, t)
+		if err != nil || void || left == 0 {
+			return void, err
+		}
+		if err := p.sleep(ctx, lookEvery); err != nil {
 			return false, err
 		}
-		if lateness(looked) > longWait {
-			return true, nil
-		}
-		left, err = p.gate.Remaining(ctx, p.Key)
-		if over := time.Now().Add(left); over.Before(ends.Add(-longWait)) {
-			return err == nil, err
-		} else if over.After(ends) {
-			ends = over
-		}
 	}
-	return false, err
+	return false, nil
 }
 
 // enter gets the slot and pays the quotas, once for each request. Whoever waits long for it is late, and takes another
 // grant: a provider that answers so slowly leaves some of its rate unused anyway. After a long wait, for a cooldown perhaps,
 // the slot may be somebody else's, and what was paid may have been for yesterday.
 func (p *pass) enter(ctx context.Context) error {
-	ours, cost := p.in && lateness(p.seen) <= slotLasts/3, p.cost
-	if p.in && (p.Quota.IsZero() || lateness(p.paid) <= patra.QuotaGrace/2) {
-		cost = 0
-	}
-	for rest := time.Duration(0); !ours; {
-		asked := time.Now()
+	for rest := time.Duration(0); ; {
+		asked, cost := time.Now(), p.cost
+		if p.in && (p.Quota.IsZero() || lateness(p.paid) <= patra.QuotaGrace/2) {
+			cost = 0
+		}
+		if p.in && cost == 0 && lateness(p.seen) <= slotLasts/3 {
+			return nil
+		}
 		wait, err := p.gate.Enter(ctx, p.RateLimit, patra.Entry{ID: p.id, Cost: cost, Operation: p.operation, Lasts: slotLasts})
 		if err != nil {
 			return err
@@ -229,7 +229,6 @@ func (p *pass) enter(ctx context.Context) error {
 			return err
 		}
 	}
-	return nil
 }
 
 // slotRest is the longest time between two looks for a slot.

@@ -137,7 +137,8 @@ func (p *pass) exchange(ctx context.Context, req *http.Request, client *http.Cli
 	a.exchange.Status, a.exchange.Bytes, a.exchange.Outcome = a.status, int64(len(a.body)), patra.OutcomeOK
 	if err != nil {
 		fault := wireFault(egress.Cause(err), a.status)
-		if a.status == 0 && fault.Level == patra.LevelRetry && ctx.Err() == nil { // the provider is not there
+		// The provider is not there, or what it says about how we ask has arrived, and only the rest has not.
+		if (a.status != 0 || fault.Level == patra.LevelRetry) && ctx.Err() == nil {
 			if err := p.tell(ctx, spec, &a); err != nil {
 				return a, err
 			}

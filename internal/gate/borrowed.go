@@ -28,6 +28,7 @@ type view struct {
 	ends     time.Time // no grant of the keeper may lie after it
 	lendable time.Time // from when it may be lent again
 	cooldown time.Time
+	ended    int64 // how often a person ended one
 	set      int64
 	told     int64
 	slots    int
@@ -49,8 +50,11 @@ func (k *borrowed) hear(h hearing, is patra.RateState, locked bool, terms Terms)
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	v := &k.is
-	if v.known && !locked && is.Loan.Epoch < v.loan.Epoch {
+	if v.known && !locked && (is.Loan.Epoch < v.loan.Epoch || is.Ended < v.ended) {
 		return
+	}
+	if is.Ended > v.ended {
+		v.ended, v.cooldown = is.Ended, time.Time{}
 	}
 	left := is.Loan.Until.Sub(h.now)
 	ends := h.asked.Add(left - max(left, 0)/drift)

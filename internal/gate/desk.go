@@ -70,7 +70,8 @@ func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, p
 	var all []patra.Instant
 	for {
 		at, next := d.grant(is, from, rate, burst)
-		if ahead := at - from; is.Tempo.Rate > 0 && time.Duration(ahead)*time.Microsecond > farthest {
+		// What was given to others counts, and not what this request costs: a heavy one would never be let through.
+		if ahead := max(is.Arrival-from, 0); is.Tempo.Rate > 0 && time.Duration(ahead)*time.Microsecond > farthest {
 			if len(all) == 0 {
 				d.postpone(time.Duration(from-now)*time.Microsecond, time.Duration(ahead)*time.Microsecond-farthest)
 				return nil, is
@@ -176,12 +177,12 @@ func (d *desk) early() time.Duration {
 	return max(ahead, min(d.lead*3/2, mostLead))
 }
 
-// postpone says when to ask again: after the cooldown, and then when a grant is near, but soon enough to notice that we
-// have become faster.
+// postpone says when to ask again: when a grant is near, but soon enough to notice that we have become faster, or that a
+// person has ended the cooldown.
 func (d *desk) postpone(cooldown, far time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.again = time.Now().Add(cooldown + min(max(far, askAgain), askAtMost))
+	d.again = time.Now().Add(min(cooldown+max(far, askAgain), askAtMost))
 }
 
 // notYet is how long there is no use in asking.

@@ -42,7 +42,14 @@ func (s *turnstile) RoundTrip(req *http.Request) (*http.Response, error) {
 // pass waits for a grant that can be used, and for a slot.
 func (s *turnstile) pass(ctx context.Context, id string) error {
 	for {
+		ended := s.gate.Ended(s.limit.Key)
 		wait, err := s.gate.Reserve(ctx, s.limit, 1)
+		if later, ok := errors.AsType[*patra.NotYet](err); ok {
+			if err := rest(ctx, later.Wait); err != nil {
+				return err
+			}
+			continue
+		}
 		if err != nil {
 			return err
 		}
@@ -62,8 +69,8 @@ func (s *turnstile) pass(ctx context.Context, id string) error {
 		if err != nil {
 			return err
 		}
-		// A grant is void when a cooldown began meanwhile, or when we are late.
-		if left == 0 && time.Since(turn) <= s.gate.Patience(s.limit) {
+		// A grant is void when a cooldown began meanwhile, when a person ended one, or when we are late.
+		if left == 0 && s.gate.Ended(s.limit.Key) == ended && time.Since(turn) <= s.gate.Patience(s.limit) {
 			return nil
 		}
 	}

@@ -199,12 +199,19 @@ func (l *Lent) report(ctx context.Context, key string, before patra.RateState, s
 		if s.state.Cooldown > before.Cooldown {
 			was.Cooldown = max(was.Cooldown, is.Cooldown)
 		}
-		if was.Loan.Name == is.Loan.Name && was.Loan.Runs() && is.Loan.Turn > was.Loan.Turn {
+		runs := was.Loan.Name == is.Loan.Name && was.Loan.Runs()
+		switch {
+		case runs && is.Loan.Turn > was.Loan.Turn:
 			was.Loan.Turn = is.Loan.Turn
 			was.Tempo, was.Told, was.ToldConcurrency, was.Set = is.Tempo, is.Told, is.ToldConcurrency, is.Set
 			was.Limit, was.Burst = is.Limit, is.Burst
-		} else if is.Rate() < was.Rate() {
-			was.Tempo = is.Tempo
+		case !runs && (is.Told != before.Told || is.ToldConcurrency != before.ToldConcurrency):
+			was.Told, was.ToldConcurrency = is.Told, is.ToldConcurrency
+			fallthrough
+		default:
+			if slow := is.Tempo.Rate; s.state.Tempo.RefusedAt != before.Tempo.RefusedAt && slow > 0 && (was.Tempo.Rate == 0 || slow < was.Tempo.Rate) {
+				was.Tempo = is.Tempo
+			}
 		}
 		return was
 	})

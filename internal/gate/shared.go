@@ -23,8 +23,7 @@ type Shared struct {
 	desks map[line]*desk
 	slow  map[string]time.Time // keys that are below their limit, and when an answer was last counted for them
 	told  map[string]told      // what providers say about their limits, as far as we know
-
-	cooldowns map[string]patra.Instant // until when they last, as far as we know
+	ended map[string]int64     // how often a person ended a cooldown, as far as we know
 }
 
 // line is where requests of one cost queue at one limit.
@@ -37,7 +36,7 @@ type line struct {
 func NewShared(rows Rows, opts ...Option) *Shared { return newShared(rows, true, opts...) }
 
 func newShared(rows Rows, ahead bool, opts ...Option) *Shared {
-	g := &Shared{rows: rows, own: rows, ahead: ahead, process: rand.Text(), desks: map[line]*desk{}, slow: map[string]time.Time{}, told: map[string]told{}, cooldowns: map[string]patra.Instant{}}
+	g := &Shared{rows: rows, own: rows, ahead: ahead, process: rand.Text(), desks: map[line]*desk{}, slow: map[string]time.Time{}, told: map[string]told{}, ended: map[string]int64{}}
 	if l, ok := rows.(*Lent); ok {
 		g.own = l.ledger
 	}
@@ -84,8 +83,9 @@ func (g *Shared) refill(ctx context.Context, d *desk) (time.Time, error) {
 		var lease []time.Time
 		var took time.Duration
 		var read time.Time
+		var ended int64
 		err := g.rows.TurnGate(ctx, d.Key, func(now patra.Instant, reading time.Duration, was patra.RateState) patra.RateState {
-			read, took = time.Now(), reading
+			read, took, ended = time.Now(), reading, was.Ended
 			var at []patra.Instant
 			at, was = d.charge(now, was)
 			lease = lease[:0]
@@ -101,12 +101,19 @@ func (g *Shared) refill(ctx context.Context, d *desk) (time.Time, error) {
 		}
 		done := time.Now()
 		d.committed(done.Sub(read))
+		if g.noteEnded(d.Key, ended) {
+			g.void(d.Key)
+		}
 		if len(lease) == 0 {
 			return time.Time{}, &patra.NotYet{Wait: d.notYet()}
 		}
 		// What nobody knows exactly enough is nobody's: the moment lies somewhere within the reading of the clock.
 		if try == tries || took <= d.pace.Slack/8 && done.Sub(lease[0]) <= d.patience()/2 {
 			d.put(lease[1:], done)
+			if g.Ended(d.Key) > ended { // whoever gave them did not know
+				d.clear()
+				return time.Time{}, &patra.NotYet{Wait: askAgain}
+			}
 			return lease[0], nil
 		}
 	}
@@ -119,20 +126,28 @@ func (g *Shared) Remaining(ctx context.Context, key string) (time.Duration, erro
 		return 0, err
 	}
 	left := max(time.Duration(is.Cooldown-now)*time.Microsecond, 0)
-	if g.noteCooldown(key, is.Cooldown) || left > 0 {
+	if g.noteEnded(key, is.Ended) || left > 0 {
 		g.void(key)
 	}
 	return left, nil
 }
 
-// noteCooldown remembers until when a cooldown lasts, and reports whether a person ended it before its time: grants that
-// were taken behind it are nobody's then.
-func (g *Shared) noteCooldown(key string, until patra.Instant) (ended bool) {
+// Ended is how often a person ended a cooldown of a key, as far as Remaining and Reserve were told. Whoever sees after
+// Remaining that this is more than it was before Reserve has a grant that is void.
+func (g *Shared) Ended(key string) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	ended = until < g.cooldowns[key]
-	g.cooldowns[key] = until
-	return ended
+	return g.ended[key]
+}
+
+// noteEnded remembers how often a person ended a cooldown, and reports whether that is news: grants that were taken before
+// are nobody's then.
+func (g *Shared) noteEnded(key string, n int64) (news bool) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	news = n > g.ended[key]
+	g.ended[key] = max(n, g.ended[key])
+	return news
 }
 
 // Cooldown keeps everybody from sending for a while. It only ever extends.

@@ -66,7 +66,8 @@ func (t *tx) chargeQuota(key string, q patra.QuotaLimit, c patra.QuotaCharge) (r
 	}
 	for _, w := range q.Charged(now) {
 		usable := q.Usable(w.Limit)
-		n, err := t.exec(chargeQuota, c.Cost, w.Limit, usable, key, w.Code, w.From, c.Cost, patra.ShareOf(usable, c.Share))
+		share := max(patra.ShareOf(usable, c.Share), min(c.Cost, usable)) // one request at least
+		n, err := t.exec(chargeQuota, c.Cost, w.Limit, usable, key, w.Code, w.From, c.Cost, share)
 		if err != nil {
 			return nil, nil, err
 		}

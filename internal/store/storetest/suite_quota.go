@@ -144,6 +144,12 @@ func quotaWindows(t *testing.T, e Engine) {
 	if full := charge(patra.QuotaLimit{Daily: 21, Zone: "America/New_York"}, patra.Harvest, 1); full == nil || full.Used != 21 {
 		t.Errorf("a new zone begins at %+v", full)
 	}
+	// A share that is smaller than one request is as large as one: otherwise history would never be read.
+	heavy := patra.QuotaCharge{Cost: 6, Operation: patra.Backfill, Share: 0.5}
+	w.must(w.ChargeQuota(ctx, "heavy", patra.QuotaLimit{Daily: 8}, heavy))
+	if full, ok := errors.AsType[*patra.QuotaError](w.ChargeQuota(ctx, "heavy", patra.QuotaLimit{Daily: 8}, heavy)); !ok || full.Used != 6 {
+		t.Errorf("%+v", full)
+	}
 	// What was sent before the source had a quota.
 	for range 3 {
 		id, err := w.OpenRequest(ctx, w.Clock.Instant(), patra.RequestOpen{RequestID: store.NewOwner(), Kind: patra.RequestProbe, GateKey: "c", Cost: 2, AcquiredAt: w.Clock.Instant()})
