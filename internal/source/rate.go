@@ -95,9 +95,9 @@ func (f *File) heaviest(own Rate) int {
 	return most
 }
 
-// What a rate may be. Slower than one request in about three hours is a quota, and more than a million a second is a mistake.
+// What a rate may be. Slower than one request in a quarter of an hour is a quota, and more than a million a second is a mistake.
 const (
-	leastPerSecond = 0.0001
+	leastPerSecond = 0.001
 	mostPerSecond  = 1_000_000
 	mostBurst      = 1_000_000
 	longestWarmup  = time.Hour
@@ -131,7 +131,7 @@ func (c *checker) speed(at string, perSecond float64, burst int) {
 	case perSecond <= 0:
 		c.positive(at+".perSecond", false, "perSecond is more than 0")
 	case perSecond < leastPerSecond:
-		c.add(at+".perSecond", "BAD_VALUE", "perSecond is at least 0.0001", "for so few requests write a quota: hourly, daily or monthly")
+		c.add(at+".perSecond", "BAD_VALUE", "perSecond is at least 0.001", "for so few requests write a quota: hourly, daily or monthly")
 	case perSecond > mostPerSecond:
 		c.positive(at+".perSecond", false, "perSecond is at most 1000000")
 	}

@@ -70,7 +70,7 @@ func TestMistakesInARate(t *testing.T) {
 		"rate: {perSecond: 2, quota: {daily: 5, skew: 2h}}":                        "skew is between 0s and 30m",
 		"rate: {perSecond: 2, quota: {monthly: -5}}":                               "monthly is the number of requests a month",
 		"rate: {perSecond: 2, quota: {daily: 5, headers: {reset: R}}}":             "resetIs is required",
-		"rate: {perSecond: 0.00001}":                                               "perSecond is at least 0.0001 (BAD_VALUE at defaults.rate.perSecond). For so few requests write a quota",
+		"rate: {perSecond: 0.0001}":                                                "perSecond is at least 0.001 (BAD_VALUE at defaults.rate.perSecond). For so few requests write a quota",
 		"rate: {perSecond: 1e7}":                                                   "perSecond is at most 1000000",
 		"rate: {perSecond: 2, burst: 1000001}":                                     "burst is at most 1000000",
 		"rate: {perSecond: 2, warmup: 61m}":                                        "warmup is at most an hour",
