@@ -224,6 +224,9 @@ func (v gateView) print(w io.Writer) {
 		fact("credential", "%s", v.Credential)
 	}
 	fact("permitted", "%s a second, %d at once%s", rateText(v.Permitted.PerSecond), v.Permitted.Burst, v.concurrencyText())
+	if v.Permitted.Cost > 1 {
+		fact("", "A request counts up to %d, here and in quotas.", v.Permitted.Cost)
+	}
 	now, full := v.PerSecond, ""
 	switch {
 	case v.CooldownUntil != 0:

@@ -44,6 +44,7 @@ type permitted struct {
 	Burst       int     `json:"burst"`
 	Concurrency int     `json:"concurrency,omitempty"`
 	Warmup      string  `json:"warmup,omitempty"`
+	Cost        int     `json:"cost,omitempty"` // what the heaviest request counts, if more than 1
 }
 
 // asked is how often we asked, and were refused with 429 or 503.
@@ -193,7 +194,7 @@ func viewOf(k *gateKey, is patra.RateState, used bool, clock, now patra.Instant)
 	if l.PerSecond == 0 { // nobody is installed who would say
 		l.PerSecond, l.Burst = float64(is.Limit)/1000, is.Burst
 	}
-	v.Permitted = permitted{PerSecond: l.PerSecond, Burst: l.Burst, Concurrency: l.Concurrency}
+	v.Permitted = permitted{PerSecond: l.PerSecond, Burst: l.Burst, Concurrency: l.Concurrency, Cost: l.Heaviest}
 	if l.Warmup > 0 {
 		v.Permitted.Warmup = l.Warmup.String()
 	}
@@ -202,6 +203,9 @@ func viewOf(k *gateKey, is patra.RateState, used bool, clock, now patra.Instant)
 	}
 	v.PerSecond = is.Rate()
 	for _, s := range is.Slower(l.Warmup, clock) {
+		if s.Code == patra.SlowWarmup {
+			v.PerSecond = gate.WarmRate(clock, is.WarmSince, l.Warmup, v.PerSecond)
+		}
 		s.Since = ours(s.Since)
 		v.Slower = append(v.Slower, s)
 	}

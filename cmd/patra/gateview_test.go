@@ -101,6 +101,27 @@ func TestQuotasOfNow(t *testing.T) {
 	}
 }
 
+// During a warm-up the rate is what is given out then, and not what it will be.
+func TestAWarmUpIsSeen(t *testing.T) {
+	now := patra.Date(2026, time.June, 1)
+	k := &gateKey{Key: "a", limit: patra.RateLimit{PerSecond: 10, Burst: 1, Warmup: time.Minute}}
+	for passed, want := range map[time.Duration]float64{0: 1, 30 * time.Second: 5.5, time.Minute: 10} {
+		v := viewOf(k, patra.RateState{Limit: 10_000, Burst: 1, Arrival: now, RateNotes: patra.RateNotes{WarmSince: now.Add(-passed)}}, true, now, now)
+		if v.PerSecond != want {
+			t.Errorf("%s after it began: %v a second, want %v", passed, v.PerSecond, want)
+		}
+	}
+}
+
+// Where requests count more than one, numbers of requests and of what they count differ, and a person is told.
+func TestWhatARequestCountsIsTold(t *testing.T) {
+	var b bytes.Buffer
+	viewOf(&gateKey{Key: "a", limit: patra.RateLimit{PerSecond: 3, Burst: 6, Heaviest: 2}}, patra.RateState{}, false, 0, 0).print(&b)
+	if !strings.Contains(b.String(), "A request counts up to 2, here and in quotas.") {
+		t.Error(b.String())
+	}
+}
+
 func TestASpanInWords(t *testing.T) {
 	for d, want := range map[time.Duration]string{100 * time.Second: "1m40s", 10 * time.Minute: "10m", 20*time.Minute + 30*time.Second: "20m30s", 3 * time.Second: "3s", 90 * time.Minute: "1h30m"} {
 		if got := soon(d); got != want {
