@@ -34,13 +34,13 @@ func (a *app) controlsCmd() *cobra.Command {
 }
 
 var controlColumns = columns[patra.Control]{
-	names: []string{"target", "kind", "state", "why", "by", "since", "until"},
+	names: []string{"target", "kind", "state", "since", "until", "by", "why"},
 	row: func(c patra.Control) []any {
-		until := "somebody resumes it"
+		until := "it is resumed"
 		if c.Until != 0 {
 			until = seconds(c.Until)
 		}
-		return []any{c.Target, c.Kind, c.State, controlReason(c), c.Actor, seconds(c.Detail.Since), until}
+		return []any{c.Target, c.Kind, c.State, seconds(c.Detail.Since), until, c.Actor, controlReason(c)}
 	},
 	empty: "Nothing is held back.",
 }

@@ -119,7 +119,7 @@ func soon(d time.Duration) string {
 	case d < time.Minute:
 		return fmt.Sprintf("%.0fs", max(d.Seconds(), 1))
 	case d < time.Hour:
-		return strings.TrimSuffix(d.Round(time.Second).String(), "0s")
+		return strings.Replace(d.Round(time.Second).String(), "m0s", "m", 1)
 	}
 	return strings.TrimSuffix(d.Round(time.Minute).String(), "0s")
 }
@@ -193,12 +193,14 @@ func slowText(s patra.Slower, changes []patra.GateChange) string {
 var quotaWords = map[string]string{patra.QuotaHour: "this hour", patra.QuotaDay: "today", patra.QuotaMonth: "this month"}
 
 func (q quotaView) text() string {
-	said := fmt.Sprintf("%s of %s usable requests %s are used", thousands(q.Used), thousands(q.Usable), quotaWords[q.Window])
+	said := fmt.Sprintf("%s of %s usable requests %s %s used", thousands(q.Used), thousands(q.Usable), quotaWords[q.Window], verb(q.Used, "is", "are"))
 	if kept := q.Limit - q.Usable; kept > 0 {
 		said += fmt.Sprintf(" (the provider permits %s, %s are kept in reserve)", thousands(q.Limit), thousands(kept))
 	}
 	switch {
-	case q.Used >= q.Usable:
+	case q.usedUp() && q.Again > q.To:
+		return fmt.Sprintf("%s; it begins anew at %s, and as the provider's clock may be off, nothing leaves until %s.", said, seconds(q.To), clockTime(q.Again))
+	case q.usedUp():
 		return fmt.Sprintf("%s; nothing leaves until it begins anew at %s.", said, seconds(q.To))
 	case !q.Lasts:
 		return fmt.Sprintf("%s; at this pace that lasts until %s, and it begins anew at %s.", said, seconds(q.LastsUntil), seconds(q.To))
@@ -208,6 +210,7 @@ func (q quotaView) text() string {
 
 // print says everything about one key.
 func (v gateView) print(w io.Writer) {
+	at := now()
 	fact := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "  %s%s\n", text.Pad(name, 13, ' '), wrapped(fmt.Sprintf(format, args...), 15))
 	}
@@ -221,7 +224,17 @@ func (v gateView) print(w io.Writer) {
 		fact("credential", "%s", v.Credential)
 	}
 	fact("permitted", "%s a second, %d at once%s", rateText(v.Permitted.PerSecond), v.Permitted.Burst, v.concurrencyText())
-	fact("now", "%s a second%s", rateText(v.PerSecond), map[bool]string{true: "", false: ", as much as is permitted"}[len(v.Slower) > 0])
+	if v.Permitted.Cost > 1 {
+		fact("", "A request counts up to %d, here and in quotas.", v.Permitted.Cost)
+	}
+	now, full := v.PerSecond, ""
+	switch {
+	case v.CooldownUntil != 0:
+		now = 0
+	case len(v.Slower) == 0 && v.stopped() == 0:
+		full = ", as much as is permitted"
+	}
+	fact("now", "%s a second%s", rateText(now), full)
 	for _, said := range v.remarks() {
 		fact("", "%s", sentence(said))
 	}
@@ -230,11 +243,15 @@ func (v gateView) print(w io.Writer) {
 			fact("quota", "%s", sentence(q.text()))
 		}
 	}
-	switch {
+	switch until := v.stopped(); {
+	case until != 0:
+		fact("given out", "nothing before %s", clockTime(until))
 	case v.CooldownUntil != 0:
 		fact("given out", "nothing before %s", clockTime(v.CooldownUntil))
+	case v.Keeper == keptByOther:
+		fact("given out", "by Redis; how far ahead is not seen from here")
 	case v.Ahead > 0.001:
-		fact("given out", "until %s: whoever comes now waits about %s", clockTime(now().Add(time.Duration(v.Ahead*float64(time.Second)))), brief(v.Ahead))
+		fact("given out", "until %s: whoever comes now waits about %s", clockTime(at.Add(time.Duration(v.Ahead*float64(time.Second)))), brief(v.Ahead))
 	default:
 		fact("given out", "nothing ahead: whoever comes now is let through")
 	}
@@ -261,9 +278,9 @@ func (v gateView) concurrencyText() string {
 	case v.Concurrency == 0:
 		return ""
 	case v.Concurrency != v.Permitted.Concurrency:
-		return fmt.Sprintf(", %d on their way (the provider says so); %d are", v.Concurrency, v.OnTheWay)
+		return fmt.Sprintf(", %d on their way (the provider says so); %d %s", v.Concurrency, v.OnTheWay, verb(int64(v.OnTheWay), "is", "are"))
 	}
-	return fmt.Sprintf(", %d on their way; %d are", v.Concurrency, v.OnTheWay)
+	return fmt.Sprintf(", %d on their way; %d %s", v.Concurrency, v.OnTheWay, verb(int64(v.OnTheWay), "is", "are"))
 }
 
 // changeText is what a person did, in words.

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"patra"
 	"patra/internal/config"
+	"patra/internal/gate"
 	"patra/internal/store"
 )
 
@@ -24,7 +26,7 @@ type gateView struct {
 
 	OnTheWay    int     `json:"on_the_way"`
 	Concurrency int     `json:"concurrency,omitempty"` // 0: any number
-	Ahead       float64 `json:"ahead_seconds"`         // how far ahead grants are given out
+	Ahead       float64 `json:"ahead_seconds"`         // how long whoever comes now waits
 
 	LastMinute asked         `json:"last_minute"`
 	LastHour   asked         `json:"last_hour"`
@@ -42,6 +44,7 @@ type permitted struct {
 	Burst       int     `json:"burst"`
 	Concurrency int     `json:"concurrency,omitempty"`
 	Warmup      string  `json:"warmup,omitempty"`
+	Cost        int     `json:"cost,omitempty"` // what the heaviest request counts, if more than 1
 }
 
 // asked is how often we asked, and were refused with 429 or 503.
@@ -68,6 +71,20 @@ type quotaView struct {
 	patra.QuotaUse
 	LastsUntil patra.Instant `json:"lasts_until"` // at the pace of this window so far
 	Lasts      bool          `json:"lasts"`       // until it begins anew
+	Again      patra.Instant `json:"again"`       // when it has begun anew by any clock that the provider may have
+}
+
+// usedUp reports whether nothing may leave for a quota.
+func (q quotaView) usedUp() bool { return q.Used >= q.Usable }
+
+// stopped is until when nothing leaves, because of a quota; 0 is not at all.
+func (v gateView) stopped() (until patra.Instant) {
+	for _, q := range v.Quotas {
+		if q.usedUp() {
+			until = max(until, q.Again)
+		}
+	}
+	return until
 }
 
 // gateBoard reads keys of the gate, once or again and again.
@@ -154,7 +171,7 @@ func (b *gateBoard) history(ctx context.Context, v *gateView) (err error) {
 		}
 		b.hours[v.Key] = hour
 	}
-	v.LastHour = hour
+	v.LastHour = asked{max(hour.Requests, v.LastMinute.Requests), max(hour.Refused, v.LastMinute.Refused)} // it may have been counted earlier
 	if !v.Used {
 		return nil
 	}
@@ -177,7 +194,7 @@ func viewOf(k *gateKey, is patra.RateState, used bool, clock, now patra.Instant)
 	if l.PerSecond == 0 { // nobody is installed who would say
 		l.PerSecond, l.Burst = float64(is.Limit)/1000, is.Burst
 	}
-	v.Permitted = permitted{PerSecond: l.PerSecond, Burst: l.Burst, Concurrency: l.Concurrency}
+	v.Permitted = permitted{PerSecond: l.PerSecond, Burst: l.Burst, Concurrency: l.Concurrency, Cost: l.Heaviest}
 	if l.Warmup > 0 {
 		v.Permitted.Warmup = l.Warmup.String()
 	}
@@ -186,6 +203,9 @@ func viewOf(k *gateKey, is patra.RateState, used bool, clock, now patra.Instant)
 	}
 	v.PerSecond = is.Rate()
 	for _, s := range is.Slower(l.Warmup, clock) {
+		if s.Code == patra.SlowWarmup {
+			v.PerSecond = gate.WarmRate(clock, is.WarmSince, l.Warmup, v.PerSecond)
+		}
 		s.Since = ours(s.Since)
 		v.Slower = append(v.Slower, s)
 	}
@@ -194,7 +214,7 @@ func viewOf(k *gateKey, is patra.RateState, used bool, clock, now patra.Instant)
 		v.CooldownUntil, v.CooldownLeft = ours(is.Cooldown), is.Cooldown.Sub(clock).Seconds()
 	}
 	v.OnTheWay, v.Concurrency = is.Taken(clock), is.Width(l.Concurrency)
-	v.Ahead = max(is.Arrival.Sub(clock).Seconds(), 0)
+	v.Ahead = gate.Wait(l, is, clock).Seconds()
 	if is.Loan.Lent(clock) {
 		v.Keeper, v.LentUntil = keptByOther, ours(is.Loan.Until)
 	}
@@ -207,11 +227,23 @@ func (v *gateView) count(queues map[string]store.Queue, quotas []patra.QuotaUse,
 		v.Tasks.Waiting += queues[at].Waiting
 		v.Tasks.Running += queues[at].Running
 	}
+	told := v.limit.Quota
+	add := func(q patra.QuotaUse) {
+		until, lasts := patra.Forecast(q.Used, q.Usable, q.To, now, q.Rate(now))
+		v.Quotas = append(v.Quotas, quotaView{QuotaUse: q, LastsUntil: until, Lasts: lasts, Again: q.To.Add(told.Skew)})
+	}
 	for _, q := range quotas {
-		if q.Key == v.Key && q.To > now {
-			until, lasts := patra.Forecast(q.Used, q.Usable, q.To, now, q.Rate(now))
-			v.Quotas = append(v.Quotas, quotaView{q, until, lasts})
+		if q.Key == v.Key && q.From <= now && q.To > now { // near its end, the next one has a row already
+			add(q)
 		}
+	}
+	for _, w := range told.At(now) { // of what nobody has used there is no row
+		if !slices.ContainsFunc(v.Quotas, func(q quotaView) bool { return q.Window == w.Code }) {
+			add(patra.QuotaUse{Key: v.Key, Window: w.Code, From: w.From, To: w.To, Limit: w.Limit, Usable: told.Usable(w.Limit)})
+		}
+	}
+	if v.stopped() != 0 {
+		v.PerSecond = 0
 	}
 }
 

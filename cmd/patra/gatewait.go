@@ -102,8 +102,8 @@ func (v gateView) holdsBack(now patra.Instant) (w gateWait, yes bool) {
 		return w, true
 	}
 	for _, q := range v.Quotas {
-		if q.Used >= q.Usable {
-			return say(patra.WaitQuota, q.To, "%s: %s", v.Key, q.text())
+		if q.usedUp() {
+			return say(patra.WaitQuota, q.Again, "%s: %s", v.Key, q.text())
 		}
 	}
 	switch {

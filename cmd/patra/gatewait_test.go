@@ -58,7 +58,7 @@ func TestTheGateSaysWhyItHoldsBack(t *testing.T) {
 	if w, _ := v.holdsBack(ours); w.Text != "Nobody sends to pubmed#ncbi until 2026-06-01 01:01:00: eve said so (lunch)." {
 		t.Error(w.Text)
 	}
-	v.Quotas = []quotaView{{QuotaUse: patra.QuotaUse{Window: patra.QuotaDay, To: ours + patra.Day, Limit: 1000, Usable: 900, Used: 900}}}
+	v.Quotas = []quotaView{{QuotaUse: patra.QuotaUse{Window: patra.QuotaDay, To: ours + patra.Day, Limit: 1000, Usable: 900, Used: 900}, Again: ours + patra.Day}}
 	if w, _ := v.holdsBack(ours); w.Code != patra.WaitQuota || w.Until != ours+patra.Day || w.Text !=
 		"pubmed#ncbi: 900 of 900 usable requests today are used (the provider permits 1,000, 100 are kept in reserve); nothing leaves until it begins anew at 2026-06-02 01:00:00." {
 		t.Errorf("%+v", w)

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
+
+	"patra"
 )
 
 func (a *app) gateWatchCmd() *cobra.Command {
@@ -16,7 +18,7 @@ func (a *app) gateWatchCmd() *cobra.Command {
 	every, lasts := 2*time.Second, time.Duration(0)
 	c := &cobra.Command{
 		Use: "watch [SOURCE|KEY]", Short: "Show the gate again and again, until Ctrl-C", Args: atMostOne,
-		Long:    "Watch shows what patra gate status shows, again and again. A terminal is redrawn in place; elsewhere each look is a block\nof lines that begins with its time, and with -o json one line.",
+		Long:    "Watch shows what patra gate status shows, again and again. A terminal is redrawn in place; elsewhere each look is a block\nof lines that begins with its time, with -o json one line,\nand with -o yaml one document.",
 		Example: "  patra gate watch crossref --every 1s\n  patra gate watch --for 1m -o json > gate.jsonl",
 		RunE: func(c *cobra.Command, args []string) error {
 			if every < 100*time.Millisecond {
@@ -39,8 +41,13 @@ func (a *app) gateWatchCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if out != "table" {
-					return printJSON(w, views, "")
+				switch out {
+				case "table":
+				case "yaml":
+					fmt.Fprintln(w, "---")
+					return printValue(w, out, gateLook{now(), views})
+				default:
+					return printJSON(w, gateLook{now(), views}, "")
 				}
 				fmt.Fprintf(w, "%s  every %s, Ctrl-C ends\n", seconds(now()), every)
 				printGates(w, views, only != "")
@@ -52,6 +59,12 @@ func (a *app) gateWatchCmd() *cobra.Command {
 	c.Flags().DurationVar(&lasts, "for", 0, "end by itself after this time; 0 is never")
 	formatFlag(c, &out)
 	return c
+}
+
+// gateLook is one look at the gate, for programs.
+type gateLook struct {
+	At   patra.Instant `json:"at"`
+	Keys []gateView    `json:"keys"`
 }
 
 // watch looks again and again. Being told to stop is a good end.

@@ -65,7 +65,11 @@ func (a *app) printPrice(v *planView) {
 	}
 	fmt.Fprintf(a.stdout, "Price     about %s in %s%s\n", plural(p.Records, "record"), plural(p.Requests, "request"), sizeText(p.Bytes))
 	tariff := v.Spec.Tariff(a.have)
-	fmt.Fprintf(a.stdout, "Time      %s at the permitted %g requests a second; done by %s\n", roughly(p.Seconds), tariff.PerSecond, p.Finish.Time().Format("2006-01-02 15:04 UTC"))
+	pace := fmt.Sprintf("at the permitted %g requests a second", tariff.PerSecond)
+	if float64(p.Requests) < p.Seconds*tariff.PerSecond/2 {
+		pace = "within the quota"
+	}
+	fmt.Fprintf(a.stdout, "Time      %s %s; done by %s\n", roughly(p.Seconds), pace, p.Finish.Time().Format("2006-01-02 15:04 UTC"))
 	for _, u := range v.Quota {
 		fmt.Fprintf(a.stdout, "Quota     %s\n", quotaText(u, p.Requests*max(tariff.Cost, 1), tariff.PerSecond*float64(max(tariff.Cost, 1)), v.Decision.Now))
 	}

@@ -60,6 +60,15 @@ func parrot(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprintf(w, `{"items":[%s]}`, items)
 }
 
+// farZone is a place where no hour begins or ends within a quarter of an hour. A session about quotas is played there at any
+// time of the day.
+func farZone(now time.Time) string {
+	if m := now.UTC().Minute(); m >= 15 && m < 45 {
+		return "Etc/UTC"
+	}
+	return "Asia/Kolkata" // five hours and a half from UTC
+}
+
 // TestSessions plays the sessions in testdata: what a person types and sees. Each has a simulated provider at $SIM
 // with 120 works a day in May 2026 and one that asks for a password at $SIM/locked, a folder `quick` with a fast source file, and the command `provider
 // up|down|picky|broken|miscounts [TIME]`: one that is down refuses us, one that is picky does not want this question, one that is
@@ -187,6 +196,7 @@ func sessions(t testing.TB, dir string) testscript.Params {
 			}))
 			env.Defer(server.Close)
 			env.Setenv("SIM", server.URL)
+			env.Setenv("FAR", farZone(time.Now()))
 			env.Setenv("SIMHOST", strings.TrimPrefix(server.URL, "http://"))
 			env.Values["down"], env.Values["miscounts"] = down, miscounts
 			brittle := strings.Replace(quickSource(t, "crossref"), "\n  rate:", "\n  breaker: {failures: 2, cooldown: 1s..2s}\n  rate:", 1)

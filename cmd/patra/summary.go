@@ -190,7 +190,7 @@ func (s *summary) verdict() error {
 	case s.halt != nil:
 		return incomplete("%s is halted: %s Mend that, and let it go on with: patra resume %s", s.halt.Target, stopped(s.halt.Reason), s.halt.Target)
 	case s.quota != nil:
-		return incomplete("not all of it could be read: %s; the same command goes on then, and patra serve does so by itself", s.quota.Reason)
+		return incomplete("not all of it could be read: %s; the same command goes on from %s on, and patra serve does so by itself", s.quota.Reason, s.quota.Until.Time().Format(time.RFC3339))
 	case s.Left == patra.ReasonPaused:
 		return incomplete("not all of it could be read: %s", partialText[s.Left])
 	case s.Left == patra.ReasonQuota:

@@ -148,15 +148,17 @@ func (r *reason) waits(ctx context.Context, a *app, s *store.Store, cfg config.C
 		return err
 	}
 	switch {
-	case r.Gate != nil && r.Gate.Code == patra.WaitQuota && (hold.Go() || hold.Code == patra.WaitQuota):
-		r.gate()
-	case !hold.Go():
+	case !hold.Go(): // of a quota too: it knows who waits, and until when
 		r.heldBack(hold)
+	case r.Gate != nil && r.Gate.Code == patra.WaitQuota:
+		r.gate()
 	case r.Task.ScheduledAt > now() && r.Task.WaitCode == patra.WaitQuota:
 		r.say(patra.WaitQuota, "It is due at %s, after the provider's quota has begun anew.", r.Task.ScheduledAt)
 	case r.Task.ScheduledAt > now():
 		r.say(patra.WaitScheduled, "It is due at %s%s.", r.Task.ScheduledAt, r.after())
-	case r.Limit > 0 && r.Running >= r.Limit:
+	case r.Limit > 0 && r.Running > r.Limit:
+		r.say(patra.WaitPartition, "%s are running at %s, by a command that uses all its workers there (patra serve lets %d run at once): it waits for one of them to end.", tasks(r.Running), at.PartitionTarget(), r.Limit)
+	case r.Limit > 0 && r.Running == r.Limit:
 		r.say(patra.WaitPartition, "At most %s may run at once at %s, and %s: it waits for one of them to end.", tasks(r.Limit), at.PartitionTarget(), verb(r.Running, "1 is running", thousands(r.Running)+" are running"))
 	case r.Gate != nil:
 		r.gate()

@@ -146,6 +146,10 @@ func TestProblems(t *testing.T) {
 			`patra.yaml:1:17: gate.backend is "radis", and must be one of sql, redis, local (BAD_VALUE at gate.backend). Did you mean "redis"?`}},
 		{"gate without a place", "gate: {backend: redis}\n", nil, []string{
 			`patra.yaml:1:17: gate.backend is redis, and gate.redis.url does not say where it is (BAD_VALUE at gate.backend). Write redis://127.0.0.1:6379/0 or rediss://user:${env:REDIS_PASSWORD}@host:6379/0`}},
+		{"gate with a database that has a name", "gate:\n  redis: {url: 'redis://:hunter2@h:6379/abc'}\n", nil, []string{
+			`patra.yaml:2:16: url must have a port from 1 to 65535, if any, and end with the number of a database (BAD_VALUE at gate.redis.url). Write redis://127.0.0.1:6379/0 or rediss://user:${env:REDIS_PASSWORD}@host:6379/0`}},
+		{"gate with a port that cannot be", "gate:\n  redis: {url: 'redis://:hunter2@h:99999/0'}\n", nil, []string{
+			`patra.yaml:2:16: url must have a port from 1 to 65535, if any, and end with the number of a database (BAD_VALUE at gate.redis.url). Write redis://127.0.0.1:6379/0 or rediss://user:${env:REDIS_PASSWORD}@host:6379/0`}},
 		{"gate with a wrong place", "gate:\n  redis: {url: 'http://:hunter2@h/'}\n", []string{"PATRA_GATE_REDIS_URL=redis://u:hunter2@[h"}, []string{
 			`environment: PATRA_GATE_REDIS_URL: url must begin with "redis://" or "rediss://" and name a host (BAD_VALUE at gate.redis.url). Write redis://127.0.0.1:6379/0 or rediss://user:${env:REDIS_PASSWORD}@host:6379/0`}},
 		{"log nearly right", "log: {level: wran}\n", nil, []string{

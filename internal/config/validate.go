@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -179,7 +180,17 @@ func (g Gate) finding() (finding, bool) {
 		return f, g.Backend != GateRedis
 	}
 	u, err := url.Parse(g.Redis.URL)
-	return f, err == nil && (u.Scheme == "redis" || u.Scheme == "rediss") && u.Host != ""
+	if err != nil || (u.Scheme != "redis" && u.Scheme != "rediss") || u.Host == "" {
+		return f, false
+	}
+	f.text = "url must have a port from 1 to 65535, if any, and end with the number of a database"
+	return f, (u.Port() == "" || within(u.Port(), 1, 65535)) && (u.Path == "" || u.Path == "/" || within(u.Path[1:], 0, 1<<16))
+}
+
+// within reports whether a text is a whole number in a range.
+func within(text string, least, most int) bool {
+	n, err := strconv.Atoi(text)
+	return err == nil && n >= least && n <= most
 }
 
 func (e Executor) heartbeat() (finding, bool) {

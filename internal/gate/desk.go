@@ -53,11 +53,7 @@ func (d *desk) patience() time.Duration { return d.pace.Patience() }
 // good. None at all means that it is too early to ask.
 func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, patra.RateState) {
 	is.Limit, is.Burst = milli(d.PerSecond), d.Burst
-	rate, burst := d.pace.PerSecond, d.pace.Burst
-	if now := is.Rate(); now < float64(is.Limit)/1000 {
-		// While we are to be slow there are no bursts either: they would be longer than at the usual rate.
-		rate, burst = min(rate, now), 1
-	}
+	rate, burst := d.speed(is)
 	from := max(now.Add(d.early()), is.Cooldown)
 	d.afterLoan(now, &is)
 	if d.Warmup > 0 {
@@ -92,6 +88,15 @@ func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, p
 	}
 	d.queued.Store(all[0] > from+patra.Instant(d.cost)*interval(rate))
 	return all, is
+}
+
+// speed is how fast grants follow each other as a row stands, and how many there may be at once.
+func (d *desk) speed(is patra.RateState) (perSecond float64, burst int) {
+	if now := is.Rate(); now < float64(is.Limit)/1000 {
+		// While we are to be slow there are no bursts either: they would be longer than at the usual rate.
+		return min(d.pace.PerSecond, now), 1
+	}
+	return d.pace.PerSecond, d.pace.Burst
 }
 
 // grant is the next grant. During a warm-up it costs more, and there are no bursts.

@@ -2,6 +2,7 @@ package gate
 
 import (
 	"math"
+	"time"
 
 	"patra"
 )
@@ -21,4 +22,23 @@ func Grant(arrival, now patra.Instant, perSecond float64, burst, cost int) (at, 
 	next = max(arrival, now) + patra.Instant(cost)*every
 	at = max(now, next-patra.Instant(burst)*every)
 	return at, next
+}
+
+// Wait is how long whoever asked now would wait for a grant, as a row stands. It is for people who look: nothing is charged.
+func Wait(l patra.RateLimit, is patra.RateState, now patra.Instant) time.Duration {
+	if l.PerSecond <= 0 {
+		return 0
+	}
+	d := desk{RateLimit: l, cost: 1, pace: PaceOf(l)}
+	is.Limit, is.Burst = milli(l.PerSecond), l.Burst
+	rate, burst := d.speed(is)
+	from := max(now, is.Cooldown)
+	if !is.Loan.Lent(now) { // else somebody else knows better
+		d.afterLoan(now, &is)
+	}
+	if l.Warmup > 0 {
+		is.WarmSince = warmSince(is, l.Warmup, from)
+	}
+	at, _ := d.grant(is, from, rate, burst)
+	return at.Sub(now)
 }

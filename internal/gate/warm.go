@@ -41,6 +41,15 @@ func Warm(at, since patra.Instant, warmup time.Duration, perSecond float64, cost
 	return at + patra.Instant(min(math.Ceil(takes*float64(patra.Second)), float64(maxInterval)))
 }
 
+// WarmRate is how fast grants are given at a moment of a warm-up.
+func WarmRate(at, since patra.Instant, warmup time.Duration, perSecond float64) float64 {
+	if !cold(at, since, warmup) {
+		return perSecond
+	}
+	passed := max(at.Sub(since).Seconds(), 0) / warmup.Seconds()
+	return perSecond * (coldShare + (1-coldShare)*passed)
+}
+
 // cold reports whether a moment lies within a warm-up.
 func cold(at, since patra.Instant, warmup time.Duration) bool {
 	return warmup > 0 && at < since.Add(warmup)

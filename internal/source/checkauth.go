@@ -1,6 +1,7 @@
 package source
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"net/url"
@@ -42,10 +43,9 @@ func (c *checker) auth(at string, a Auth, params map[string]Parameter) {
 		}
 	}
 	if c.doc.Has(at + ".rate") {
-		c.positive(at+".rate.perSecond", a.Rate.PerSecond > 0, "perSecond is more than 0")
-		c.positive(at+".rate.burst", a.Rate.Burst >= 0, "burst is at least 1")
+		c.speed(at+".rate", a.Rate.PerSecond, cmp.Or(a.Rate.Burst, 1))
 		c.notZero(at+".rate.burst", a.Rate.Burst == 0)
-		c.quota(at+".rate.quota", a.Rate.Quota)
+		c.quota(at+".rate.quota", a.Rate.Quota, 1)
 	}
 	switch a.Type {
 	case AuthKey:

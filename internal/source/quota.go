@@ -82,14 +82,23 @@ func (p *Percent) UnmarshalText(text []byte) error {
 // MarshalText writes `10%`.
 func (p Percent) MarshalText() ([]byte, error) { return []byte(strconv.Itoa(int(p)) + "%"), nil }
 
-func (c *checker) quota(at string, q Quota) {
+// quota checks a quota of which one request takes so much.
+func (c *checker) quota(at string, q Quota, cost int) {
 	c.positive(at+".daily", q.Daily >= 0, "daily is the number of requests a day")
 	c.positive(at+".hourly", q.Hourly >= 0, "hourly is the number of requests an hour")
 	c.positive(at+".monthly", q.Monthly >= 0, "monthly is the number of requests a month")
-	if q.Reserve != nil && q.limit().IsZero() {
-		c.add(at+".reserve", "CONFLICT", "there is nothing of which a reserve could be kept", "write hourly, daily or monthly beside it")
+	if q.limit().IsZero() {
+		const beside = "write hourly, daily or monthly beside it"
+		if q.Reserve != nil {
+			c.add(at+".reserve", "CONFLICT", "there is nothing of which a reserve could be kept", beside)
+		}
+		for key, said := range map[string]bool{"zone": q.Zone != "", "skew": q.Skew != nil} {
+			if said {
+				c.add(at+"."+key, "CONFLICT", key+" says nothing without a quota", beside)
+			}
+		}
 	}
-	if _, err := time.LoadLocation(q.Zone); err != nil {
+	if _, err := time.LoadLocation(q.Zone); err != nil || q.Zone == "Local" { // Local is another one on each machine
 		c.add(at+".zone", "BAD_VALUE", fmt.Sprintf("%q is not a time zone", q.Zone), "write one such as America/New_York, or leave it out for UTC")
 	}
 	if q.Skew != nil {
@@ -103,7 +112,12 @@ func (c *checker) quota(at string, q Quota) {
 			c.add(at+".headers.remaining", "REQUIRED", "a reset says nothing without what is left", "write the name of the header with what is left")
 		}
 	}
-	if q.Headers.Reset != "" {
-		c.oneOf(at+".headers.resetIs", q.Headers.ResetIs, resetEpoch, resetSeconds)
+	c.headerNames(at+".headers", map[string]string{"remaining": q.Headers.Remaining, "reset": q.Headers.Reset})
+	c.reset(at+".headers", q.Headers.Reset, q.Headers.ResetIs)
+	l, cost := q.limit(), max(cost, 1)
+	for _, most := range []int64{l.Hourly, l.Daily, l.Monthly} {
+		if usable := l.Usable(most); most > 0 && usable < int64(cost) {
+			c.add(at, "CONFLICT", fmt.Sprintf("one request costs %d, and of %d only %d may be used", cost, most, usable), "make the quota larger or the reserve smaller")
+		}
 	}
 }

@@ -3,7 +3,9 @@ package source
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"net/url"
+	"slices"
 	"time"
 
 	"patra"
@@ -93,41 +95,83 @@ func (f *File) heaviest(own Rate) int {
 	return most
 }
 
+// What a rate may be. Slower than one request in a quarter of an hour is a quota, and more than a million a second is a mistake.
+const (
+	leastPerSecond = 0.001
+	mostPerSecond  = 1_000_000
+	mostBurst      = 1_000_000
+	longestWarmup  = time.Hour
+)
+
 func (c *checker) rate(at string, own, r Rate) {
+	if !c.doc.Has(at) { // what is inherited is looked at where it stands
+		return
+	}
 	c.notZero(at+".perSecond", own.PerSecond == 0)
 	c.notZero(at+".burst", own.Burst == 0)
 	c.notZero(at+".cost", own.Cost == 0)
 	c.notZero(at+".concurrency", own.Concurrency == 0)
-	c.positive(at+".perSecond", r.PerSecond > 0, "perSecond is more than 0")
-	c.positive(at+".burst", r.Burst >= 1, "burst is at least 1")
+	c.speed(at, r.PerSecond, r.Burst)
+	c.positive(at+".warmup", time.Duration(r.Warmup) <= longestWarmup, "warmup is at most an hour")
 	c.positive(at+".concurrency", r.Concurrency >= 0, "concurrency is at least 1")
 	c.positive(at+".cost", r.Cost >= 0, "cost is at least 1")
-	if r.Cost > r.Burst {
+	if r.Cost > r.Burst && r.Burst > 0 {
 		c.add(at+".cost", "CONFLICT", fmt.Sprintf("one request costs %d, and only %d may be used at once", r.Cost, r.Burst), "make the burst at least as large")
 	}
 	if r.Share != "" {
 		c.oneOf(at+".share", r.Share, shareSource, shareEndpoint, shareHost)
 	}
 	c.rateHeaders(at+".headers", r.Headers)
-	c.quota(at+".quota", r.Quota)
-	if q := r.Quota.limit(); !q.IsZero() {
-		for _, most := range []int64{q.Hourly, q.Daily, q.Monthly} {
-			if usable := q.Usable(most); most > 0 && usable < int64(max(r.Cost, 1)) {
-				c.add(at+".quota", "CONFLICT", fmt.Sprintf("one request costs %d, and of %d only %d may be used", max(r.Cost, 1), most, usable), "make the quota larger or the reserve smaller")
-			}
-		}
+	c.quota(at+".quota", r.Quota, r.Cost)
+}
+
+// speed checks the two numbers of a rate.
+func (c *checker) speed(at string, perSecond float64, burst int) {
+	switch {
+	case perSecond <= 0:
+		c.positive(at+".perSecond", false, "perSecond is more than 0")
+	case perSecond < leastPerSecond:
+		c.add(at+".perSecond", "BAD_VALUE", "perSecond is at least 0.001", "for so few requests write a quota: hourly, daily or monthly")
+	case perSecond > mostPerSecond:
+		c.positive(at+".perSecond", false, "perSecond is at most 1000000")
 	}
+	c.positive(at+".burst", burst >= 1, "burst is at least 1")
+	c.positive(at+".burst", burst <= mostBurst, "burst is at most 1000000")
 }
 
 func (c *checker) rateHeaders(at string, h RateHeaders) {
-	if h.Reset != "" {
-		c.oneOf(at+".resetIs", h.ResetIs, resetEpoch, resetSeconds)
+	c.headerNames(at, map[string]string{"limit": h.Limit, "interval": h.Interval, "concurrency": h.Concurrency, "remaining": h.Remaining, "reset": h.Reset})
+	c.reset(at, h.Reset, h.ResetIs)
+	if h.Remaining != "" && h.Reset == "" {
+		c.add(at+".reset", "REQUIRED", "that nothing is left says nothing without a reset", "write the name of the header with the reset")
+	}
+	if h.Reset != "" && h.Remaining == "" {
+		c.add(at+".remaining", "REQUIRED", "a reset says nothing without what is left", "write the name of the header with what is left")
 	}
 	if h.Interval != "" && h.Per != 0 {
 		c.add(at+".per", "CONFLICT", "the interval is in a header already", "leave one of them out")
 	}
 	if (h.Interval != "" || h.Per != 0) && h.Limit == "" {
 		c.add(at+".limit", "REQUIRED", "an interval says nothing without a limit", "write the name of the header with the limit")
+	}
+}
+
+// headerNames checks the names of the headers that are to be read.
+func (c *checker) headerNames(at string, names map[string]string) {
+	for _, key := range slices.Sorted(maps.Keys(names)) {
+		if name := names[key]; name != "" && !headerName.MatchString(name) {
+			c.add(at+"."+key, "BAD_VALUE", fmt.Sprintf("%q is not the name of a header", name), "write one such as X-RateLimit-Limit")
+		}
+	}
+}
+
+// reset checks the header that says when there is more again, and what it says.
+func (c *checker) reset(at, name, is string) {
+	switch {
+	case name != "":
+		c.oneOf(at+".resetIs", is, resetEpoch, resetSeconds)
+	case is != "":
+		c.add(at+".reset", "REQUIRED", "resetIs says nothing without a reset", "write the name of the header with the reset")
 	}
 }
 

@@ -56,23 +56,48 @@ func TestALimitIsReadWhole(t *testing.T) {
 
 func TestMistakesInARate(t *testing.T) {
 	for text, want := range map[string]string{
-		"rate: {perSecond: 2, burst: 2, cost: 3}":                           "one request costs 3, and only 2 may be used at once (CONFLICT at defaults.rate.cost). Make the burst at least as large",
-		"rate: {perSecond: 2, concurrency: 0}":                              "concurrency is more than 0",
-		"rate: {perSecond: 2, concurrency: -1}":                             "concurrency is at least 1",
-		"rate: {perSecond: 2, cost: -1}":                                    "cost is at least 1",
-		"rate: {perSecond: 2, warmup: -3s}":                                 `"-3s" is not a length of time`,
-		"rate: {perSecond: 2, share: HOSTS}":                                `share "HOSTS" is not known (BAD_VALUE at defaults.rate.share). Did you mean "HOST"?`,
-		"rate: {perSecond: 2, headers: {reset: X-Reset}}":                   "resetIs is required",
-		"rate: {perSecond: 2, headers: {reset: X-Reset, resetIs: MINUTES}}": `resetIs "MINUTES" is not known`,
-		"rate: {perSecond: 2, headers: {interval: X-Interval}}":             "an interval says nothing without a limit",
-		"rate: {perSecond: 2, headers: {limit: L, interval: I, per: 1m}}":   "the interval is in a header already",
-		"rate: {perSecond: 2, quota: {daily: 5, zone: Mars/Olympus}}":       `"Mars/Olympus" is not a time zone`,
-		"rate: {perSecond: 2, quota: {daily: 5, skew: 2h}}":                 "skew is between 0s and 30m",
-		"rate: {perSecond: 2, quota: {monthly: -5}}":                        "monthly is the number of requests a month",
-		"rate: {perSecond: 2, quota: {daily: 5, headers: {reset: R}}}":      "resetIs is required",
+		"rate: {perSecond: 2, burst: 2, cost: 3}":                                  "one request costs 3, and only 2 may be used at once (CONFLICT at defaults.rate.cost). Make the burst at least as large",
+		"rate: {perSecond: 2, concurrency: 0}":                                     "concurrency is more than 0",
+		"rate: {perSecond: 2, concurrency: -1}":                                    "concurrency is at least 1",
+		"rate: {perSecond: 2, cost: -1}":                                           "cost is at least 1",
+		"rate: {perSecond: 2, warmup: -3s}":                                        `"-3s" is not a length of time`,
+		"rate: {perSecond: 2, share: HOSTS}":                                       `share "HOSTS" is not known (BAD_VALUE at defaults.rate.share). Did you mean "HOST"?`,
+		"rate: {perSecond: 2, headers: {reset: X-Reset}}":                          "resetIs is required",
+		"rate: {perSecond: 2, headers: {reset: X-Reset, resetIs: MINUTES}}":        `resetIs "MINUTES" is not known`,
+		"rate: {perSecond: 2, headers: {interval: X-Interval}}":                    "an interval says nothing without a limit",
+		"rate: {perSecond: 2, headers: {limit: L, interval: I, per: 1m}}":          "the interval is in a header already",
+		"rate: {perSecond: 2, quota: {daily: 5, zone: Mars/Olympus}}":              `"Mars/Olympus" is not a time zone`,
+		"rate: {perSecond: 2, quota: {daily: 5, skew: 2h}}":                        "skew is between 0s and 30m",
+		"rate: {perSecond: 2, quota: {monthly: -5}}":                               "monthly is the number of requests a month",
+		"rate: {perSecond: 2, quota: {daily: 5, headers: {reset: R}}}":             "resetIs is required",
+		"rate: {perSecond: 0.0001}":                                                "perSecond is at least 0.001 (BAD_VALUE at defaults.rate.perSecond). For so few requests write a quota",
+		"rate: {perSecond: 1e7}":                                                   "perSecond is at most 1000000",
+		"rate: {perSecond: 2, burst: 1000001}":                                     "burst is at most 1000000",
+		"rate: {perSecond: 2, warmup: 61m}":                                        "warmup is at most an hour",
+		"rate: {perSecond: 2, headers: {remaining: X-Left}}":                       "that nothing is left says nothing without a reset",
+		"rate: {perSecond: 2, headers: {reset: R, resetIs: EPOCH}}":                "a reset says nothing without what is left",
+		"rate: {perSecond: 2, headers: {resetIs: EPOCH}}":                          "resetIs says nothing without a reset",
+		"rate: {perSecond: 2, headers: {limit: X Limit}}":                          `"X Limit" is not the name of a header`,
+		"rate: {perSecond: 2, quota: {daily: 5, zone: Local}}":                     `"Local" is not a time zone`,
+		"rate: {perSecond: 2, quota: {zone: UTC}}":                                 "zone says nothing without a quota (CONFLICT at defaults.rate.quota.zone). Write hourly, daily or monthly beside it",
+		"rate: {perSecond: 2, quota: {skew: 1m}}":                                  "skew says nothing without a quota",
+		"auth: {type: BEARER, secret: a, rate: {perSecond: 2, quota: {daily: 1}}}": "one request costs 1, and of 1 only 0 may be used",
+		"auth: {type: BEARER, secret: a, rate: {perSecond: 1e7}}":                  "perSecond is at most 1000000",
 	} {
 		if _, err := rateSpec(t, text, ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s gave %v, want %s", text, err, want)
 		}
+	}
+}
+
+// What endpoints inherit is told once, where it stands.
+func TestAMistakeInARateIsToldOnce(t *testing.T) {
+	_, err := rateSpec(t, "rate: {perSecond: 2, burst: 2, cost: 3}", "")
+	if err == nil || strings.Count(err.Error(), "one request costs 3") != 1 {
+		t.Errorf("%v", err)
+	}
+	_, err = rateSpec(t, "rate: {perSecond: 2, burst: 2}", "rate: {cost: 3}")
+	if err == nil || !strings.Contains(err.Error(), "CONFLICT at endpoints.works.rate.cost") {
+		t.Errorf("an endpoint of its own: %v", err)
 	}
 }
