@@ -148,9 +148,9 @@ func (r *reason) waits(ctx context.Context, a *app, s *store.Store, cfg config.C
 		return err
 	}
 	switch {
-	case r.Gate != nil && r.Gate.Code == patra.WaitQuota && (hold.Go() || hold.Code == patra.WaitQuota):
+	case r.Gate != nil && r.Gate.Code == patra.WaitQuota && hold.Go():
 		r.gate()
-	case !hold.Go():
+	case !hold.Go(): // also one for a used-up quota: it holds a little longer than the quota does, and can be ended by hand
 		r.heldBack(hold)
 	case r.Task.ScheduledAt > now() && r.Task.WaitCode == patra.WaitQuota:
 		r.say(patra.WaitQuota, "It is due at %s, after the provider's quota has begun anew.", r.Task.ScheduledAt)
