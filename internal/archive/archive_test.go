@@ -152,6 +152,10 @@ func TestEventsThereAndBack(t *testing.T) {
 				t.Errorf("round %d: %d events, %v", round, n, err)
 			}
 			w.sound(t)
+			var broken int
+			if err := storetest.Inspect(t, w.URL).QueryRow("SELECT COUNT(*) FROM v_check_chain").Scan(&broken); err != nil || broken > 0 {
+				t.Errorf("round %d: to people %d chains look broken, %v", round, broken, err)
+			}
 			if n, err := w.CompactEvents(t.Context(), base.Store, w.Clock.Instant(), until, "somebody"); err != nil || n > 0 {
 				t.Errorf("round %d once more: %d events, %v", round, n, err)
 			}
