@@ -9,7 +9,7 @@ FUZZTIME ?= 30s
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test e2e torture race race-short properties bench-plan bench-gate bench-export fuzz lint clean deps
+.PHONY: help build demo test e2e torture race race-short properties remap bench-plan bench-gate bench-export fuzz lint clean deps
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -49,6 +49,9 @@ bench-plan: deps ## Plan two, five and ten years by the hour: time a slice, peak
 bench-gate: deps ## Harvest at 50 requests a second: what the rate gate costs, and how much of the rate is used
 	$(GO) test -run '^$$' -bench BenchmarkGate -benchtime 1x -count 3 ./internal/executor
 	$(GO) test -run '^$$' -bench BenchmarkTurnGate -benchtime 300x ./internal/store
+
+remap: deps ## Read a thousand stored pages with another mapping
+	REMAP_DAYS=25 $(GO) test -count=1 -run TestARemapOfManyPages -v ./cmd/patra
 
 bench-export: deps ## Export RECORDS records (1000000) in every form: peak memory beside a tenth of them, and the work beside plain reading
 	EXPORT_RECORDS=$(or $(RECORDS),1000000) EXPORT_SHAPES=$(SHAPES) scripts/with-mariadb $(GO) test -count=1 -timeout 3h -run TestAnExportHasFlatMemory -v ./cmd/patra

@@ -221,7 +221,10 @@ func (a *app) checkOrphans(ctx context.Context, s *store.Store, kept *evidence.K
 		return err
 	}
 	// Each is looked at again just before: a page may have brought the same answer meanwhile.
-	err = kept.Orphans(ctx, before, known, func(i blob.Info) error { return kept.Place().Delete(ctx, i.Name) })
+	err = kept.Orphans(ctx, before, known, func(i blob.Info) error {
+		_, err := kept.Place().DeleteOld(ctx, i.Name, before)
+		return err
+	})
 	found.Deleted = err == nil
 	return environment(err)
 }

@@ -71,7 +71,7 @@ func TestAnExportHasFlatMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("peak memory is counted otherwise here")
 	}
-	small, large, shapes := int64(5_000), int64(50_000), []string{"parquet"}
+	small, large, shapes := int64(2_000), int64(20_000), []string{"parquet"}
 	if text := os.Getenv("EXPORT_RECORDS"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {

@@ -74,6 +74,9 @@ func (e *exporting) begin(ctx context.Context) (done bool, err error) {
 			return false, environment(err)
 		}
 	}
+	if !e.stream && export.Busy(place) { // who is at work is not to lose the cursor to us
+		return false, e.placeError(export.ErrBusy)
+	}
 	want := store.Export{Name: e.job.Cursor, FilterHash: patra.HashBytes(e.filter), Filter: e.filter, Place: place, Owner: store.NewOwner()}
 	c, err := e.s.BeginExport(ctx, want, e.flags.how.Resume)
 	if err != nil {
@@ -160,6 +163,8 @@ func (e *exporting) placeError(err error) error {
 	case errors.Is(err, export.ErrComplete):
 		_, err := fmt.Fprintf(e.a.stderr, "%s is complete already; there is nothing to go on with.\n", out)
 		return err
+	case errors.Is(err, export.ErrBusy):
+		return incomplete("another process is writing --out %s; wait until it ends, or name another place", out)
 	case errors.Is(err, export.ErrThere) && e.folder:
 		return usage("--out %s is not empty; name another folder, or write over the parts of an export with --force", out)
 	case errors.Is(err, export.ErrThere):

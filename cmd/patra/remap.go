@@ -225,6 +225,7 @@ func readMapping(path string) (source.Mapping, error) {
 func withMapping(fields source.Mapping) func(*source.Spec) (*source.Spec, error) {
 	return func(old *source.Spec) (*source.Spec, error) {
 		spec := *old
+		spec.Changes = nil // what a new version means is not asked here, and may be said of fields that are no more
 		if spec.Second == nil {
 			spec.Mapping = fields
 			return &spec, nil

@@ -148,7 +148,7 @@ func (r *reason) waits(ctx context.Context, a *app, s *store.Store, cfg config.C
 		return err
 	}
 	switch {
-	case !hold.Go(): // of a quota too: it knows who waits, and until when
+	case !hold.Go(): // also one for a used-up quota: it holds a little longer than the quota does, and can be ended by hand
 		r.heldBack(hold)
 	case r.Gate != nil && r.Gate.Code == patra.WaitQuota:
 		r.gate()

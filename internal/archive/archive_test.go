@@ -6,6 +6,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -151,6 +152,10 @@ func TestEventsThereAndBack(t *testing.T) {
 				t.Errorf("round %d: %d events, %v", round, n, err)
 			}
 			w.sound(t)
+			var broken int
+			if err := storetest.Inspect(t, w.URL).QueryRow("SELECT COUNT(*) FROM v_check_chain").Scan(&broken); err != nil || broken > 0 {
+				t.Errorf("round %d: to people %d chains look broken, %v", round, broken, err)
+			}
 			if n, err := w.CompactEvents(t.Context(), base.Store, w.Clock.Instant(), until, "somebody"); err != nil || n > 0 {
 				t.Errorf("round %d once more: %d events, %v", round, n, err)
 			}
@@ -246,7 +251,7 @@ func TestTwoAtOnceAndNoRoom(t *testing.T) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	w.sound(t)
-	other := &archive.Archiver{Store: meanwhile{w.World.Store, func() {
+	other := &archive.Archiver{Store: meanwhile{w.World.Store, new(sync.Once), func() {
 		if _, err := w.Run(t.Context(), now, now.Add(time.Second)); err != nil {
 			t.Error(err)
 		}
@@ -259,4 +264,62 @@ func TestTwoAtOnceAndNoRoom(t *testing.T) {
 		t.Errorf("%+v, %v", done, err)
 	}
 	w.sound(t)
+}
+
+// An event that is sent after its page was archived says the same as before: where it came from too.
+func TestEventsKeepTheirLineage(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		w := newWorld(t, e)
+		read := func() (all []string) {
+			for n := 1; n > 0; {
+				var err error
+				if n, _, err = w.Number(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+			}
+			events, err := w.EventsAfter(t.Context(), 0, 10_000, 1<<30)
+			if err != nil || len(events) == 0 {
+				t.Fatal(len(events), err)
+			}
+			for _, e := range events {
+				all = append(all, string(e.Data))
+			}
+			return all
+		}
+		before := read()
+		if done, err := w.Run(t.Context(), w.Clock.Instant(), w.Clock.Instant().Add(time.Second)); err != nil || done.Pages == 0 {
+			t.Fatal(done, err)
+		}
+		for i, after := range read() {
+			if after != before[i] {
+				t.Fatalf("the event was\n%s\nand is\n%s", before[i], after)
+			}
+		}
+	})
+}
+
+// Two archivers at once find a task that has no rows at all: to both it looks the same before and after.
+func TestTwoAtOnceAndNothingToMove(t *testing.T) {
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		w := newWorld(t, e)
+		now := w.Clock.Instant()
+		tasks, err := w.Archivable(t.Context(), 0, now.Add(time.Second), 1)
+		if err != nil || len(tasks) == 0 {
+			t.Fatal(tasks, err)
+		}
+		db := storetest.Inspect(t, w.URL)
+		for _, table := range []string{"ing_task_run_batch", "ing_task_item"} {
+			if _, err := db.Exec(`DELETE FROM `+table+` WHERE task_id = ?`, tasks[0].TaskID); err != nil {
+				t.Fatal(err)
+			}
+		}
+		other := &archive.Archiver{Store: meanwhile{w.World.Store, new(sync.Once), func() {
+			if _, err := w.Run(t.Context(), now, now.Add(time.Second)); err != nil {
+				t.Error(err)
+			}
+		}}, Place: w.Place}
+		if done, err := other.Run(t.Context(), now, now.Add(time.Second)); err != nil || done.Tasks > 0 {
+			t.Errorf("%+v, %v", done, err)
+		}
+	})
 }

@@ -23,12 +23,11 @@ func (noRoom) Put(context.Context, string, []byte) error { return errNoRoom }
 // meanwhile lets somebody else do the same between the file and the rows.
 type meanwhile struct {
 	archive.Store
+	once  *sync.Once
 	other func()
 }
 
-var once sync.Once
-
 func (m meanwhile) Archive(ctx context.Context, now patra.Instant, a patra.ArchivedTask, sum func(each func(use func(patra.ArchiveRow) error) error) (string, error)) error {
-	once.Do(m.other)
+	m.once.Do(m.other)
 	return m.Store.Archive(ctx, now, a, sum)
 }

@@ -27,6 +27,8 @@ type Place interface {
 	Has(ctx context.Context, name string) (size int64, err error)
 	// Delete forgets a blob. One that is not there is forgotten already.
 	Delete(ctx context.Context, name string) error
+	// DeleteOld forgets a blob that was put before a time, and tells whether it did. One that is put anew meanwhile stays.
+	DeleteOld(ctx context.Context, name string, before time.Time) (bool, error)
 	// Walk visits all blobs below a folder, in an order that does not change, until visit fails. The empty folder is everything.
 	Walk(ctx context.Context, folder string, visit func(Info) error) error
 	// String is where it is, without secrets.

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strings"
 	"sync"
+	"time"
 )
 
 // unfinished is the folder of what is being written. Nothing in it counts.
@@ -136,6 +137,39 @@ func (f *Files) Delete(_ context.Context, name string) error {
 		return err
 	}
 	return nil
+}
+
+// looked is called where somebody else may come in between. Tests do.
+var looked = func() {}
+
+// DeleteOld implements Place. What is looked at must be what is deleted: between a look and a deletion the same name may be
+// put again. So the file is taken aside first, where nobody puts anything, and one that is young goes back.
+func (f *Files) DeleteOld(_ context.Context, name string, before time.Time) (bool, error) {
+	if err := check(name); err != nil {
+		return false, err
+	}
+	path := f.path(name)
+	if info, err := os.Stat(path); err != nil || !info.ModTime().Before(before) {
+		return false, missingIsFine(err)
+	}
+	looked()
+	aside := filepath.Join(f.root, unfinished, rand.Text())
+	if err := os.Rename(path, aside); err != nil {
+		return false, missingIsFine(err)
+	}
+	looked()
+	info, err := os.Stat(aside)
+	if err != nil {
+		return false, err
+	}
+	if info.ModTime().Before(before) {
+		return true, os.Remove(aside)
+	}
+	// A link takes the place of nobody: if it was put once more, that one is as good.
+	if err := os.Link(aside, path); err != nil && !errors.Is(err, fs.ErrExist) {
+		return false, err
+	}
+	return false, errors.Join(syncFolder(filepath.Dir(path)), os.Remove(aside))
 }
 
 // Walk implements Place.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"net/url"
 	"strings"
+	"time"
 
 	"github.com/minio/minio-go/v7"
 	"github.com/minio/minio-go/v7/pkg/credentials"
@@ -120,6 +121,22 @@ func (s *S3) Delete(ctx context.Context, name string) error {
 		return nil
 	}
 	return err
+}
+
+// DeleteOld implements Place. Not every store deletes under a condition, so a moment remains between the look and the
+// deletion.
+func (s *S3) DeleteOld(ctx context.Context, name string, before time.Time) (bool, error) {
+	if err := check(name); err != nil {
+		return false, err
+	}
+	info, err := s.client.StatObject(ctx, s.bucket, s.folder+name, minio.StatObjectOptions{})
+	if err = s.told(name, err); err != nil || !info.LastModified.Before(before) {
+		if errors.Is(err, ErrNotFound) {
+			err = nil
+		}
+		return false, err
+	}
+	return true, s.Delete(ctx, name)
 }
 
 // Walk implements Place.

@@ -103,11 +103,9 @@ func (s Sink) findings(path string, secrets Secrets) []finding {
 		all.add(bad("url", fmt.Sprintf("the url of a sink of type %s begins with %s:", s.Type, strings.Join(kind.begin, ": or ")), "write one such as "+kind.example), s.urlFits(kind.begin))
 	}
 	u, err := url.Parse(s.URL)
-	if err == nil && u.User != nil {
-		_, has := u.User.Password()
-		all.add(bad("url", "the url holds a password", "leave it out, and name a secret: secret: NAME"), !has)
-		all.add(bad("url", "the url of a webhook names a user", "leave it out: a webhook is signed with the secret"), s.Type != SinkWebhook)
-	}
+	all.add(bad("url", "the url holds a password", "leave it out, and name a secret: secret: NAME"), !s.holdsPassword(u))
+	all.add(bad("url", "the url is not a URL", "write it with the host and the number of the port, and without a password"), err == nil || s.Type == SinkFile)
+	all.add(bad("url", "the url of a webhook names a user", "leave it out: a webhook is signed with the secret"), err != nil || u.User == nil || s.Type != SinkWebhook)
 	_, known := secrets[s.Secret]
 	all.add(bad("secret", fmt.Sprintf("there is no secret %q", s.Secret), "set it under secrets, as in "+s.Secret+": env:NAME, and write its name here"), s.Secret == "" || known)
 	all.add(bad("secret", "a file needs no secret", "leave it out"), s.Secret == "" || s.Type != SinkFile)
@@ -127,4 +125,23 @@ const keyIDLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345
 func (s Sink) urlFits(begin []string) bool {
 	scheme, rest, _ := strings.Cut(s.URL, ":")
 	return slices.Contains(begin, scheme) && strings.Trim(rest, "/") != "" && (s.Type == SinkFile || strings.HasPrefix(rest, "//"))
+}
+
+// holdsPassword reports whether there is a password in an address, u if it could be read. Of several addresses any may have
+// one, and one that makes an address unreadable would be shown with the settings all the same.
+func (s Sink) holdsPassword(u *url.URL) bool {
+	if s.Type == SinkFile {
+		return false
+	}
+	if s.Type == SinkWebhook && u != nil {
+		_, has := u.User.Password()
+		return has
+	}
+	return slices.ContainsFunc(strings.Split(s.URL, ","), func(address string) bool {
+		if _, rest, ok := strings.Cut(address, "://"); ok {
+			address = rest
+		}
+		at := strings.LastIndexByte(address, '@')
+		return at >= 0 && strings.Contains(address[:at], ":")
+	})
 }

@@ -15,6 +15,7 @@ const safeBytes = 64 << 20
 // before its end: who wants to go on with that writes a folder of parts.
 type File struct {
 	root    *os.Root
+	lock    *os.File
 	name    string
 	journal Journal
 	out     *aside
@@ -31,14 +32,28 @@ func OpenFile(at string, job *Job, how How) (f *File, err error) {
 		return nil, err
 	}
 	if err := f.begin(job, how); err != nil {
-		return nil, errors.Join(err, f.root.Close())
+		return nil, errors.Join(err, f.close())
 	}
 	return f, nil
 }
 
-func (f *File) begin(job *Job, how How) error {
+// close lets go of the place.
+func (f *File) close() error {
+	if f.lock != nil {
+		f.lock.Close()
+	}
+	return f.root.Close()
+}
+
+func (f *File) begin(job *Job, how How) (err error) {
 	if exists(f.root, f.name) && !how.Force {
 		return ErrThere
+	}
+	if f.lock, err = lockFile(f.root, f.name); err != nil {
+		return err
+	}
+	if exists(f.root, f.name) && !how.Force { // whoever had it has finished meanwhile
+		return errors.Join(ErrThere, f.root.Remove(partialName(f.name)))
 	}
 	found, err := readJournal(f.root, journalName(f.name))
 	if err != nil && !how.Force {
@@ -85,7 +100,7 @@ func (f *File) note() error {
 
 // Pause implements Sink.
 func (f *File) Pause() error {
-	defer f.root.Close()
+	defer f.close()
 	if f.journal.Job.Form.whole() {
 		f.out.discard()
 		return f.root.Remove(journalName(f.name))
@@ -102,7 +117,7 @@ func (f *File) Seal() (string, error) {
 
 // Publish implements Sink.
 func (f *File) Publish() error {
-	defer f.root.Close()
+	defer f.close()
 	if err := publish(f.root, f.name); err != nil {
 		return err
 	}

@@ -31,6 +31,7 @@ type Limit struct{ Bytes, Rows int64 }
 // export is. Only whole rounds count.
 type Folder struct {
 	root     *os.Root
+	lock     *os.File
 	manifest Journal
 	limit    Limit
 	round    int
@@ -51,12 +52,23 @@ func OpenFolder(at string, job *Job, limit Limit, how How) (f *Folder, err error
 		return nil, err
 	}
 	if err := f.begin(job, how); err != nil {
-		return nil, errors.Join(err, f.root.Close())
+		return nil, errors.Join(err, f.close())
 	}
 	return f, nil
 }
 
-func (f *Folder) begin(job *Job, how How) error {
+// close lets go of the place.
+func (f *Folder) close() error {
+	if f.lock != nil {
+		f.lock.Close()
+	}
+	return f.root.Close()
+}
+
+func (f *Folder) begin(job *Job, how How) (err error) {
+	if f.lock, err = lockFolder(f.root); err != nil {
+		return err
+	}
 	found, err := readJournal(f.root, manifestName)
 	if err != nil && !how.Force {
 		return err
@@ -242,7 +254,7 @@ func (f *Folder) endRound() error {
 
 // Pause implements Sink: what is written becomes a round, if it can.
 func (f *Folder) Pause() error {
-	defer f.root.Close()
+	defer f.close()
 	if len(f.open) == 0 {
 		return nil
 	}
@@ -276,7 +288,7 @@ func (f *Folder) Seal() (string, error) {
 
 // Publish implements Sink.
 func (f *Folder) Publish() error {
-	defer f.root.Close()
+	defer f.close()
 	return publish(f.root, manifestName)
 }
 

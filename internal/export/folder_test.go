@@ -21,7 +21,66 @@ import (
 
 func TestMain(m *testing.M) {
 	durable = func(*os.File) error { return nil }
+	locked = alone
+	alone = func(*os.File) error { return nil } // what is cut off here keeps its files open, as no process that died does
 	os.Exit(m.Run())
+}
+
+var locked func(*os.File) error
+
+// Two that write to the same place at once: the second is refused, whatever it says, and what the first writes is whole.
+func TestOneAtATime(t *testing.T) {
+	defer func(was func(*os.File) error) { alone = was }(alone)
+	alone = locked
+	records := []patra.Record{{ID: 1, ProviderID: "1"}, {ID: 2, ProviderID: "2"}, {ID: 3, ProviderID: "3"}}
+	dir := t.TempDir()
+	for at, open := range map[string]func(string, How) func(*Job) (Sink, patra.Mark, error){
+		filepath.Join(dir, "x.jsonl"): fileSink, filepath.Join(dir, "parts"): func(at string, how How) func(*Job) (Sink, patra.Mark, error) {
+			return func(j *Job) (Sink, patra.Mark, error) {
+				f, err := OpenFolder(at, j, Limit{Rows: 1}, how)
+				if err != nil {
+					return nil, patra.Mark{}, err
+				}
+				return f, f.Mark(), nil
+			}
+		},
+	} {
+		job := Job{Form: Form{Format: JSONL}}
+		first, _, err := open(at, How{})(&job)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i, r := range records {
+			if err := first.Write(r); err != nil {
+				t.Fatal(err)
+			}
+			for _, how := range []How{{Resume: true}, {Force: true}, {}} {
+				again := Job{Form: Form{Format: JSONL}}
+				if _, _, err := open(at, how)(&again); !errors.Is(err, ErrBusy) {
+					t.Errorf("%s, after %d records: %+v may write too: %v", at, i+1, how, err)
+				}
+			}
+			if !Busy(at) {
+				t.Errorf("%s looks free", at)
+			}
+		}
+		if _, err := first.Seal(); err != nil {
+			t.Fatal(err)
+		}
+		if err := first.Publish(); err != nil {
+			t.Fatal(err)
+		}
+		if Busy(at) {
+			t.Errorf("%s still looks busy", at)
+		}
+		again := Job{Form: Form{Format: JSONL}}
+		if _, _, err := open(at, How{})(&again); !errors.Is(err, ErrThere) {
+			t.Errorf("%s: %v", at, err)
+		}
+		if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
+			t.Errorf("left behind: %v, %v", left, err)
+		}
+	}
 }
 
 // take is an export of records to a place, as the command does it: behind the mark, until stop records were written (-1 is

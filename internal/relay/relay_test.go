@@ -1,6 +1,7 @@
 package relay_test
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -176,4 +177,63 @@ func TestALostRoleMarksNothing(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	must(t, s.MarkSent(t.Context(), &second, "m", patra.Sent{Position: 2}))
+}
+
+// A process that is told to stop breaks off what is on its way. That says nothing about the events: none is set aside for
+// it, however often it was tried before.
+func TestBeingToldToStopSetsNothingAside(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.change(1, 10)
+		ctx, stop := contextWithStop(t)
+		hangs := errors.New("internal error")
+		sink := &hanging{memory: memory{fault: func(e patra.Event) error {
+			if strings.HasSuffix(e.Subject, "/r4") || strings.HasSuffix(e.Subject, "/r5") {
+				return hangs
+			}
+			return nil
+		}}}
+		r := newRelay(w.Store, relay.Sink{Name: "m", Filter: records, Open: func(context.Context) (relay.Publisher, error) { return sink, nil }})
+		r.Config.Attempts, r.Config.Once, r.Config.Poll = 2, false, 3*time.Second // both are due when it looks again
+		w.follow()
+		done := make(chan error)
+		go func() { done <- r.Run(ctx) }()
+		for waiting := int64(0); waiting != 2; {
+			time.Sleep(100 * time.Millisecond)
+			states, err := w.Sinks(t.Context())
+			must(t, err)
+			if len(states) > 0 {
+				waiting = states[0].Waiting
+			}
+		}
+		// r4 is taken the next time, and r5 is on its way when the process must end.
+		sink.mu.Lock()
+		sink.hang, sink.fault = "/r5", nil
+		sink.mu.Unlock()
+		time.Sleep(5 * time.Second)
+		stop()
+		must(t, <-done)
+		states, err := w.Sinks(t.Context())
+		must(t, err)
+		if states[0].Aside != 0 || states[0].Waiting != 1 {
+			t.Errorf("%+v", states[0])
+		}
+	})
+}
+
+// hanging is a sink that does not answer for some events.
+type hanging struct {
+	memory
+	hang string
+}
+
+func (h *hanging) Publish(ctx context.Context, events []patra.Event) []error {
+	errs := h.memory.Publish(ctx, events)
+	for i, e := range events {
+		if h.hang != "" && strings.HasSuffix(e.Subject, h.hang) {
+			<-ctx.Done()
+			errs[i] = context.Cause(ctx)
+		}
+	}
+	return errs
 }

@@ -91,6 +91,8 @@ func (t *term) loop(ctx, work context.Context) error {
 	for ctx.Err() == nil && work.Err() == nil {
 		busy, err := t.step(work)
 		switch {
+		case err != nil && work.Err() != nil && errors.Is(err, context.Canceled):
+			return nil // our time is up, or the role is lost: whoever calls knows which
 		case err != nil:
 			return err
 		case t.failures > 0:
@@ -168,6 +170,7 @@ func (t *term) retry(ctx context.Context) (int, error) {
 		switch {
 		case errs[i] == nil:
 			sent.Done = append(sent.Done, d.Seq)
+		case ctx.Err() != nil && !IsRefused(errs[i]): // broken off by us: that was no attempt
 		case !errors.Is(errs[i], errNotTried):
 			sent.Failed = append(sent.Failed, t.failed(d, errs[i], proof))
 		}
@@ -260,8 +263,13 @@ func (t *term) advance(ctx context.Context) (int, error) {
 		return 0, t.trouble(ctx, errs)
 	}
 	for i, e := range now {
-		if errs[i] != nil {
-			sent.Failed = append(sent.Failed, t.failed(patra.Delivery{Seq: e.Seq, Key: e.Key, State: patra.DeliveryWaiting}, errs[i], true))
+		d := patra.Delivery{Seq: e.Seq, Key: e.Key, State: patra.DeliveryWaiting}
+		switch {
+		case errs[i] == nil:
+		case errors.Is(errs[i], errNotTried), ctx.Err() != nil && !IsRefused(errs[i]): // it waits, and that was no attempt
+			sent.Failed = append(sent.Failed, d)
+		default:
+			sent.Failed = append(sent.Failed, t.failed(d, errs[i], true))
 		}
 	}
 	t.failures = 0

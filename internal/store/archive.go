@@ -110,6 +110,10 @@ func (s *Store) Archive(ctx context.Context, now patra.Instant, a patra.Archived
 		if n, err := t.exec(lockFinished, a.TaskID); err != nil || n != 1 {
 			return cmpError(err, patra.ErrIllegalMove)
 		}
+		// A task without rows looks the same before and after.
+		if found, err := t.archived(`a.task_id = ?`, a.TaskID); err != nil || len(found) > 0 {
+			return cmpError(err, patra.ErrChanged)
+		}
 		is, err := sum(func(use func(patra.ArchiveRow) error) error { return t.taskRows(a.TaskID, use) })
 		if err != nil {
 			return err

@@ -9,7 +9,9 @@ import (
 )
 
 var (
-	referBody = stmt{"refer_body", `UPDATE ing_evidence SET last_ref_at = ?,
+	// What is known of the bytes is that of the last ones: they have taken the place of those from before, and differ from
+	// them when more secrets were taken out, or when they are packed in another way.
+	referBody = stmt{"refer_body", `UPDATE ing_evidence SET stored_sha256 = ?, size = ?, stored_size = ?, codec_code = ?, location = ?, redacted = ?, last_ref_at = ?,
 		expires_at = CASE WHEN expires_at IS NULL OR ? IS NULL THEN NULL WHEN expires_at > ? THEN expires_at ELSE ? END WHERE body_sha256 = ?`}
 	insertBody = stmt{"insert_body", `INSERT INTO ing_evidence
 		(body_sha256, stored_sha256, size, stored_size, codec_code, location, redacted, last_ref_at, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`}
@@ -34,7 +36,9 @@ func (t *tx) refer(now patra.Instant, b *patra.KeptBody) error {
 	if b.Keep > 0 {
 		expires = now.Add(b.Keep)
 	}
-	again := func() (int64, error) { return t.exec(referBody, now, expires, expires, expires, b.Body) }
+	again := func() (int64, error) {
+		return t.exec(referBody, b.Stored, b.Size, b.StoredSize, b.Codec, b.Location, b.Redacted, now, expires, expires, expires, b.Body)
+	}
 	if n, err := again(); err != nil || n > 0 {
 		return err
 	}

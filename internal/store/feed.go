@@ -14,10 +14,10 @@ import (
 // long as no newer version has replaced them.
 const eventQuery = `SELECT COALESCE(o.seq, 0), o.event_type, o.rev, o.event_key, o.subject, o.payload, o.created_at, COALESCE(o.record_id, 0),
 	r.provenance_code, r.record_type, r.provider_id, COALESCE(r.rev, 0), CASE WHEN r.rev = o.rev THEN r.fields END, CASE WHEN r.rev = o.rev THEN r.merged_into END,
-	v.content_sha256, v.provider_updated_at, v.change_code, v.record_remarks, p.content_sha256, COALESCE(b.plan_id, 0), COALESCE(b.slice_id, 0), COALESCE(b.task_id, 0), COALESCE(b.run_id, 0), COALESCE(v.batch_id, 0)
+	v.content_sha256, v.provider_updated_at, v.change_code, v.record_remarks, p.content_sha256, COALESCE(b.plan_id, a.plan_id, 0), COALESCE(b.slice_id, a.slice_id, 0), COALESCE(b.task_id, a.task_id, 0), COALESCE(b.run_id, ab.run_id, 0), COALESCE(v.batch_id, 0)
 	FROM ing_outbox o LEFT JOIN ing_record r ON r.id = o.record_id
 	LEFT JOIN ing_record_rev v ON v.record_id = o.record_id AND v.rev = o.rev LEFT JOIN ing_record_rev p ON p.record_id = o.record_id AND p.rev = o.rev - 1
-	LEFT JOIN ing_task_run_batch b ON b.id = v.batch_id WHERE `
+	LEFT JOIN ing_task_run_batch b ON b.id = v.batch_id LEFT JOIN ing_archive_batch ab ON ab.batch_id = v.batch_id LEFT JOIN ing_archive a ON a.task_id = ab.task_id WHERE `
 
 var (
 	eventsAfter = stmt{"events_after", eventQuery + `o.seq > ? ORDER BY o.seq LIMIT ?`}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"patra/internal/blob"
 )
@@ -70,6 +71,14 @@ func notFound(t *testing.T, p blob.Place, _ func() blob.Place) {
 		}
 		if err := p.Put(t.Context(), "a/b/c", []byte("x")); err != nil {
 			t.Fatal(err)
+		}
+		if gone, err := p.DeleteOld(t.Context(), "a/b/c", time.Now().Add(-time.Hour)); err != nil || gone {
+			t.Errorf("a young one: %v, %v", gone, err)
+		}
+		for _, want := range []bool{true, false} {
+			if gone, err := p.DeleteOld(t.Context(), "a/b/c", time.Now().Add(time.Hour)); err != nil || gone != want {
+				t.Errorf("an old one: %v, want %v, %v", gone, want, err)
+			}
 		}
 		for range 2 {
 			if err := p.Delete(t.Context(), "a/b/c"); err != nil {

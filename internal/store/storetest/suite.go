@@ -112,6 +112,7 @@ func Run(t *testing.T, e Engine) {
 		{"an export waits for whoever is writing", openWriter},
 		{"a change has the time of the database", changedWhen},
 		{"who began an export ends it, unless somebody took it over", exportMoves},
+		{"a body that is kept anew is known as it is kept now", keptAnew},
 		{"the views for people can be read", views},
 		{"a source is applied once, and again changes nothing", registryApply},
 		{"a changed source closes one row and opens one", registryChange},
