@@ -68,6 +68,7 @@ type SinkState struct {
 	Oldest   *Instant   `json:"oldest,omitempty"` // when the oldest of these happened
 	Attempts int64      `json:"attempts"`         // the most that any waiting event has
 	Held     bool       `json:"held"`
+	New      bool       `json:"new,omitempty"` // only in the settings yet: where it begins is not known
 	Error    string     `json:"last_error,omitempty"`
 	Notes    *SinkNotes `json:"notes,omitempty"`
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,6 +12,7 @@ import (
 
 	"patra"
 	"patra/internal/archive"
+	"patra/internal/blob"
 	"patra/internal/config"
 	"patra/internal/store"
 )
@@ -18,7 +20,7 @@ import (
 // archived is what a round of archiving did.
 type archived struct {
 	archive.Moved
-	Before patra.Instant `json:"before"`
+	Before patra.Instant `json:"before,omitzero"`
 	Events int64         `json:"events"`
 	Bodies int           `json:"bodies"` // answers that are kept no longer
 	Place  string        `json:"place"`
@@ -63,7 +65,11 @@ func (a *app) archiveRunCmd() *cobra.Command {
 			if out != "table" {
 				return printValue(a.stdout, out, done)
 			}
-			fmt.Fprintf(a.stdout, "Moved %s of %s that ended before %s, and %s of cursors, to %s.\n", plural(done.Pages, "page"), plural(done.Tasks, "task"), done.Before, plural(done.Events, "event"), done.Place)
+			if done.Tasks+done.Events+int64(done.Bodies) == 0 {
+				fmt.Fprintf(a.stdout, "Nothing to move: no task that never moves again ended before %s.\n", seconds(done.Before))
+				return nil
+			}
+			fmt.Fprintf(a.stdout, "Moved %s of %s that ended before %s, and %s of cursors, to\n%s.\n", plural(done.Pages, "page"), plural(done.Tasks, "task"), seconds(done.Before), plural(done.Events, "event"), done.Place)
 			fmt.Fprintf(a.stdout, "Forgot %s that nobody needs any more.\n", plural(int64(done.Bodies), "answer"))
 			if done.Tasks > 0 {
 				fmt.Fprintln(a.stdout, "Back again: patra archive restore task:ID (or plan:, slice:, run:, batch:, cursor:)")
@@ -147,6 +153,9 @@ func (a *app) archiveRestoreCmd() *cobra.Command {
 				done.Events, err = x.RestoreEvents(c.Context(), s, id)
 			} else {
 				done.Moved, err = x.Restore(c.Context(), kind, id)
+			}
+			if errors.Is(err, archive.ErrDamaged) || errors.Is(err, blob.ErrNotFound) {
+				return fmt.Errorf("%w; put the file back from a copy of %s. Nothing was brought back of it", err, place)
 			}
 			if err != nil {
 				return err

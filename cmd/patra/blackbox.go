@@ -69,6 +69,7 @@ func (a *app) blackboxKeyCmd() *cobra.Command {
 
 type bundleFlags struct {
 	reason, by, out, expires string
+	force                    bool
 }
 
 // exported is a bundle that was written.
@@ -116,6 +117,7 @@ func (a *app) blackboxExportCmd() *cobra.Command {
 	fl.StringVar(&f.by, "by", "", "who exports it (default the user at the terminal)")
 	fl.StringVar(&f.out, "out", "", "file to write (default run-RUN.zip)")
 	fl.StringVar(&f.expires, "expires", "30d", "how long it may be used")
+	fl.BoolVar(&f.force, "force", false, "write over a file that is there")
 	formatFlag(c, &out)
 	return c
 }
@@ -133,6 +135,9 @@ func (a *app) exportBundle(ctx context.Context, ref runRef, f bundleFlags) (*exp
 	}
 	if f.out == "" {
 		f.out = strings.NewReplacer(":", "-", "/", "-").Replace(ref.String()) + ".zip"
+	}
+	if _, err := os.Lstat(f.out); err == nil && !f.force { // somebody may have its hash
+		return nil, usage("%s is there already; name another file with --out, or write over it with --force", f.out)
 	}
 	s, kept, err := a.kept(ctx)
 	if err != nil {

@@ -176,9 +176,9 @@ func (a *app) checkBodies(ctx context.Context, s *store.Store, kept *evidence.Ke
 		})
 	}, func(b patra.KeptBody, d *evidence.Damage) error {
 		bar.step()
-		found.Bodies++
-		found.Bytes += b.Size
 		if d == nil {
+			found.Bodies++
+			found.Bytes += b.Size
 			return nil
 		}
 		pages, err := s.PagesWith(ctx, b.Body)

@@ -18,6 +18,7 @@ type exportFlags struct {
 	how                                      export.How
 
 	rawSaid, separatorSaid bool
+	unsaid                 bool // nobody said which format
 	print                  format
 }
 
@@ -29,7 +30,7 @@ func (a *app) exportCmd() *cobra.Command {
 			"name; what was cut off goes on with --resume. With --cursor NAME it takes only what changed since the last time.",
 		Example: `  patra records export --format jsonl --source crossref > works.jsonl
   patra records export --out works.parquet --where 'title~heart'
-  patra records export --out works.csv --columns id,title,doi,authors
+  patra records export --out works.csv --columns id,title,doi,published
   patra records export --format parquet --layout hive --out lake/
   patra records export --cursor nightly --resume --out changes-$(date +%F).jsonl`,
 		RunE: func(c *cobra.Command, _ []string) error {

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -45,6 +46,9 @@ func (f *exportFlags) ask() (ask exportAsk, err error) {
 		return ask, err
 	}
 	if ask.folder, ask.stream, err = f.place(); err != nil {
+		return ask, err
+	}
+	if err := f.honest(ask); err != nil {
 		return ask, err
 	}
 	q := question{Sources: slices.Sorted(slices.Values(f.sources)), Type: f.recordType, Where: f.where, Limit: f.limit, Lineage: f.lineage}
@@ -98,9 +102,9 @@ var exportFormats = []string{export.JSONL, export.CSV, export.TSV, export.Parque
 // settleFormat finds the format, and what goes without saying in it.
 func (f *exportFlags) settleFormat() error {
 	if f.format == "" {
-		f.format = export.JSONL
+		f.format, f.unsaid = export.JSONL, true
 		if ext := strings.TrimPrefix(filepath.Ext(f.out), "."); slices.Contains(exportFormats, ext) {
-			f.format = ext
+			f.format, f.unsaid = ext, false
 		}
 	}
 	if !slices.Contains(exportFormats, f.format) {
@@ -108,6 +112,27 @@ func (f *exportFlags) settleFormat() error {
 	}
 	if !f.rawSaid {
 		f.raw = !f.table()
+	}
+	return nil
+}
+
+// linesNames are the ends of names that JSON lines may have too.
+var linesNames = []string{"", ".json", ".ndjson", ".txt"}
+
+// honest refuses a file whose name promises something else than JSON lines, where nobody said which format.
+func (f *exportFlags) honest(ask exportAsk) error {
+	if ext := filepath.Ext(f.out); f.unsaid && !ask.folder && !ask.stream && !slices.Contains(linesNames, ext) {
+		return usage("--out %s: %s is no format that can be written; say --format %s", f.out, ext, strings.Join(exportFormats, ", "))
+	}
+	return nil
+}
+
+// knownSources refuses a source that nobody knows: it has no records, and never will.
+func (a *app) knownSources(ctx context.Context, s *store.Store, codes []string) error {
+	for _, code := range codes {
+		if _, err := a.target(ctx, s, code); err != nil {
+			return err
+		}
 	}
 	return nil
 }
@@ -198,11 +223,14 @@ func (a *app) columnsFor(ctx context.Context, s *store.Store, f exportFlags) ([]
 			return nil, err
 		}
 	}
-	fields := map[string]bool{}
+	fields, mapped := map[string]bool{}, map[string]bool{}
 	for _, code := range sources {
 		file, _, err := a.inForce(ctx, code)
 		if err != nil {
 			continue
+		}
+		for name := range file.Mapping {
+			mapped[name] = true
 		}
 		for name, list := range file.Columns() {
 			if len(f.fields) == 0 || slices.Contains(f.fields, name) {
@@ -213,6 +241,16 @@ func (a *app) columnsFor(ctx context.Context, s *store.Store, f exportFlags) ([]
 	for _, name := range f.fields { // also one that no present file maps
 		if _, ok := fields[name]; !ok {
 			fields[name] = false
+		}
+	}
+	for _, name := range f.columns {
+		_, plain := fields[name]
+		switch {
+		case plain, slices.Contains(export.FixedNames(), name):
+		case mapped[name] && f.format == export.Parquet:
+			fmt.Fprintf(a.stderr, "%s has a shape of its own, so its column is empty; it stands in the column fields.\n", name)
+		case !mapped[name]:
+			fmt.Fprintf(a.stderr, "No source maps %s now; its column is empty but for records of before.\n", name)
 		}
 	}
 	if len(f.columns) > 0 {

@@ -24,12 +24,28 @@ type exportSummary struct {
 	Files   []export.Part `json:"files"`
 	Before  int64         `json:"records_before,omitempty"` // of these, written by an export that was gone on with
 	Cursor  string        `json:"cursor,omitempty"`
-	Haul    *patra.Haul   `json:"haul,omitempty"`
+	Haul    *haulTold     `json:"haul,omitempty"`
+}
+
+// haulTold is a stretch of changes for people: the first one has no beginning.
+type haulTold struct {
+	From *patra.Instant `json:"from,omitempty"`
+	To   patra.Instant  `json:"to"`
+}
+
+func tellHaul(h *patra.Haul) *haulTold {
+	switch {
+	case h == nil:
+		return nil
+	case h.From < 0:
+		return &haulTold{To: h.To}
+	}
+	return &haulTold{&h.From, h.To}
 }
 
 func (e *exporting) report() error {
 	r := e.sink.Result()
-	sum := exportSummary{Records: r.Records, Bytes: r.Bytes, Seconds: time.Since(e.began).Seconds(), Format: e.job.Form.Format, Out: e.flags.out, Files: r.Files, Before: e.before, Cursor: e.job.Cursor, Haul: e.job.Haul}
+	sum := exportSummary{Records: r.Records, Bytes: r.Bytes, Seconds: time.Since(e.began).Seconds(), Format: e.job.Form.Format, Out: e.flags.out, Files: r.Files, Before: e.before, Cursor: e.job.Cursor, Haul: tellHaul(e.job.Haul)}
 	if sum.Files == nil {
 		sum.Files = []export.Part{}
 	}
@@ -58,7 +74,7 @@ func (s exportSummary) text(folder bool) string {
 		fmt.Fprintf(&b, "%s of these were there from before.\n", thousands(s.Before))
 	}
 	if s.Haul != nil {
-		fmt.Fprintf(&b, "Export %s has everything that changed until %s.\n", s.Cursor, seconds(s.Haul.To))
+		fmt.Fprintf(&b, "Export %s has everything that changed until %s.\nWhat changed in the last two minutes comes with the next one.\n", s.Cursor, seconds(s.Haul.To))
 	}
 	return b.String()
 }

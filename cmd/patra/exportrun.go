@@ -42,6 +42,9 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 	if err != nil {
 		return err
 	}
+	if err := a.knownSources(ctx, s, f.sources); err != nil {
+		return err
+	}
 	e := &exporting{a: a, s: s, flags: f, exportAsk: ask, began: time.Now()}
 	if f.table() {
 		if e.job.Form.Columns, err = a.columnsFor(ctx, s, f); err != nil {
@@ -117,7 +120,7 @@ func (e *exporting) settle(ctx context.Context) (bool, error) {
 func cursorError(err error, found, want store.Export) error {
 	switch {
 	case errors.Is(err, store.ErrExportFilter):
-		return usage("the export %s takes other records: it was begun with %s, and this is %s; take another name, or forget it with patra export reset %s", want.Name, found.Filter, want.Filter, want.Name)
+		return usage("the export %s takes other records: it was begun with %s, and this is %s; take another name, or forget it with patra export reset %s", want.Name, filterText(found.Filter), filterText(want.Filter), want.Name)
 	case errors.Is(err, store.ErrExportOpen):
 		return incomplete("the export %s was begun %s and not finished; --resume goes on with it, patra export show %s tells more", want.Name, shortly(found.StartedAt), want.Name)
 	}

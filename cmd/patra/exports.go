@@ -52,6 +52,14 @@ func takenTo(e store.Export) string {
 	return seconds(e.TakenTo)
 }
 
+// filterText is what an export takes, for people.
+func filterText(filter []byte) string {
+	if string(filter) == "{}" {
+		return "all records"
+	}
+	return string(filter)
+}
+
 func (a *app) exportShowCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
@@ -70,7 +78,7 @@ func (a *app) exportShowCmd() *cobra.Command {
 			}
 			w := a.stdout
 			fmt.Fprintf(w, "Export    %s, %s\n", e.Name, e.State)
-			fmt.Fprintf(w, "Takes     %s\n", e.Filter)
+			fmt.Fprintf(w, "Takes     %s\n", filterText(e.Filter))
 			fmt.Fprintf(w, "Has       what changed until %s: %s in %s\n", takenTo(e), plural(e.Records, "record"), plural(e.Exports, "export"))
 			if e.Place != "" {
 				fmt.Fprintf(w, "Last      to %s, begun %s\n", e.Place, shortly(e.StartedAt))

@@ -173,7 +173,7 @@ func (a *app) batchesCmd() *cobra.Command {
 			row: func(b patra.Batch) []any {
 				return []any{b.ID, b.RunID, b.ScanNo, b.Phase, b.Ordinal, b.Status, b.RecordCount, b.Counts.Insert, b.Counts.Update, b.Counts.Same, b.Counts.Quarantine, b.EndCode, faultText(b.Error)}
 			},
-			empty: "No batches. " + emptyNext,
+			empty: "No batches, or they are in the archive (patra archive restore). " + emptyNext,
 		})
 }
 

@@ -159,7 +159,7 @@ func (a *app) relayStatusCmd() *cobra.Command {
 				return err
 			}
 			a.sayTrouble(sinks)
-			return nil
+			return a.sayStrangers(sinks)
 		},
 	}
 	formatFlag(c, &out)
@@ -175,7 +175,7 @@ func (a *app) sinkStates(ctx context.Context, s *store.Store) ([]patra.SinkState
 	all, err := s.Sinks(ctx)
 	for _, c := range cfg.Sinks {
 		if !slices.ContainsFunc(all, func(st patra.SinkState) bool { return st.Name == c.Name }) {
-			all = append(all, patra.SinkState{Name: c.Name})
+			all = append(all, patra.SinkState{Name: c.Name, New: true})
 		}
 	}
 	return all, err
@@ -191,12 +191,13 @@ var sinkColumns = columns[patra.SinkState]{
 		if s.Held {
 			owner = s.Owner[:min(len(s.Owner), 8)]
 		}
-		if s.Position == 0 && s.Notes == nil && !s.Held {
-			owner = "never"
+		behind := thousands(s.Lag)
+		if s.New {
+			owner, behind = "never", "?"
 		}
-		return []any{s.Name, thousands(s.Lag), oldest, s.Waiting, s.Aside, s.Attempts, owner}
+		return []any{s.Name, behind, oldest, s.Waiting, s.Aside, s.Attempts, owner}
 	},
-	empty: "No sinks. Write some under sinks in patra.yaml; patra init shows how.\nNext: patra relay run",
+	empty: "No sinks. Write some under sinks in patra.yaml; docs/events.md shows how.",
 }
 
 // sayTrouble says below the table what went wrong, and what to do.
@@ -205,10 +206,27 @@ func (a *app) sayTrouble(sinks []patra.SinkState) {
 		if s.Error != "" {
 			fmt.Fprintf(a.stdout, "%s\n", wrapped(fmt.Sprintf("%s: %s", s.Name, stopped(s.Error)), 0))
 		}
+		if s.New {
+			fmt.Fprintf(a.stdout, "%s: no relay was at it yet. Next: patra relay run, or patra serve\n", s.Name)
+		}
 		if s.Aside > 0 {
 			fmt.Fprintf(a.stdout, "%s\n", wrapped(fmt.Sprintf("%s: %s set aside. When the sink is mended, patra relay rewind %s --from TIME sends them again.", s.Name, counted(s.Aside, "was", "were"), s.Name), 0))
 		}
 	}
+}
+
+// sayStrangers names sinks that got events once and are no longer in the settings: nobody sends to them.
+func (a *app) sayStrangers(sinks []patra.SinkState) error {
+	cfg, err := a.load()
+	if err != nil {
+		return err
+	}
+	for _, s := range sinks {
+		if _, err := sinkNamed(cfg, s.Name); err != nil {
+			fmt.Fprintf(a.stdout, "%s: it is not in patra.yaml, so nothing is sent to it.\n", s.Name)
+		}
+	}
+	return nil
 }
 
 func (a *app) relayRewindCmd() *cobra.Command {

@@ -180,6 +180,9 @@ func (r *remapper) pair(ctx context.Context, fingerprint string) (pair, error) {
 	return r.pairs[fingerprint], nil
 }
 
+// inForceNow is said where no file was named.
+const inForceNow = "the source as it counts now"
+
 // newMapping is how a snapshot is changed, and where that is from.
 func (a *app) newMapping(ctx context.Context, code string, f remapFlags) (change func(*source.Spec) (*source.Spec, error), with string, err error) {
 	switch {
@@ -200,7 +203,7 @@ func (a *app) newMapping(ctx context.Context, code string, f remapFlags) (change
 		return withFile(file), f.file, err
 	}
 	file, _, err := a.inForce(ctx, code)
-	return withFile(file), "the source as it counts now", err
+	return withFile(file), inForceNow, err
 }
 
 // readMapping reads the fields of a mapping, with or without the word before them.
@@ -222,6 +225,7 @@ func readMapping(path string) (source.Mapping, error) {
 	return fields, nil
 }
 
+// withMapping leaves out what versions mean: a rule may name a field that the new mapping does not have, and no version is made.
 func withMapping(fields source.Mapping) func(*source.Spec) (*source.Spec, error) {
 	return func(old *source.Spec) (*source.Spec, error) {
 		spec := *old
@@ -231,7 +235,7 @@ func withMapping(fields source.Mapping) func(*source.Spec) (*source.Spec, error)
 			return &spec, nil
 		}
 		second := *spec.Second
-		second.Mapping = fields
+		second.Mapping, second.Changes = fields, nil
 		spec.Second = &second
 		return &spec, nil
 	}
@@ -314,7 +318,7 @@ func (r *remapped) verdict() error {
 	case r.Refused > 0:
 		return fmt.Errorf("%s of %s cannot be read by %s: %s", thousands(r.Refused), plural(r.Pages, "page"), r.With, r.Refusal)
 	case r.NoBody > 0:
-		return incomplete("the answers of %s are not kept any more; their records are not in these numbers", plural(r.NoBody, "page"))
+		return incomplete("the answers of %s are not kept any more, or damaged; their records are not in these numbers. See patra check --read-data", plural(r.NoBody, "page"))
 	}
 	return nil
 }
@@ -345,6 +349,8 @@ func (r *remapped) print(w io.Writer) {
 		}
 	}
 	switch {
+	case r.Signals > 0 && r.With != inForceNow:
+		fmt.Fprintf(w, "%s raised.\nNext: patra source apply FILE with the new mapping, then patra update %s --signals\n", plural(r.Signals, "signal"), r.Source)
 	case r.Signals > 0:
 		fmt.Fprintf(w, "%s raised.\nNext: patra update %s --signals\n", plural(r.Signals, "signal"), r.Source)
 	case r.Changed > 0:

@@ -328,7 +328,7 @@ func (r *replayReport) verdict() error {
 	case r.Changed > 0:
 		return fmt.Errorf("the provider answers %s of run %d otherwise today", plural(int64(r.Changed), "page"), r.Run)
 	case r.NoBody > 0:
-		return environment(fmt.Errorf("%s of run %d cannot be read again: the answer is gone", plural(int64(r.NoBody), "page"), r.Run))
+		return environment(fmt.Errorf("%s of run %d cannot be read again: the answer is gone or damaged", plural(int64(r.NoBody), "page"), r.Run))
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (a *app) serveCmd() *cobra.Command {
 	var workers int
 	c := &cobra.Command{
 		Use: "serve", Short: "Run the schedules and everything that is in the queue, until it is told to stop", Args: noArgs,
-		Long: "Serve fires the schedules of patra.yaml, goes on with plans that did not fit into the queue, cuts again what turned out\nto be too large, works through the\nqueue, and sends events to the sinks of patra.yaml. SIGTERM or Ctrl-C drains: pages in flight are kept and the rest is left for\nthe next call. Any number of processes may serve one store; with --role they share the work.",
+		Long: "Serve fires the schedules of patra.yaml, goes on with plans that did not fit into the queue, cuts again what turned out\nto be too large, works through the queue, and sends events to the sinks of patra.yaml. SIGTERM or Ctrl-C drains: pages in\nflight are kept and the rest is left for the next call. Any number of processes may serve one store; with --role they share the work.",
 		Example: `  patra serve
   patra serve --role planner            only schedules and plans
   patra serve --role executor           only the queue

@@ -147,7 +147,10 @@ func (a *Archiver) Restore(ctx context.Context, kind string, id int64) (done Mov
 	}
 	for name, wanted := range files {
 		if err := a.restoreFrom(ctx, name, wanted, &done); err != nil {
-			return done, fmt.Errorf("%s: %w", name, err)
+			if !errors.Is(err, blob.ErrNotFound) { // that names it
+				err = fmt.Errorf("%s: %w", name, err)
+			}
+			return done, err
 		}
 	}
 	return done, nil

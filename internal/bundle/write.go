@@ -21,6 +21,9 @@ type Writer struct {
 	total int64
 }
 
+// firstDay is 1980-01-01 as zip files write it.
+const firstDay = 1<<5 | 1
+
 // NewWriter begins a bundle.
 func NewWriter(w io.Writer) *Writer { return &Writer{zip: zip.NewWriter(w)} }
 
@@ -45,7 +48,9 @@ func (w *Writer) put(name string, data []byte) error {
 	if tooDense(data) { // it would be refused for it
 		method = zip.Store
 	}
-	file, err := w.zip.CreateHeader(&zip.FileHeader{Name: name, Method: method})
+	head := &zip.FileHeader{Name: name, Method: method}
+	head.ModifiedDate = firstDay // when is said by the list; without a date there would be a month 0, which some tools refuse
+	file, err := w.zip.CreateHeader(head)
 	if err != nil {
 		return err
 	}

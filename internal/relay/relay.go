@@ -96,7 +96,7 @@ type Relay struct {
 var ErrDown = errors.New("the sink does not answer")
 
 // ErrElsewhere means that another process sends to the sink.
-var ErrElsewhere = errors.New("another process sends to it")
+var ErrElsewhere = errors.New("another process sends to it, or was killed less than half a minute ago")
 
 // patience is with how many failures in a row a relay that is to end gives up.
 const patience = 4

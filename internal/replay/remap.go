@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"maps"
 	"slices"
+	"strings"
 
 	"patra"
 )
@@ -196,11 +197,17 @@ func short(v json.RawMessage) json.RawMessage {
 	if len(v) <= maxExample {
 		return v
 	}
-	b, err := json.Marshal(string(bytes.ToValidUTF8(v[:maxExample], nil)) + "...")
-	if err != nil {
+	var text string
+	if json.Unmarshal(v, &text) != nil { // a list or an object: the beginning of its JSON
+		text = string(v)
+	}
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	if enc.Encode(strings.ToValidUTF8(text[:min(len(text), maxExample)], "")+"...") != nil {
 		return json.RawMessage("null")
 	}
-	return b
+	return bytes.TrimSpace(b.Bytes())
 }
 
 // fieldsOf takes fields apart; each has one spelling, so that equal values are equal bytes.
