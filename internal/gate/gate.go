@@ -3,10 +3,10 @@
 // The promise, for a provider that permits perSecond and burst: in any stretch of time T at most burst + perSecond*T
 // requests leave, whatever the number of processes that share the rows, their clocks and their deaths; and none leaves
 // inside a cooldown. It holds as long as whoever sends uses a grant neither before its moment nor more than its Patience
-// after it, asks Remaining before and takes another grant if a cooldown began or a person ended one (Ended), and as long as
-// the clock of the rows goes forward. Between the last look at the clock and the provider there is more time that nobody here sees: the promise
-// holds at the provider if no request needs longer for that than the fastest one by more than what is left of Pace.Slack,
-// at least as much as the patience.
+// after it, asks Remaining before and takes another grant if a cooldown began or a person ended one (Ended), and as long
+// as the clock of the rows goes forward. Between the last look at the clock and the provider there is more time that nobody
+// here sees: the promise holds at the provider if no request needs longer for that than the fastest one by more than what
+// is left of Pace.Slack, at least as much as the patience.
 //
 // A gate never sends anything and never gives a grant back: what was charged stays charged, because a provider counts a
 // failed request too. A process that dies has wasted the grants it held, and nothing more.
