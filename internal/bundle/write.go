@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"time"
 
 	"patra"
 )
@@ -21,8 +22,8 @@ type Writer struct {
 	total int64
 }
 
-// firstDay is 1980-01-01 as zip files write it.
-const firstDay = 1<<5 | 1
+// firstDay is the first day that zip files know.
+var firstDay = time.Date(1980, 1, 1, 0, 0, 0, 0, time.UTC)
 
 // NewWriter begins a bundle.
 func NewWriter(w io.Writer) *Writer { return &Writer{zip: zip.NewWriter(w)} }
@@ -48,8 +49,8 @@ func (w *Writer) put(name string, data []byte) error {
 	if tooDense(data) { // it would be refused for it
 		method = zip.Store
 	}
-	head := &zip.FileHeader{Name: name, Method: method}
-	head.ModifiedDate = firstDay // when is said by the list; without a date there would be a month 0, which some tools refuse
+	// When is said by the list; without a date there would be a month 0, which some tools refuse.
+	head := &zip.FileHeader{Name: name, Method: method, Modified: firstDay}
 	file, err := w.zip.CreateHeader(head)
 	if err != nil {
 		return err
