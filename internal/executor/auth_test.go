@@ -25,6 +25,7 @@ import (
 	"patra/internal/evidence"
 	"patra/internal/executor"
 	"patra/internal/gate"
+	"patra/internal/observe"
 	"patra/internal/planner"
 	"patra/internal/sim"
 	"patra/internal/source"
@@ -169,8 +170,9 @@ type caller struct {
 	dial    func(*source.Spec, string) *http.Client
 	log     io.Writer
 	gate    executor.Gate
-	dir     string // where the store is; empty is anywhere
-	apart   bool   // whoever plans is another machine, without secrets
+	dir     string           // where the store is; empty is anywhere
+	apart   bool             // whoever plans is another machine, without secrets
+	numbers *observe.Metrics // nil: nobody counts
 }
 
 // harvest plans and runs the window of the tests.
@@ -217,6 +219,9 @@ func (c caller) harvest(t *testing.T, base string) (*store.Store, string) {
 		x.Evidence = c.kept
 	}
 	x.Observe = func(e executor.Event) {
+		if c.numbers != nil {
+			c.numbers.Event(e)
+		}
 		if b, err := json.Marshal(e); err == nil {
 			c.log.Write(b)
 		}

@@ -17,6 +17,7 @@ import (
 	"testing"
 
 	"patra"
+	"patra/internal/observe"
 	"patra/internal/store"
 	"patra/internal/store/storetest"
 )
@@ -167,7 +168,7 @@ func (s *shared) Write(b []byte) (int, error) {
 }
 
 // A provider sends back what it was sent, in every way it can. Afterwards no secret is in any column of any table, in the
-// files of the store, in a record, in the log or in an event.
+// files of the store, in a record, in an answer that is kept, in the log, in an event or in a number.
 func TestNoSecretIsKept(t *testing.T) {
 	for name, c := range map[string]struct {
 		auth    string
@@ -190,9 +191,15 @@ func TestNoSecretIsKept(t *testing.T) {
 			log := &shared{}
 			dir := t.TempDir()
 			text := strings.NewReplacer("maxAttempts: 3", "maxAttempts: 20").Replace(lockedSource(c.auth, c.request, linkByTwo))
-			kept := keeper(t)
-			st, dbURL := caller{text: text, secrets: c.secrets, log: log, dir: dir, kept: kept}.harvest(t, p.URL)
+			kept, numbers := keeper(t), observe.NewMetrics()
+			st, dbURL := caller{text: text, secrets: c.secrets, log: log, dir: dir, kept: kept, numbers: numbers}.harvest(t, p.URL)
 			places := dump(t, st, dbURL)
+			numbers.WatchKeys(st)
+			scraped := httptest.NewRecorder()
+			numbers.Handler().ServeHTTP(scraped, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
+			if places["the numbers"] = scraped.Body.String(); !strings.Contains(places["the numbers"], `patra_ingest_errors_total{`) {
+				t.Errorf("no errors are counted; this proves nothing: %s", places["the numbers"])
+			}
 			bodies := 0
 			err := st.Bodies(t.Context(), "", 0, func(b patra.KeptBody, _ patra.Instant) error {
 				body, err := kept.Body(t.Context(), b)
