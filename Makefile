@@ -36,8 +36,7 @@ race: deps ## Run all tests under the race detector (needs a C compiler)
 
 race-short: deps ## Run the tests of what many workers share under the race detector
 	CGO_ENABLED=1 $(GO) test -race -count=1 ./internal/source ./internal/sim ./internal/schedule
-	CGO_ENABLED=1 scripts/with-redis $(GO) test -race -count=1 -run 'TestRedisConformance|TestADesk|TestTheSuite|TestOneSleeps|TestAHidden' ./internal/gate
-	CGO_ENABLED=1 $(GO) test -race -count=1 -run 'TestEventsOfARecord|TestALostRole|TestHalfALine|TestTwo' ./internal/relay
+	CGO_ENABLED=1 scripts/with-redis $(GO) test -race -count=1 -run 'TestRedisConformance|TestADesk|TestEventsOfARecord|TestALostRole' ./internal/gate ./internal/relay
 	CGO_ENABLED=1 $(GO) test -race -count=1 -run 'TestMany|TestAServer|TestACampaign|TestWhatEndsEarly' ./internal/planner
 	CGO_ENABLED=1 $(GO) test -race -count=1 -run 'TestEveryKind|TestHarvestIsExact|TestSpoilt|TestSleeper|TestKnown|TestAProbe|TestTheNextPage|TestAWalkThat|TestAnOutage|TestATaskThatIsCalledOff|TestARefusal' ./internal/executor
 

@@ -24,7 +24,7 @@ const (
 )
 
 const (
-	cyclesEach = 3 // of a combination, in a short run
+	cyclesEach = 2 // of a combination, in a short run
 	longEach   = 8 // and in a long one
 	leastTotal = 30
 	atOnce     = 4 // combinations; most of their time is waiting

@@ -35,7 +35,7 @@ func lentGate(e storetest.Engine) func(testing.TB) func() gatetest.Gate {
 func TestLentConformance(t *testing.T) {
 	gatetest.RedisURL(t)
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		gatetest.Run(t, gatetest.Kind{Fresh: lentGate(e), Sends: 400})
+		gatetest.Run(t, gatetest.Kind{Fresh: lentGate(e), Sends: 250})
 	})
 }
 

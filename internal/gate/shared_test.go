@@ -26,7 +26,7 @@ func sqlGate(e storetest.Engine) func(testing.TB) func() gatetest.Gate {
 
 func TestSharedConformance(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
-		gatetest.Run(t, gatetest.Kind{Fresh: sqlGate(e), Sends: 400})
+		gatetest.Run(t, gatetest.Kind{Fresh: sqlGate(e), Sends: 250})
 	})
 }
 

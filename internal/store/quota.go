@@ -79,7 +79,7 @@ func (t *tx) chargeQuota(key string, q patra.QuotaLimit, c patra.QuotaCharge) (r
 		if err != nil {
 			return nil, nil, err
 		}
-		if !found {
+		if !found || used+c.Cost <= share { // it is there since we looked, if it is
 			missing = append(missing, w)
 		} else if e := q.Refusal(key, w, used, c, now); refused == nil || e.Again > refused.Again {
 			refused = e

@@ -97,6 +97,7 @@ func Run(t *testing.T, e Engine) {
 		{"steering is written down together with what it does", auditedSteering},
 		{"turns of the gate come one after the other", gateTurns},
 		{"eight who charge a quota at once never use more than there is", quotaAtOnce},
+		{"nobody is refused at the beginning of a window of a quota", quotaBegins},
 		{"a quota is charged in all its windows or in none", quotaWindows},
 		{"a provider's own count of a quota is believed, if it is higher", quotaTold},
 		{"a used-up quota holds work back until it begins anew", quotaHolds},

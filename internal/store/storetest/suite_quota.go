@@ -27,6 +27,35 @@ func used(t *testing.T, s *store.Store, key, code string, from patra.Instant) in
 	return -1
 }
 
+// quotaBegins: eight come at the same moment when a window begins, again and again. Nobody is refused because somebody else
+// made the row in between.
+func quotaBegins(t *testing.T, e Engine) {
+	url := e.URL(t)
+	clock := NewClock()
+	first := e.Connect(t, url, store.WithClock(clock.Now))
+	if _, err := first.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	processes := []*store.Store{first, e.Connect(t, url, store.WithClock(clock.Now)), e.Connect(t, url, store.WithClock(clock.Now)), e.Connect(t, url, store.WithClock(clock.Now))}
+	const rounds = 25
+	for range rounds {
+		clock.Move(time.Hour)
+		var all sync.WaitGroup
+		for n := range 8 {
+			all.Go(func() {
+				q := patra.QuotaLimit{Hourly: 1000, Reserve: 10}
+				if err := processes[n%len(processes)].ChargeQuota(t.Context(), "a", q, patra.QuotaCharge{Cost: 1, Operation: patra.Harvest, Share: 1}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		all.Wait()
+		if uses, err := first.QuotaOf(t.Context(), "a"); err != nil || len(uses) != 1 || uses[0].Used != 8 {
+			t.Fatalf("%+v, %v", uses, err)
+		}
+	}
+}
+
 // quotaAtOnce: from four connections eight charge requests of several costs, two minutes before midnight, so that each
 // counts in two days and two hours. None is charged beyond what is usable, all of it is used, and what is charged is what
 // was let through.
