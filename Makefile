@@ -38,7 +38,7 @@ race-short: deps ## Run the tests of what many workers share under the race dete
 	CGO_ENABLED=1 $(GO) test -race -count=1 ./internal/source ./internal/sim ./internal/schedule
 	CGO_ENABLED=1 scripts/with-redis $(GO) test -race -count=1 -run 'TestRedisConformance|TestADesk|TestEventsOfARecord|TestALostRole' ./internal/gate ./internal/relay
 	CGO_ENABLED=1 $(GO) test -race -count=1 -run 'TestMany|TestAServer|TestACampaign|TestWhatEndsEarly' ./internal/planner
-	CGO_ENABLED=1 $(GO) test -race -count=1 -run 'TestEveryKind|TestHarvestIsExact|TestSpoilt|TestSleeper|TestKnown|TestAProbe|TestTheNextPage|TestAWalkThat|TestAnOutage|TestATaskThatIsCalledOff|TestARefusal' ./internal/executor
+	CGO_ENABLED=1 $(GO) test -race -count=1 -run 'TestHarvestIsExact|TestSpoilt|TestSleeper|TestAProbe|TestTheNextPage|TestAWalkThat|TestATaskThatIsCalledOff|TestNoMoreRequests' ./internal/executor
 
 properties: deps ## Check the rules of windows, slices and coverage against CHECKS drawn cases each (100000)
 	$(GO) test -count=1 -timeout 3h -run 'Test' . ./internal/planner -rapid.checks=$(or $(CHECKS),100000)
