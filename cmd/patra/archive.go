@@ -82,11 +82,20 @@ func (a *app) archiveRunCmd() *cobra.Command {
 	return c
 }
 
-// archiveRound moves and forgets everything that is old.
-func (a *app) archiveRound(ctx context.Context, cfg config.Config, s *store.Store, after time.Duration) (done archived, err error) {
+// archivePlace is where the archive is.
+func (a *app) archivePlace(cfg config.Config) (blob.Place, error) {
 	place, err := a.place(cfg, cfg.Archive.URL, "archive", cfg.Archive.AccessKey, cfg.Archive.SecretKey)
 	if err != nil {
-		return done, environment(fmt.Errorf("there is no place for the archive (archive.url): %w", err))
+		return nil, environment(fmt.Errorf("the archive cannot be opened (archive.url): %w", err))
+	}
+	return place, nil
+}
+
+// archiveRound moves and forgets everything that is old.
+func (a *app) archiveRound(ctx context.Context, cfg config.Config, s *store.Store, after time.Duration) (done archived, err error) {
+	place, err := a.archivePlace(cfg)
+	if err != nil {
+		return done, err
 	}
 	clock := now()
 	done.Before, done.Place = clock.Add(-after), place.String()
@@ -143,9 +152,9 @@ func (a *app) archiveRestoreCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			place, err := a.place(cfg, cfg.Archive.URL, "archive", cfg.Archive.AccessKey, cfg.Archive.SecretKey)
+			place, err := a.archivePlace(cfg)
 			if err != nil {
-				return environment(fmt.Errorf("the archive cannot be opened (archive.url): %w", err))
+				return err
 			}
 			x := &archive.Archiver{Store: s, Place: place}
 			done := archived{Place: place.String()}

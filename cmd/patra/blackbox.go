@@ -261,7 +261,7 @@ func (p *packer) page(ctx context.Context, page patra.LedgerPage) error {
 		p.list.Missing = append(p.list.Missing, page.BodySHA256)
 		return nil
 	}
-	err = p.into.Add("bodies/"+page.BodySHA256, body)
+	err = p.into.Add(bundle.BodyName(page.BodySHA256), body)
 	if err != nil {
 		err = usage("%s; export single pages: patra blackbox export %d/%d", err, p.run.ID, page.BatchNo)
 	}

@@ -11,8 +11,6 @@ import (
 	"fmt"
 	"io"
 	"time"
-
-	"patra"
 )
 
 // Writer writes a bundle, file by file.
@@ -94,4 +92,4 @@ func (w *Writer) Close(m Manifest, key ed25519.PrivateKey) (Manifest, error) {
 }
 
 // BodyName is the name of the file of a body.
-func BodyName(b patra.KeptBody) string { return "bodies/" + b.Body }
+func BodyName(hash string) string { return "bodies/" + hash }

@@ -38,7 +38,7 @@ func (g *Shared) occupy(ctx context.Context, l patra.RateLimit, e patra.Entry) (
 	err = g.own.TurnGate(ctx, l.Key, func(now patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
 		wait = 0
 		var ok bool
-		if is.Slots, ok = Occupy(is.Slots, slots(l, is), patra.Slot{ID: e.ID, Until: now.Add(e.Lasts)}, now); !ok {
+		if is.Slots, ok = Occupy(is.Slots, is.Width(l.Concurrency), patra.Slot{ID: e.ID, Until: now.Add(e.Lasts)}, now); !ok {
 			wait = slotRest + rand.N(slotRest)
 		}
 		g.noteTold(l.Key, is)
@@ -56,14 +56,6 @@ func (g *Shared) Leave(ctx context.Context, l patra.RateLimit, id string) error 
 		is.Slots = slices.DeleteFunc(slices.Clone(is.Slots), func(s patra.Slot) bool { return s.ID == id })
 		return is
 	})
-}
-
-// slots is how many requests may be on their way: as many as the source and the provider agree on; 0 is any number.
-func slots(l patra.RateLimit, is patra.RateState) int {
-	if l.Concurrency == 0 || is.ToldConcurrency == 0 {
-		return max(l.Concurrency, is.ToldConcurrency)
-	}
-	return min(l.Concurrency, is.ToldConcurrency)
 }
 
 // Occupy takes one of so many slots, if one is free. Whoever has one already keeps it.

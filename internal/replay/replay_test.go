@@ -12,16 +12,18 @@ import (
 	"patra/internal/replay"
 )
 
+// unlike reports whether no id is the beginning of another: those cannot be told apart.
+func unlike(ids []string) bool {
+	return !slices.ContainsFunc(ids, func(a string) bool {
+		return slices.ContainsFunc(ids, func(b string) bool { return a != b && strings.HasPrefix(b, a+",") })
+	})
+}
+
 // Ids are found again in a position, also those with commas, as long as the scan knows them.
 func TestIDsAreFoundInAPosition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.StringMatching(`10\.[0-9]{4}/[a-z]{1,4}(,[0-9]{1,3}){0,2}`)
-		ids := rapid.SliceOfNDistinct(id, 1, 8, func(s string) string { return strings.ReplaceAll(s, ",", ";") }).Draw(t, "ids")
-		if slices.ContainsFunc(ids, func(a string) bool { // one that is the beginning of another cannot be told apart
-			return slices.ContainsFunc(ids, func(b string) bool { return a != b && strings.HasPrefix(b, a+",") })
-		}) {
-			t.Skip("ambiguous")
-		}
+		ids := rapid.SliceOfNDistinct(id, 1, 8, func(s string) string { return strings.ReplaceAll(s, ",", ";") }).Filter(unlike).Draw(t, "ids")
 		got, err := replay.IDs(strings.Join(ids, ","), func(asked []string) (map[string]bool, error) {
 			found := map[string]bool{}
 			for _, a := range asked {

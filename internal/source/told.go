@@ -67,24 +67,30 @@ func seconds(text string) (time.Duration, error) {
 	return time.Duration(n) * time.Second, nil
 }
 
-// reset is how long it takes until something is permitted again. A moment is measured against the answer's own Date where
-// there is one, so that our clock does not matter. One that has passed, or is more than a day ahead, says nothing.
+// reset is how long it takes until something is permitted again, and not longer than a provider can ask of us.
 func (h RateHeaders) reset(header http.Header, now time.Time) time.Duration {
-	if h.Reset == "" {
+	return min(resetIn(header, h.Reset, h.ResetIs, now, longestInterval), maxRetryAfter)
+}
+
+// resetIn reads the header that says when there is more again; 0 if it says nothing. The same header means different things
+// at different providers, so the source says what it is. A moment is measured against the answer's own Date where there is
+// one, so that our clock does not matter. One that has passed, or is further ahead than the longest, says nothing.
+func resetIn(header http.Header, name, is string, now time.Time, longest time.Duration) time.Duration {
+	if name == "" {
 		return 0
 	}
-	n, err := strconv.ParseInt(strings.TrimSpace(header.Get(h.Reset)), 10, 64)
-	if err != nil || n <= 0 {
+	n, ok := headerNumber(header.Get(name))
+	if !ok || n <= 0 {
 		return 0
 	}
-	if h.ResetIs == resetEpoch {
+	if is == resetEpoch {
 		if date, err := http.ParseTime(header.Get("Date")); err == nil {
 			now = date
 		}
-		n -= now.Unix()
+		n -= float64(now.UnixMilli()) / 1000
 	}
-	if n <= 0 || n > int64(longestInterval/time.Second) {
+	if n <= 0 || n > longest.Seconds() {
 		return 0
 	}
-	return min(time.Duration(n)*time.Second, maxRetryAfter)
+	return time.Duration(n * float64(time.Second))
 }

@@ -14,8 +14,7 @@ import (
 // mostReset is the longest time to a reset that is believed; a month has no more days.
 const mostReset = 32 * 24 * time.Hour
 
-// ToldQuota reads what the provider says is left of its quota; nil if it says nothing, or nothing that can be. The same
-// header means different things at different providers, so the source says what the reset is.
+// ToldQuota reads what the provider says is left of its quota; nil if it says nothing, or nothing that can be.
 func (s *Spec) ToldQuota(h http.Header, now time.Time) *patra.ToldQuota {
 	names := cmp.Or(s.Rate.Quota.Headers, s.Auth.Rate.Quota.Headers)
 	if names.Remaining == "" {
@@ -29,14 +28,9 @@ func (s *Spec) ToldQuota(h http.Header, now time.Time) *patra.ToldQuota {
 	if names.Reset == "" {
 		return told
 	}
-	reset, ok := headerNumber(h.Get(names.Reset))
-	if names.ResetIs == resetEpoch {
-		reset -= float64(now.UnixMilli()) / 1000
-	}
-	if !ok || reset <= 0 || reset > mostReset.Seconds() {
+	if told.ResetIn = resetIn(h, names.Reset, names.ResetIs, now, mostReset); told.ResetIn == 0 {
 		return nil
 	}
-	told.ResetIn = time.Duration(reset * float64(time.Second))
 	return told
 }
 

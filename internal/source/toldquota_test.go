@@ -47,3 +47,13 @@ func TestToldQuota(t *testing.T) {
 		}
 	}
 }
+
+// Whoever tells a moment is asked what time it is there: our clock may be wrong.
+func TestAQuotaIsResetByTheClockOfTheProvider(t *testing.T) {
+	s := &Spec{}
+	s.Rate.Quota.Headers = QuotaHeaders{Remaining: "X-Left", Reset: "X-Reset", ResetIs: resetEpoch}
+	h := http.Header{"X-Left": {"8"}, "X-Reset": {"1767882353"}, "Date": {"Thu, 08 Jan 2026 14:25:43 GMT"}}
+	if got := s.ToldQuota(h, time.Unix(1767870000, 0)); got == nil || got.ResetIn != 10*time.Second {
+		t.Errorf("%+v", got)
+	}
+}

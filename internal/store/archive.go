@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/base64"
@@ -108,11 +109,11 @@ func readRow(r *sql.Rows) (map[string]any, error) {
 func (s *Store) Archive(ctx context.Context, now patra.Instant, a patra.ArchivedTask, sum func(each func(use func(patra.ArchiveRow) error) error) (string, error)) error {
 	return s.write(ctx, "archive", func(t *tx) error {
 		if n, err := t.exec(lockFinished, a.TaskID); err != nil || n != 1 {
-			return cmpError(err, patra.ErrIllegalMove)
+			return cmp.Or(err, patra.ErrIllegalMove)
 		}
 		// A task without rows looks the same before and after.
 		if found, err := t.archived(`a.task_id = ?`, a.TaskID); err != nil || len(found) > 0 {
-			return cmpError(err, patra.ErrChanged)
+			return cmp.Or(err, patra.ErrChanged)
 		}
 		is, err := sum(func(use func(patra.ArchiveRow) error) error { return t.taskRows(a.TaskID, use) })
 		if err != nil {
@@ -140,13 +141,6 @@ func (s *Store) Archive(ctx context.Context, now patra.Instant, a patra.Archived
 		found, err := t.archived(`a.task_id = ?`, a.TaskID)
 		return len(found) == 1 && found[0].Location == a.Location, err
 	})
-}
-
-func cmpError(err, otherwise error) error {
-	if err != nil {
-		return err
-	}
-	return otherwise
 }
 
 func (t *tx) archived(where string, args ...any) (all []patra.ArchivedTask, err error) {
@@ -177,7 +171,7 @@ func (s *Store) Restore(ctx context.Context, a patra.ArchivedTask, rows []patra.
 	return s.write(ctx, "restore", func(t *tx) error {
 		n, err := t.exec(deleteArchive, a.TaskID)
 		if err != nil || n != 1 {
-			return cmpError(err, patra.ErrNotFound)
+			return cmp.Or(err, patra.ErrNotFound)
 		}
 		if _, err := t.exec(deleteArchivePages, a.TaskID); err != nil {
 			return err

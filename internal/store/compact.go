@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -57,7 +58,7 @@ const eventTable = "ing_cursor_event"
 func (s *Store) Compact(ctx context.Context, e patra.CompactedEvents, actor string, sum func(each func(use func(patra.ArchiveRow) error) error) (string, error)) error {
 	return s.write(ctx, "compact", func(t *tx) error {
 		if n, err := t.exec(lockCursorEvent, e.CursorID, e.Through); err != nil || n != 1 {
-			return cmpError(err, patra.ErrIllegalMove)
+			return cmp.Or(err, patra.ErrIllegalMove)
 		}
 		var first patra.ArchiveRow
 		is, err := sum(func(use func(patra.ArchiveRow) error) error {
@@ -106,7 +107,7 @@ func (s *Store) RestoreEvents(ctx context.Context, e patra.CompactedEvents, rows
 	return s.write(ctx, "restore events", func(t *tx) error {
 		n, err := t.exec(deleteCompact, e.CursorID, e.Through)
 		if err != nil || n != 1 {
-			return cmpError(err, patra.ErrNotFound)
+			return cmp.Or(err, patra.ErrNotFound)
 		}
 		for _, row := range rows {
 			if row.Table != eventTable {

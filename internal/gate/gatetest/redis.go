@@ -117,9 +117,6 @@ func (s *RedisServer) Keys(t testing.TB) (n int) {
 	return n
 }
 
-// Flush makes the server forget everything.
-func (s *RedisServer) Flush(t testing.TB) { s.ask(t, "flushall") }
-
 func (s *RedisServer) ask(t testing.TB, command string) string {
 	t.Helper()
 	out, err := exec.Command("redis-cli", "-p", s.port, command).CombinedOutput()
