@@ -50,6 +50,7 @@ var importMap = map[string]place{
 	"patra/internal/schedule":        {[]string{"patra"}, "when something is due is a rule; what is done then, and where it is noted, is handed in"},
 	"patra/internal/sim":             {[]string{"patra"}, "a simulator that shared code with the harvester would share its mistakes"},
 	"patra/sources":                  {nil, "shipped sources are data: a source that needs code is not a source"},
+	"patra/internal/web":             {nil, "the dashboard is files; what it shows it asks for over the API, like everybody else"},
 	"patra/cmd/patra":                {[]string{"*"}, "the command wires everything together"},
 }
 
@@ -68,7 +69,7 @@ var reserves = []reserve{
 	{imports: []string{"github.com/redis/go-redis/"}, only: []string{"patra/internal/gate"},
 		why: "Redis keeps nothing but what the rate gate lends it: it forgets"},
 	{imports: []string{"net/http", "net/http/"},
-		only: []string{"patra/internal/egress", "patra/internal/executor", "patra/internal/source", "patra/internal/sim", "patra/internal/observe", "patra/internal/relay", "patra/cmd/patra"},
+		only: []string{"patra/internal/egress", "patra/internal/executor", "patra/internal/source", "patra/internal/sim", "patra/internal/observe", "patra/internal/relay", "patra/internal/web", "patra/cmd/patra"},
 		why:  "every request goes through the guarded client; a second HTTP client would have none of its guards"},
 	{imports: []string{"github.com/nats-io/nats.go", "github.com/nats-io/nats.go/", "github.com/twmb/franz-go/"}, only: []string{"patra/internal/relay"},
 		why: "one package sends events, so that their order is kept in one place"},
