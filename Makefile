@@ -9,13 +9,16 @@ FUZZTIME ?= 30s
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build demo test e2e torture race race-short properties remap bench-plan bench-gate bench-export fuzz lint clean deps
+.PHONY: help build openapi demo test e2e torture race race-short properties remap bench-plan bench-gate bench-export fuzz lint clean deps
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 build: deps ## Build the binary into bin/
 	$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/patra ./cmd/patra
+
+openapi: ## Write the description of the API into docs/openapi.json
+	$(GO) run ./cmd/patra openapi > docs/openapi.json.new && mv docs/openapi.json.new docs/openapi.json
 
 demo: build ## Harvest a simulated provider and show the result (ARGS=--once ends by itself)
 	@bin/patra demo $(ARGS)
