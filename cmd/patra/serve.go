@@ -23,7 +23,10 @@ const (
 	rolePlanner  = "planner"
 	roleExecutor = "executor"
 	roleRelay    = "relay"
+	roleAPI      = "api"
 )
+
+var allRoles = []string{rolePlanner, roleExecutor, roleRelay, roleAPI}
 
 func (a *app) serveCmd() *cobra.Command {
 	var roles []string
@@ -31,21 +34,22 @@ func (a *app) serveCmd() *cobra.Command {
 	var workers int
 	c := &cobra.Command{
 		Use: "serve", Short: "Run the schedules and everything that is in the queue, until it is told to stop", Args: noArgs,
-		Long: "Serve fires the schedules of patra.yaml, goes on with plans that did not fit into the queue, cuts again what turned out\nto be too large, works through the queue, and sends events to the sinks of patra.yaml. SIGTERM or Ctrl-C drains: pages in\nflight are kept and the rest is left for the next call. Any number of processes may serve one store; with --role they share the work.",
+		Long: "Serve fires the schedules of patra.yaml, goes on with plans that did not fit into the queue, cuts again what turned out\nto be too large, works through the queue, sends events to the sinks of patra.yaml, and shows everything on a dashboard. SIGTERM or Ctrl-C drains: pages in\nflight are kept and the rest is left for the next call. Any number of processes may serve one store; with --role they share the work.",
 		Example: `  patra serve
   patra serve --role planner            only schedules and plans
   patra serve --role executor           only the queue
-  patra serve --role relay              only events, to the sinks of patra.yaml`,
+  patra serve --role relay              only events, to the sinks of patra.yaml
+  patra serve --role api                only the dashboard and the API`,
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, r := range roles {
-				if r != rolePlanner && r != roleExecutor && r != roleRelay {
-					return usage("--role %q is not known; write %s, %s or %s, or several with commas", r, rolePlanner, roleExecutor, roleRelay)
+				if !slices.Contains(allRoles, r) {
+					return usage("--role %q is not known; write %s, or several with commas", r, strings.Join(allRoles[:3], ", ")+" or "+roleAPI)
 				}
 			}
 			return a.serve(c.Context(), roles, strings.TrimSuffix(baseURL, "/"), workers)
 		},
 	}
-	c.Flags().StringSliceVar(&roles, "role", []string{rolePlanner, roleExecutor, roleRelay}, "what this process does; events are sent only if there are sinks")
+	c.Flags().StringSliceVar(&roles, "role", allRoles, "what this process does; events are sent only if there are sinks")
 	c.Flags().StringVar(&baseURL, "base-url", "", "mirror, proxy or simulator that schedules ask in place of a source's own address")
 	c.Flags().IntVar(&workers, "workers", 0, "pages read at the same time, in place of executor.workers")
 	c.Flags().StringVar(&a.contact, "contact", "", "address sent where a provider asks for one, in place of contact")
@@ -105,6 +109,11 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 		}
 		r.Observe = metrics.Relayed
 		group.Go(func() error { return r.Run(ctx) })
+	}
+	if slices.Contains(roles, roleAPI) {
+		if err := a.openAPI(ctx, group, cfg, s, p); err != nil {
+			return err
+		}
 	}
 	fmt.Fprintf(a.stdout, "Serving %s as %s, %s. Ctrl-C drains and stops.\n", cfg.Redacted().Store.URL, strings.Join(roles, " and "), plural(int64(len(cfg.Schedules)), "schedule"))
 	err = group.Wait()

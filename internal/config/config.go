@@ -25,6 +25,7 @@ type Config struct {
 	Evidence  Evidence   `yaml:"evidence" json:"evidence"`
 	Archive   Archive    `yaml:"archive" json:"archive"`
 	Blackbox  Blackbox   `yaml:"blackbox" json:"blackbox"`
+	API       API        `yaml:"api" json:"api"`
 	Ops       Ops        `yaml:"ops" json:"ops"`
 	Log       Log        `yaml:"log" json:"log"`
 	Schedules []Schedule `yaml:"schedules" json:"schedules"` // from the file only
@@ -110,6 +111,27 @@ type Blackbox struct {
 	Key string `yaml:"key" json:"key"` // file of the private key that signs it; empty: patra.key beside the store
 }
 
+// API sets where people and programs reach a serving process.
+type API struct {
+	Listen string   `yaml:"listen" json:"listen"` // 127.0.0.1:8080; empty: there, if nobody else is; off: nowhere
+	Tokens Switch   `yaml:"tokens" json:"tokens"` // on: everybody needs a token
+	Hosts  []string `yaml:"hosts" json:"hosts"`   // names under which it may be asked, beside those of this machine; from the file only
+	TLS    TLS      `yaml:"tls" json:"tls"`
+	Proxy  bool     `yaml:"proxy" json:"proxy"` // a proxy of ours stands before it and has the certificate
+}
+
+// TLS says where a certificate and its key are.
+type TLS struct {
+	Cert string `yaml:"cert" json:"cert"`
+	Key  string `yaml:"key" json:"key"`
+}
+
+// The address of the API where nothing is said, and the word for none.
+const (
+	UsualListen = "127.0.0.1:8080"
+	ListenOff   = "off"
+)
+
 // Ops sets where a serving process tells how it is.
 type Ops struct {
 	Listen string `yaml:"listen" json:"listen"` // 127.0.0.1:9090; empty: nowhere
@@ -146,6 +168,7 @@ func Default() Config {
 		},
 		Evidence:  Evidence{Keep: Duration(90 * day), KeepFor: map[string]Duration{}},
 		Archive:   Archive{After: Duration(90 * day)},
+		API:       API{Tokens: "off", Hosts: []string{}},
 		Log:       Log{Level: "warn", Format: "text"},
 		Schedules: []Schedule{}, // and not nil, which is printed as null
 		Sinks:     []Sink{},

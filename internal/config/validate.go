@@ -80,6 +80,7 @@ func (c Config) findings() []finding {
 	all.add(outOfRange("archive.after", fmt.Sprintf("after must be 0s or at least %s, not %s", minArchive, c.Archive.After)), c.Archive.After == 0 || c.Archive.After >= minArchive)
 	all.add(oneOf("gate.backend", c.Gate.Backend, Backends[:]))
 	all.add(c.Gate.finding())
+	all = append(all, c.API.findings()...)
 	all.add(finding{paths: []string{"ops.listen"}, code: strictyaml.CodeBadValue,
 		text: "ops.listen must be an address of this machine alone", hint: "write one such as 127.0.0.1:9090"}, c.Ops.Listen == "" || isLoopback(c.Ops.Listen))
 	all.add(oneOf("log.level", c.Log.Level, Levels[:]))

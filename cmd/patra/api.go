@@ -1,0 +1,79 @@
+package main
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+
+	"golang.org/x/sync/errgroup"
+
+	"patra/internal/api"
+	"patra/internal/config"
+	"patra/internal/planner"
+	"patra/internal/store"
+	"patra/internal/web"
+)
+
+// desk is what the routes have that need more than the store.
+type desk struct {
+	app     *app
+	cfg     config.Config
+	store   *store.Store
+	planner *planner.Planner
+}
+
+// answer makes the server with all its routes.
+func (a *app) answer(cfg config.Config, s *store.Store, p *planner.Planner, certificate *tls.Config) *api.Server {
+	server := api.New(api.Options{Store: s, Version: version, Log: a.logger(cfg), Tokens: cfg.API.Tokens.On(), Hosts: cfg.API.Hosts, Web: web.Handler(),
+		Sorter: sorted, TLS: certificate, Secure: certificate != nil || cfg.API.Proxy})
+	d := &desk{app: a, cfg: cfg, store: s, planner: p}
+	d.routes(server)
+	return server
+}
+
+// routes registers those that need the whole program.
+func (d *desk) routes(s *api.Server) {
+	d.taskRoutes(s)
+}
+
+// sorted tells what errors of commands mean to callers: what is wrong with a command is wrong with a request.
+func sorted(err error) *api.Problem {
+	c, ok := errors.AsType[coded](err)
+	if !ok || c.code != exitUsage && c.code != exitIncomplete {
+		return nil
+	}
+	status := http.StatusUnprocessableEntity
+	return &api.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: api.CodeBadRequest, Detail: err.Error()}
+}
+
+// openAPI answers until ctx ends, if there is an address to do it at.
+func (a *app) openAPI(ctx context.Context, group *errgroup.Group, cfg config.Config, s *store.Store, p *planner.Planner) error {
+	address, said := cfg.API.Address()
+	if address == "" {
+		return nil
+	}
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	if err != nil && !said {
+		fmt.Fprintf(a.stdout, "The dashboard is not served, as somebody else listens at %s; write another address to api.listen.\n", address)
+		return nil
+	}
+	if err != nil {
+		return environment(fmt.Errorf("api.listen: %w", err))
+	}
+	var certificate *tls.Config
+	scheme := "http"
+	if cfg.API.TLS.Cert != "" {
+		pair, err := tls.LoadX509KeyPair(cfg.API.TLS.Cert, cfg.API.TLS.Key)
+		if err != nil {
+			return errors.Join(environment(fmt.Errorf("api.tls: %w", err)), l.Close())
+		}
+		certificate, scheme = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, "https"
+	}
+	server := a.answer(cfg, s, p, certificate)
+	group.Go(func() error { return server.Serve(ctx, l) })
+	fmt.Fprintf(a.stdout, "The dashboard is at %s://%s/ and the API at %s://%s/api/docs.\n", scheme, l.Addr(), scheme, l.Addr())
+	return nil
+}

@@ -1,0 +1,122 @@
+package api
+
+import (
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/danielgtaylor/huma/v2"
+	"github.com/danielgtaylor/huma/v2/adapters/humago"
+
+	"patra"
+)
+
+func unwrap(c huma.Context) (*http.Request, http.ResponseWriter) { return humago.Unwrap(c) }
+
+// cookie is what a browser keeps of a session. Its name makes browsers take it only over TLS, or on this machine, and give
+// it to nobody else.
+const cookie = "__Host-patra"
+
+// ownHeader is what our own pages send along. A form of another place cannot.
+const ownHeader = "X-Patra"
+
+// local is who asks where there are no tokens.
+var local = Caller{Name: "local", Rank: patra.Admin, Evidence: true}
+
+// admit lets a request through to its route, if whoever asks may.
+func (s *Server) admit(c huma.Context, next func(huma.Context)) {
+	r, w := unwrap(c)
+	need, _ := c.Operation().Metadata[needKey].(Need)
+	if need.Evidence || need.Open || need.Rank == patra.Admin {
+		w.Header().Set("Cache-Control", "no-store") // what is secret is in no cache
+	}
+	caller, p := s.identify(r)
+	if p != nil && need.Open {
+		caller, p = Caller{}, nil
+	}
+	if p == nil && !caller.May(need) {
+		p = problem(http.StatusForbidden, "this takes %s, and %s is %s", need, caller.Name, Need{Rank: caller.Rank, Evidence: caller.Evidence})
+	}
+	if p == nil && !s.guard.let(callerName(caller, r), time.Now()) {
+		p = problem(http.StatusTooManyRequests, "that is too many requests at once")
+		p.Next = "wait a second"
+		w.Header().Set("Retry-After", "1")
+	}
+	if p != nil {
+		p.write(w)
+		return
+	}
+	next(huma.WithContext(c, withCaller(c.Context(), caller)))
+}
+
+// callerName is under which name requests are counted.
+func callerName(c Caller, r *http.Request) string {
+	if c.Name != "" {
+		return "caller " + c.Name
+	}
+	host, _, _ := strings.Cut(r.RemoteAddr, ":")
+	return "address " + host
+}
+
+// identify tells who asks.
+func (s *Server) identify(r *http.Request) (Caller, *Problem) {
+	if !s.Tokens {
+		return local, nil
+	}
+	secret, session := bearer(r), false
+	if secret == "" {
+		if k, err := r.Cookie(cookie); err == nil {
+			secret, session = k.Value, true
+		}
+	}
+	if secret == "" {
+		p := problem(http.StatusUnauthorized, "this takes a token")
+		p.Next = "patra token create NAME gives one; send it as Authorization: Bearer TOKEN"
+		return Caller{}, p
+	}
+	// A browser sends a cookie whoever made the page; the header shows that it was ours.
+	if session && !safe(r.Method) && r.Header.Get(ownHeader) == "" {
+		return Caller{}, problem(http.StatusForbidden, "a session needs the header %s to change something", ownHeader)
+	}
+	return s.known(r, secret, session)
+}
+
+// known finds whose secret it is.
+func (s *Server) known(r *http.Request, secret string, session bool) (Caller, *Problem) {
+	no := problem(http.StatusUnauthorized, "this token is not in force")
+	no.Next = "patra token list shows those that are"
+	if !patra.LooksLikeToken(secret) {
+		return Caller{}, no
+	}
+	ctx, now := r.Context(), patra.InstantOf(time.Now())
+	t, found, err := s.Store.TokenOf(ctx, patra.TokenHash(secret)) // by its hash: how long that takes tells nothing of the secret
+	if err == nil && found && t.Parent != 0 && t.Good(now) {
+		var parent patra.Token
+		parent, found, err = s.Store.TokenByID(ctx, t.Parent)
+		found = found && parent.Good(now)
+	}
+	switch {
+	case err != nil:
+		return Caller{}, s.sort(ctx, err)
+	case !found || !t.Good(now) || (t.Parent != 0) != session:
+		return Caller{}, no
+	}
+	if t.LastUsedAt == nil || now-*t.LastUsedAt > patra.Minute {
+		if err := s.Store.TokenUsed(ctx, now, t.ID); err != nil {
+			s.log.Warn("it could not be noted that a token was used", "reason", err.Error())
+		}
+	}
+	return Caller{Name: t.Name, Rank: t.Rank, Evidence: t.Evidence, Token: t.ID, Session: session}, nil
+}
+
+func bearer(r *http.Request) string {
+	kind, secret, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+	if !strings.EqualFold(kind, "Bearer") {
+		return ""
+	}
+	return strings.TrimSpace(secret)
+}
+
+func safe(method string) bool {
+	return method == http.MethodGet || method == http.MethodHead || method == http.MethodOptions
+}

@@ -1,0 +1,166 @@
+package api
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net/http"
+
+	"github.com/danielgtaylor/huma/v2"
+
+	"patra"
+	"patra/internal/store"
+)
+
+// Problem is what a caller is told when something does not work out: RFC 9457, with a code for programs, the next step, and
+// the id under which the log has more.
+type Problem struct {
+	Type   string   `json:"type,omitempty" doc:"always about:blank"`
+	Title  string   `json:"title"`
+	Status int      `json:"status"`
+	Detail string   `json:"detail" doc:"a sentence"`
+	Code   string   `json:"code" doc:"for programs"`
+	Next   string   `json:"next,omitempty" doc:"what to do about it"`
+	ID     string   `json:"id,omitempty" doc:"the log has more under this id"`
+	Errors []Detail `json:"errors,omitempty"`
+}
+
+// Detail is one of several things that are wrong.
+type Detail struct {
+	Message  string `json:"message"`
+	Location string `json:"location,omitempty"`
+	Code     string `json:"code,omitempty"`
+}
+
+// Error implements error.
+func (p *Problem) Error() string { return p.Detail }
+
+// GetStatus is the status of the answer.
+func (p *Problem) GetStatus() int { return p.Status }
+
+// ContentType is that of problems.
+func (p *Problem) ContentType(string) string { return "application/problem+json" }
+
+// The codes of problems that are not of the harvest.
+const (
+	CodeBadRequest   = "BAD_REQUEST"
+	CodeNotFound     = "NOT_FOUND"
+	CodeUnauthorized = "UNAUTHORIZED"
+	CodeForbidden    = "FORBIDDEN"
+	CodeConflict     = "CONFLICT"
+	CodeTooMany      = "TOO_MANY_REQUESTS"
+	CodeTooLarge     = "TOO_LARGE"
+	CodeUnavailable  = "UNAVAILABLE"
+	CodeInternal     = "INTERNAL"
+)
+
+// codeOf is the code of a status that says all there is to say.
+func codeOf(status int) string {
+	switch status {
+	case http.StatusNotFound, http.StatusMethodNotAllowed:
+		return CodeNotFound
+	case http.StatusUnauthorized:
+		return CodeUnauthorized
+	case http.StatusForbidden:
+		return CodeForbidden
+	case http.StatusConflict:
+		return CodeConflict
+	case http.StatusTooManyRequests:
+		return CodeTooMany
+	case http.StatusRequestEntityTooLarge:
+		return CodeTooLarge
+	case http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return CodeUnavailable
+	}
+	if status >= 500 {
+		return CodeInternal
+	}
+	return CodeBadRequest
+}
+
+// problem makes one.
+func problem(status int, format string, args ...any) *Problem {
+	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: codeOf(status), Detail: fmt.Sprintf(format, args...)}
+}
+
+// Refuse is an answer to a caller who asked for something that cannot be.
+func Refuse(status int, format string, args ...any) error { return problem(status, format, args...) }
+
+// NotFound says that there is no such thing.
+func NotFound(what string, key any) error {
+	return problem(http.StatusNotFound, "there is no %s %v", what, key)
+}
+
+// problemsOf is what is wrong with what was asked, all of it.
+func problemsOf(found patra.Problems) *Problem {
+	p := problem(http.StatusUnprocessableEntity, "%s", found[0].Text)
+	p.Code, p.Next = found[0].Code, found[0].Hint
+	if found[0].Code == patra.CodeUnknownSource {
+		p.Status, p.Title = http.StatusNotFound, http.StatusText(http.StatusNotFound)
+	}
+	for _, f := range found {
+		p.Errors = append(p.Errors, Detail{Message: f.Text, Location: f.Path, Code: f.Code})
+	}
+	return p
+}
+
+// Sorter tells what an error of the program means to a caller; nil is nothing that it knows of.
+type Sorter func(error) *Problem
+
+// sort turns whatever went wrong into an answer. What a caller cannot do anything about stays in the log, under an id.
+func (s *Server) sort(ctx context.Context, err error) *Problem {
+	if p, ok := errors.AsType[*Problem](err); ok {
+		return p
+	}
+	if found, ok := errors.AsType[patra.Problems](err); ok && len(found) > 0 {
+		return problemsOf(found)
+	}
+	if p := s.sorter(err); p != nil {
+		return p
+	}
+	switch {
+	case errors.Is(err, patra.ErrNotFound):
+		return problem(http.StatusNotFound, "there is no such thing")
+	case errors.Is(err, patra.ErrIllegalMove), errors.Is(err, patra.ErrPlanMoved), errors.Is(err, patra.ErrLeaseLost):
+		return problem(http.StatusConflict, "%s", err)
+	case errors.Is(err, context.DeadlineExceeded):
+		return problem(http.StatusGatewayTimeout, "it took too long")
+	case errors.Is(err, context.Canceled):
+		return problem(http.StatusServiceUnavailable, "it was stopped before its end")
+	}
+	status := http.StatusInternalServerError
+	text := "something went wrong here"
+	if store.Unavailable(err) {
+		status, text = http.StatusServiceUnavailable, "the store cannot be used now"
+	}
+	p := problem(status, "%s", text)
+	p.ID = rand.Text()
+	p.Next = "look for this id in the log of patra serve"
+	s.log.Error("a request failed", "id", p.ID, "reason", err.Error())
+	return p
+}
+
+// problems makes huma's own complaints look like ours.
+func problems() {
+	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
+		p := problem(status, "%s", msg)
+		for _, err := range errs {
+			d := Detail{Message: "not valid"}
+			switch e := err.(type) {
+			case nil:
+				continue
+			case *huma.ErrorDetail: // without the value: it may be somebody's secret in the wrong place
+				d = Detail{Message: e.Message, Location: e.Location}
+			case huma.ErrorDetailer:
+				x := e.ErrorDetail()
+				d = Detail{Message: x.Message, Location: x.Location}
+			}
+			p.Errors = append(p.Errors, d)
+		}
+		if len(p.Errors) > 0 {
+			p.Detail = fmt.Sprintf("%s: %s", p.Errors[0].Location, p.Errors[0].Message)
+		}
+		return p
+	}
+}

@@ -1,0 +1,46 @@
+package config_test
+
+import (
+	"slices"
+	"testing"
+
+	"patra"
+	"patra/internal/config"
+)
+
+// Whoever lets others in must say who they are, and not in the clear.
+func TestAnAPIForOthersNeedsTokensAndTLS(t *testing.T) {
+	cert := config.TLS{Cert: "c", Key: "k"}
+	for _, x := range []struct {
+		name string
+		api  config.API
+		bad  []string
+	}{
+		{"nothing is said", config.API{Tokens: "off"}, nil},
+		{"off", config.API{Listen: "off", Tokens: "off"}, nil},
+		{"this machine", config.API{Listen: "127.0.0.1:1", Tokens: "off"}, nil},
+		{"this machine, by name", config.API{Listen: "localhost:1", Tokens: "on"}, nil},
+		{"this machine, v6", config.API{Listen: "[::1]:1", Tokens: "off"}, nil},
+		{"everybody", config.API{Listen: "0.0.0.0:1", Tokens: "off"}, []string{"api.tokens", "api.tls"}},
+		{"everybody, unsaid", config.API{Listen: ":1", Tokens: "off"}, []string{"api.tokens", "api.tls"}},
+		{"everybody in the clear", config.API{Listen: "0.0.0.0:1", Tokens: "on"}, []string{"api.tls"}},
+		{"everybody without tokens", config.API{Listen: "0.0.0.0:1", Tokens: "off", TLS: cert}, []string{"api.tokens"}},
+		{"everybody, as it should be", config.API{Listen: "0.0.0.0:1", Tokens: "on", TLS: cert}, nil},
+		{"behind a proxy", config.API{Listen: "10.0.0.1:1", Tokens: "on", Proxy: true}, nil},
+		{"half a certificate", config.API{Tokens: "off", TLS: config.TLS{Cert: "c"}}, []string{"api.tls"}},
+		{"a switch that is neither", config.API{Tokens: "maybe"}, []string{"api.tokens"}},
+		{"no address", config.API{Listen: "here", Tokens: "off"}, []string{"api.listen"}},
+	} {
+		c := config.Default()
+		c.API = x.api
+		var at []string
+		if err := c.Validate(); err != nil {
+			for _, p := range err.(patra.Problems) {
+				at = append(at, p.Path)
+			}
+		}
+		if !slices.Equal(at, x.bad) {
+			t.Errorf("%s: %v is wrong, and should be %v", x.name, at, x.bad)
+		}
+	}
+}
