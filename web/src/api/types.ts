@@ -18,6 +18,8 @@ export interface Overview {
   sources: SourceHealth[]; recent: Plan[];
 }
 
+/** Fault is how a page, a run or a task failed. */
+export interface Fault { level?: string; code?: string; text?: string }
 export interface Warning { code: string; path?: string; text: string }
 export interface Plan {
   id: number; key: string; generation?: number; source: string; endpoint: string; operation: string; cursor_id?: number;
@@ -29,23 +31,23 @@ export interface Plan {
 export interface Slice {
   id: number; plan_id: number; cursor_id?: number; slice_no: number; purpose: string; part_no?: number; part_count?: number;
   slice_spec?: unknown; expr?: unknown; window: Window; fetch?: Window; estimate?: { records?: number; source?: string };
-  status: string; reason?: string; error?: string; parent_id?: number; closed_at?: string;
+  status: string; reason?: string; error?: Fault; parent_id?: number; closed_at?: string;
 }
 export interface Task {
   id: number; plan_id: number; slice_id: number; cursor_id?: number; source: string; endpoint: string; operation: string; priority: number;
   scheduled_at: string; status: string; lease_count: number; lease_owner?: string; leased_until?: string; attempt_count: number; max_attempts: number;
-  scan_no: number; window: Window; error?: string; error_code?: string;
+  scan_no: number; window: Window; wait_code?: string; last_error?: Fault; base_url?: string;
 }
 export interface Counts { insert: number; update: number; same: number; stale: number; dup: number; quarantine: number; outside: number }
 export interface Run {
   id: number; task_id: number; attempt_no: number; plan_id: number; slice_id: number; source: string; operation: string; lease_owner?: string;
   window: Window; scan_no: number; exhausted?: boolean; stats?: { counts?: Counts; pages?: number; records?: number };
-  status: string; error?: string; error_code?: string; started_at: string; finished_at?: string;
+  status: string; error?: Fault; started_at: string; finished_at?: string;
 }
 export interface Batch {
   id: number; run_id: number; task_id: number; slice_id: number; plan_id: number; source: string; operation: string; batch_no: number; scan_no: number;
   phase: string; ordinal: number; has_next?: boolean; end_code?: string; provider_total?: number; record_count: number; counts?: Counts;
-  body_sha256?: string; status: string; error?: string; error_code?: string; started_at: string; committed_at?: string;
+  body_sha256?: string; status: string; error?: Fault; started_at: string; committed_at?: string;
 }
 export interface Why { code: string; said: string; next?: string; task?: Task; run?: Run; page?: Batch }
 export interface Exchange {

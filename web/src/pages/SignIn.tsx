@@ -29,7 +29,7 @@ export default function SignIn({ onDone }: { onDone: () => void }) {
         {error ? <ErrorNote error={error} /> : null}
         <Button type="submit" loading={busy} disabled={!token.trim()}>Sign in</Button>
         <p className="small dim">No token? Whoever runs the server makes one:</p>
-        <Command text="patra token add NAME --role operator" />
+        <Command text="patra token create NAME --role operator" />
       </form>
     </main>
   );
