@@ -31,7 +31,7 @@ export interface Plan {
 export interface Slice {
   id: number; plan_id: number; cursor_id?: number; slice_no: number; purpose: string; part_no?: number; part_count?: number;
   slice_spec?: unknown; expr?: unknown; window: Window; fetch?: Window; estimate?: { records?: number; source?: string };
-  status: string; reason?: string; error?: Fault; parent_id?: number; closed_at?: string;
+  status: string; reason?: string; error?: Fault; parent_slice_id?: number; confirmed?: Window; reslice?: unknown; closed_at?: string;
 }
 export interface Task {
   id: number; plan_id: number; slice_id: number; cursor_id?: number; source: string; endpoint: string; operation: string; priority: number;
