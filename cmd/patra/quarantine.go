@@ -145,7 +145,7 @@ func setAside(ctx context.Context, s *store.Store, word string) (patra.SetAside,
 	}
 	q, err := s.SetAside(ctx, id)
 	if errors.Is(err, patra.ErrNotFound) {
-		err = usage("there is no item %d in quarantine; patra quarantine list --each shows them", id)
+		err = noSuch("there is no item %d in quarantine; patra quarantine list --each shows them", id)
 	}
 	return q, err
 }

@@ -115,7 +115,7 @@ func sinkNamed(cfg config.Config, name string) (config.Sink, error) {
 	if len(known) == 0 {
 		known = []string{"none"}
 	}
-	return config.Sink{}, usage("there is no sink %q in patra.yaml; there are: %s", name, strings.Join(known, ", "))
+	return config.Sink{}, noSuch("there is no sink %q in patra.yaml; there are: %s", name, strings.Join(known, ", "))
 }
 
 // publisher makes the way to a sink. Its secret is read each time, so that a new one counts with the next term.
@@ -264,10 +264,10 @@ func (a *app) rewind(ctx context.Context, sink, from, reason string, out format)
 			return err
 		}
 	}
-	was, err := s.Rewind(ctx, patra.InstantOf(time.Now()), sink, to, actor(), reason)
+	was, err := s.Rewind(ctx, patra.InstantOf(time.Now()), sink, to, actor(ctx), reason)
 	switch {
 	case errors.Is(err, patra.ErrNotFound):
-		return usage("no events were ever sent to a sink %q; patra relay status lists those that there are", sink)
+		return noSuch("no events were ever sent to a sink %q; patra relay status lists those that there are", sink)
 	case errors.Is(err, patra.ErrIllegalMove):
 		return usage("%s has not come as far as %s: it stands at event %s, and that is event %s", sink, from, thousands(was), thousands(to))
 	case err != nil:

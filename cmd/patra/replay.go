@@ -121,7 +121,7 @@ func (a *app) replay(ctx context.Context, ref runRef, live, sure bool) (*replayR
 		}
 	}
 	// Before, and not after: whoever is stopped half-way has asked all the same.
-	if _, err := s.Audit(ctx, audited(patra.AuditReplay, ref.String(), "", map[string]any{"live": live, "pages": pages})); err != nil {
+	if _, err := s.Audit(ctx, audited(ctx, patra.AuditReplay, ref.String(), "", map[string]any{"live": live, "pages": pages})); err != nil {
 		return nil, err
 	}
 	r := &replayer{store: s, kept: kept, claim: claim, reader: reader}

@@ -23,14 +23,14 @@ func (f *wordFlags) add(c *cobra.Command) {
 }
 
 // signed is the word with the name under it.
-func (f wordFlags) signed() (string, error) {
+func (f wordFlags) signed(ctx context.Context) (string, error) {
 	if f.reason == "" {
 		return "", usage("say why with --reason: it stays with the stretch for ever")
 	}
 	if f.by != "" {
 		return f.by, nil
 	}
-	return actor(), nil
+	return actor(ctx), nil
 }
 
 // word is what somebody says about a stretch of a source, with the watermark that it is about.
@@ -39,7 +39,7 @@ func (a *app) word(ctx context.Context, f wordFlags, source string) (*store.Stor
 	if err != nil {
 		return nil, patra.Cursor{}, patra.Waiver{}, err
 	}
-	by, err := f.signed()
+	by, err := f.signed(ctx)
 	if err != nil {
 		return nil, patra.Cursor{}, patra.Waiver{}, err
 	}
