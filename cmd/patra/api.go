@@ -40,10 +40,16 @@ func (d *desk) routes(s *api.Server) {
 	d.systemRoutes(s)
 	d.controlRoutes(s)
 	d.taskRoutes(s)
+	d.sourceRoutes(s)
+	d.scheduleRoutes(s)
+	d.askRoutes(s)
 }
 
 // sorted tells what errors of commands mean to callers: what is wrong with a command is wrong with a request.
 func sorted(err error) *api.Problem {
+	if held, ok := errors.AsType[heldBack](err); ok {
+		return &api.Problem{Type: "about:blank", Title: http.StatusText(http.StatusConflict), Status: http.StatusConflict, Code: api.CodeConflict, Detail: held.Error(), Next: "patra controls"}
+	}
 	c, ok := errors.AsType[coded](err)
 	if !ok || c.code != exitUsage && c.code != exitIncomplete {
 		return nil
