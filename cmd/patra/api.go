@@ -43,6 +43,12 @@ func (d *desk) routes(s *api.Server) {
 	d.sourceRoutes(s)
 	d.scheduleRoutes(s)
 	d.askRoutes(s)
+	d.planRoutes(s)
+	d.waiverRoutes(s)
+	d.quarantineRoutes(s)
+	d.signalRoutes(s)
+	d.gateRoutes(s)
+	d.sinkRoutes(s)
 }
 
 // sorted tells what errors of commands mean to callers: what is wrong with a command is wrong with a request.
