@@ -40,11 +40,15 @@ const (
 	AuditRewind  AuditAction = "REWIND"  // a sink is told again
 	AuditArchive AuditAction = "ARCHIVE"
 	AuditRestore AuditAction = "RESTORE"
-	AuditToken   AuditAction = "TOKEN" // somebody was let in, or shut out
+	AuditToken   AuditAction = "TOKEN"   // somebody was let in, or shut out
+	AuditPlan    AuditAction = "PLAN"    // work was asked for, by somebody who calls us
+	AuditDiscard AuditAction = "DISCARD" // an item in quarantine was given up
+	AuditReread  AuditAction = "REREAD"  // an item in quarantine is looked at again
+	AuditSignal  AuditAction = "SIGNAL"  // records are to be fetched again
 )
 
 // AuditActions are all of them.
-var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditArchive, AuditRestore, AuditToken}
+var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditArchive, AuditRestore, AuditToken, AuditPlan, AuditDiscard, AuditReread, AuditSignal}
 
 // Bounds of what the columns hold.
 const (

@@ -131,7 +131,7 @@ func (a *app) exportBundle(ctx context.Context, ref runRef, f bundleFlags) (*exp
 		return nil, usage("--expires %q is no length of time; write one such as 30d", f.expires)
 	}
 	if f.by == "" {
-		f.by = actor()
+		f.by = actor(ctx)
 	}
 	if f.out == "" {
 		f.out = strings.NewReplacer(":", "-", "/", "-").Replace(ref.String()) + ".zip"
@@ -178,7 +178,7 @@ func (a *app) exportBundle(ctx context.Context, ref runRef, f bundleFlags) (*exp
 	}
 	done := &exported{File: f.out, SHA256: hex.EncodeToString(sum.Sum(nil)), Size: info.Size(), Subject: ref.String(), Pages: len(p.pages), Files: len(p.list.Files), Missing: append([]string{}, p.list.Missing...),
 		Expires: p.list.ExpiresAt, Key: p.list.Key}
-	entry := audited(patra.AuditExport, ref.String(), f.reason, map[string]any{"sha256": done.SHA256, "pages": done.Pages, "expires_at": done.Expires.String()})
+	entry := audited(ctx, patra.AuditExport, ref.String(), f.reason, map[string]any{"sha256": done.SHA256, "pages": done.Pages, "expires_at": done.Expires.String()})
 	entry.Actor = f.by
 	if _, err := s.Audit(ctx, entry); err != nil {
 		return nil, err

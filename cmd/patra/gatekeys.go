@@ -103,9 +103,9 @@ func (k *gateKey) usedBy(code string) bool {
 // unknown says that there is no such key, and which ones there are.
 func (r keyRing) unknown(word string) error {
 	if near, ok := strictyaml.Nearest(word, r.names()); ok {
-		return usage("the gate has no key %q; did you mean %q? patra gate status lists all of them", word, near)
+		return noSuch("the gate has no key %q; did you mean %q? patra gate status lists all of them", word, near)
 	}
-	return usage("the gate has no key %q; it has %s", word, strings.Join(r.names(), ", "))
+	return noSuch("the gate has no key %q; it has %s", word, strings.Join(r.names(), ", "))
 }
 
 // cut makes a name fit a column: what is in the middle says least.

@@ -91,12 +91,20 @@ func chosen(ctx context.Context, s *store.Store, q quarantineFlags, args []strin
 		if err != nil {
 			return nil, err
 		}
-		if item.Status != patra.Open && item.Status != patra.Retrying {
-			return nil, usage("item %d is %s; only what is open can be looked at again", item.ID, item.Status)
+		if err := retriable(item); err != nil {
+			return nil, err
 		}
 		items = append(items, item)
 	}
 	return items, nil
+}
+
+// retriable refuses an item that is settled.
+func retriable(item patra.SetAside) error {
+	if item.Status != patra.Open && item.Status != patra.Retrying {
+		return usage("item %d is %s; only what is open can be looked at again", item.ID, item.Status)
+	}
+	return nil
 }
 
 // retryItem finds the way for one item and sets out on it.
@@ -111,6 +119,9 @@ func (a *app) retryItem(ctx context.Context, s *store.Store, item patra.SetAside
 		return r, err
 	}
 	reads(req, item, &r)
+	if _, err := s.Audit(ctx, audited(ctx, patra.AuditReread, itemName(item), "", map[string]any{"source": item.Source, "code": item.Code, "reads_now": r.Reads})); err != nil {
+		return r, err
+	}
 	switch {
 	case r.RecordID != "" && req.Source.ByID() != "":
 		r.Way = wayByID

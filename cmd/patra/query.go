@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -53,19 +55,7 @@ Show what a query becomes at a provider. Nothing is sent. Write queries like thi
 A clause that the provider cannot answer exactly is refused with the reason, never left out.`),
 		Example: `  patra query explain crossref -q 'title:cancer type:journal-article'`,
 		RunE: func(c *cobra.Command, args []string) error {
-			req, err := a.request(c.Context(), args[0], f)
-			if err != nil {
-				return err
-			}
-			contact := req.Contact
-			if contact == "" {
-				contact = "you@example.org"
-			}
-			spec, err := source.Compile(req.Source, source.Options{Endpoint: f.endpoint, Operation: patra.Harvest, Contact: contact, Parameters: req.Params})
-			if err != nil {
-				return err
-			}
-			e, err := explain(spec, f.query, window(req.From, req.To), req.BaseURL, contact)
+			e, spec, err := a.explain(c.Context(), args[0], f)
 			if err != nil {
 				return err
 			}
@@ -79,6 +69,21 @@ A clause that the provider cannot answer exactly is refused with the reason, nev
 	a.addAskFlags(c, &f)
 	formatFlag(c, &out)
 	return c
+}
+
+// explain says what a query becomes at a source.
+func (a *app) explain(ctx context.Context, code string, f askFlags) (*explanation, *source.Spec, error) {
+	req, err := a.request(ctx, code, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	contact := cmp.Or(req.Contact, "you@example.org")
+	spec, err := source.Compile(req.Source, source.Options{Endpoint: f.endpoint, Operation: patra.Harvest, Contact: contact, Parameters: req.Params})
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := explain(spec, f.query, window(req.From, req.To), req.BaseURL, contact)
+	return e, spec, err
 }
 
 // window is what the user said, or a day to show an example with.

@@ -13,6 +13,7 @@ import (
 
 	"patra"
 	"patra/internal/blob"
+	"patra/internal/config"
 	"patra/internal/evidence"
 	"patra/internal/executor"
 	"patra/internal/replay"
@@ -121,7 +122,7 @@ func (a *app) replay(ctx context.Context, ref runRef, live, sure bool) (*replayR
 		}
 	}
 	// Before, and not after: whoever is stopped half-way has asked all the same.
-	if _, err := s.Audit(ctx, audited(patra.AuditReplay, ref.String(), "", map[string]any{"live": live, "pages": pages})); err != nil {
+	if _, err := s.Audit(ctx, audited(ctx, patra.AuditReplay, ref.String(), "", map[string]any{"live": live, "pages": pages})); err != nil {
 		return nil, err
 	}
 	r := &replayer{store: s, kept: kept, claim: claim, reader: reader}
@@ -178,15 +179,22 @@ func (a *app) replayProber(s *store.Store, claim *patra.Claim) (*executor.Prober
 	if err != nil {
 		return nil, err
 	}
-	at := patra.Place{Source: claim.Task.Source, Endpoint: claim.Task.Endpoint, Operation: claim.Task.Operation}
+	return a.prober(c, s, patra.Place{Source: claim.Task.Source, Endpoint: claim.Task.Endpoint, Operation: claim.Task.Operation}), nil
+}
+
+// heldBack is that somebody, or something, keeps a request from being sent.
+type heldBack struct{ error }
+
+// prober asks for single pages of a place.
+func (a *app) prober(c config.Config, s *store.Store, at patra.Place) *executor.Prober {
 	return &executor.Prober{Store: s, Gate: a.gate(c, s), Client: clientFor, Vars: source.Vars{Contact: c.Contact, Version: version}, Log: a.logger(c), Credentials: a.credentials(),
 		Allow: func(ctx context.Context) error {
 			hold, err := s.Held(ctx, at)
 			if err == nil && hold.Code != "" {
-				err = fmt.Errorf("%s is held back (%s); see patra controls", at.Source, hold.Code)
+				err = heldBack{fmt.Errorf("%s is held back (%s); see patra controls", at.Source, hold.Code)}
 			}
 			return err
-		}}, nil
+		}}
 }
 
 // page reads one page again.

@@ -171,7 +171,11 @@ an endpoint it is the one that the source is searched by.`),
 					return err
 				}
 			}
-			return a.printDiff(f.out, states[0], states[1], specs[0].Snapshot, specs[1].Snapshot)
+			found, err := registry.Diff(specs[0].Snapshot, specs[1].Snapshot)
+			if err != nil {
+				return err
+			}
+			return a.printDiff(f.out, states[0], states[1], found)
 		},
 	}
 	c.Flags().StringArrayVar(&at, "at", nil, "compare SOURCE as it was at this moment with now; given twice: with the second moment")

@@ -1,0 +1,111 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"strings"
+	"time"
+
+	"patra"
+	"patra/internal/api"
+)
+
+// ofKey is which key of the gate is meant.
+type ofKey struct {
+	Key string `path:"key" maxLength:"200" doc:"as GET /gates has it, percent-encoded as one segment"`
+}
+
+// longestReport is how far back a report of our manners may go: every request of that time is read.
+const longestReport = 31 * 24 * time.Hour
+
+// gateRoutes show and steer how fast providers are asked.
+func (d *desk) gateRoutes(s *api.Server) {
+	api.Get(s, "/gates", api.Look, api.Doc{ID: "gates", Summary: "How fast each provider is asked now, and why not faster"}, func(ctx context.Context, _ *api.None) (api.List[gateView], error) {
+		views, err := d.gates(ctx, "")
+		return api.All(views), err
+	})
+	api.Get(s, "/gates/{key}", api.Look, api.Doc{ID: "gate", Summary: "One key of the gate"}, func(ctx context.Context, in *ofKey) (gateView, error) {
+		views, err := d.gates(ctx, in.Key)
+		for _, v := range views {
+			if v.Key == in.Key {
+				return v, err
+			}
+		}
+		if err == nil { // the code of a source is no key
+			err = api.NotFound("key of the gate", in.Key)
+		}
+		return gateView{}, err
+	})
+	type turned struct {
+		ofKey
+		Body struct {
+			PerSecond   string `json:"per_second,omitempty" maxLength:"20" doc:"not more requests a second than this, or default for as many as the source permits"`
+			Cooldown    string `json:"cooldown,omitempty" maxLength:"20" doc:"nobody sends for this time, such as 10m"`
+			EndCooldown bool   `json:"end_cooldown,omitempty" doc:"end a cooldown before its time, also one that the provider asked for"`
+			Forget      bool   `json:"forget,omitempty" doc:"forget refusals and what the provider said about its limits: back to the full rate"`
+			Reason      string `json:"reason,omitempty" maxLength:"1000"`
+		}
+	}
+	api.Post(s, "/gates/{key}/set", api.Steer, api.Doc{ID: "set-gate", Summary: "Ask a provider more slowly, leave it alone for a while, or take that back"}, func(ctx context.Context, in *turned) (gateSteered, error) {
+		b := in.Body
+		f := gateFlags{perSecond: b.PerSecond, endCooldown: b.EndCooldown, forget: b.Forget, sure: true, reason: b.Reason}
+		if b.Cooldown != "" {
+			var err error
+			if f.cooldown, err = time.ParseDuration(b.Cooldown); err != nil || f.cooldown <= 0 {
+				return gateSteered{}, usage("cooldown %q is no length of time; write one such as 10m", b.Cooldown)
+			}
+		}
+		return d.app.gateSet(ctx, in.Key, f)
+	})
+	api.Get(s, "/quotas", api.Look, api.Doc{ID: "quotas", Summary: "What providers permit in an hour, a day or a month, and what is used of it"}, func(ctx context.Context, _ *api.None) (api.List[quotaView], error) {
+		views, err := d.gates(ctx, "")
+		var all []quotaView
+		for _, v := range views {
+			all = append(all, v.Quotas...)
+		}
+		return api.All(all), err
+	})
+	type report struct {
+		Since string `query:"since" maxLength:"40" default:"24h" doc:"a time such as 90m, 24h or 7d, or a day or moment; at most 31 days"`
+		Key   string `query:"key" maxLength:"200" doc:"only this key, or those of this source"`
+		Daily bool   `query:"daily" doc:"also each day (UTC) on its own"`
+	}
+	api.Get(s, "/politeness", api.Look, api.Doc{ID: "politeness", Summary: "How politely providers were asked", Long: true}, func(ctx context.Context, in *report) (api.List[conductView], error) {
+		at := now()
+		from, err := sinceFlag(cmp.Or(in.Since, "24h"), at)
+		if err != nil {
+			return api.List[conductView]{}, err
+		}
+		if at.Sub(from) > longestReport {
+			return api.List[conductView]{}, usage("since %s is more than 31 days ago; patra gate report goes further back", in.Since)
+		}
+		views, err := d.app.conduct(ctx, d.store, in.Key, from, in.Daily)
+		return api.All(views), err
+	})
+}
+
+func (d *desk) gates(ctx context.Context, only string) ([]gateView, error) {
+	board, err := d.app.gateBoard(ctx, d.store, only)
+	if err != nil {
+		return nil, err
+	}
+	return board.look(ctx)
+}
+
+// sinkRoutes show and steer who is told of events.
+func (d *desk) sinkRoutes(s *api.Server) {
+	api.Get(s, "/sinks", api.Look, api.Doc{ID: "sinks", Summary: "How far each sink is, and what it would not take"}, func(ctx context.Context, _ *api.None) (api.List[patra.SinkState], error) {
+		all, err := d.app.sinkStates(ctx, d.store)
+		return api.All(all), err
+	})
+	type back struct {
+		Name string `path:"name" maxLength:"100"`
+		Body struct {
+			To     string `json:"to" minLength:"1" maxLength:"40" doc:"a time such as 2026-11-01 or 2026-11-01T12:00:00Z, or START"`
+			Reason string `json:"reason,omitempty" maxLength:"1000"`
+		}
+	}
+	api.Post(s, "/sinks/{name}/rewind", api.Govern, api.Doc{ID: "rewind-sink", Summary: "Send events to a sink again"}, func(ctx context.Context, in *back) (rewound, error) {
+		return rewind(ctx, d.store, in.Name, strings.TrimSpace(in.Body.To), in.Body.Reason)
+	})
+}
