@@ -85,6 +85,8 @@ func (s *Server) own() {
 	s.stream()
 	s.document()
 	s.work()
+	s.watermarks()
+	s.history()
 	if s.Web != nil {
 		s.mux.Handle("/", s.Web) // which takes GET and HEAD
 	}
