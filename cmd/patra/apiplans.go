@@ -54,7 +54,14 @@ type planned struct {
 	Retried  int                   `json:"retried" doc:"failed tasks of an earlier plan that were queued again"`
 	Slices   []patra.Slice         `json:"slices" nullable:"false" doc:"of a dry run: the first of them"`
 	Quota    []quotaShare          `json:"quota" nullable:"false"`
-	Warnings patra.Problems        `json:"warnings" nullable:"false"`
+	Warnings []warning             `json:"warnings" nullable:"false"`
+}
+
+// warning is what somebody should know about a plan.
+type warning struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+	Hint string `json:"hint,omitempty"`
 }
 
 // quotaShare is a quota of the provider, and what part of it a plan takes.
@@ -109,7 +116,7 @@ func (d *desk) fill(ctx context.Context, f fillFlags) (planned, error) {
 	if err := nothingToFill(ctx, d.store, cursors, f); err != nil {
 		return planned{}, err
 	}
-	return planned{Said: "There is nothing to fill.", Next: "patra coverage show", DryRun: f.dry, Nothing: true, Slices: []patra.Slice{}, Quota: []quotaShare{}, Warnings: patra.Problems{}}, nil
+	return planned{Said: "There is nothing to fill.", Next: "patra coverage show", DryRun: f.dry, Nothing: true, Slices: []patra.Slice{}, Quota: []quotaShare{}, Warnings: []warning{}}, nil
 }
 
 // plan decides a plan and puts it into the queue, or shows what it would be.
@@ -138,7 +145,7 @@ func (d *desk) plan(ctx context.Context, req planner.Request, probe, dry bool) (
 	if err != nil {
 		return planned{}, err
 	}
-	return stored(res), nil
+	return inQueue(res), nil
 }
 
 // drafted is what a plan would be.
@@ -157,8 +164,8 @@ func (d *desk) drafted(v *planView) planned {
 	return out
 }
 
-// stored is what a plan is, now that it is in the queue.
-func stored(res *planner.Result) planned {
+// inQueue is what a plan is, now that it is in the queue.
+func inQueue(res *planner.Result) planned {
 	res.Draft.Warnings = append(res.Draft.Warnings, res.Tally.Warnings...)
 	out := begun(&res.Draft)
 	out.Price, out.Probes, out.Added, out.Retried = res.Price, res.Probes, res.Added, res.Retried
@@ -180,7 +187,10 @@ func stored(res *planner.Result) planned {
 
 // begun is what a draft says whether it is stored or not.
 func begun(d *planner.Draft) planned {
-	out := planned{Plan: &d.Plan, Existing: d.Existing, Decision: &d.Decision, Nothing: d.Decision.Window.IsEmpty(), Slices: []patra.Slice{}, Quota: []quotaShare{}, Warnings: append(patra.Problems{}, d.Warnings...)}
+	out := planned{Plan: &d.Plan, Existing: d.Existing, Decision: &d.Decision, Nothing: d.Decision.Window.IsEmpty(), Slices: []patra.Slice{}, Quota: []quotaShare{}, Warnings: []warning{}}
+	for _, w := range d.Warnings {
+		out.Warnings = append(out.Warnings, warning{w.Code, w.Text, w.Hint})
+	}
 	if out.Nothing {
 		out.Said = fmt.Sprintf("Nothing to %s from %s: %s.", strings.ToLower(string(d.Plan.Operation)), d.Plan.Source, reasonText[d.Decision.Reason])
 	}

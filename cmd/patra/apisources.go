@@ -117,10 +117,13 @@ func (d *desk) sourceRoutes(s *api.Server) {
 
 // sourceDiff is what two states of a source do not have in common.
 type sourceDiff struct {
-	A           state                 `json:"a"`
-	B           state                 `json:"b"`
-	Differences []registry.Difference `json:"differences" nullable:"false"`
+	A           state             `json:"a"`
+	B           state             `json:"b"`
+	Differences []fieldDifference `json:"differences" nullable:"false"`
 }
+
+// fieldDifference is one of them.
+type fieldDifference registry.Difference
 
 func (a *app) sourceDiff(ctx context.Context, code, from, to string) (out sourceDiff, err error) {
 	s, err := a.open(ctx)
@@ -139,7 +142,11 @@ func (a *app) sourceDiff(ctx context.Context, code, from, to string) (out source
 	if out.A, out.B, err = a.sides(ctx, s, []string{code}, at); err != nil {
 		return out, err
 	}
-	out.Differences, err = differences(out.A, out.B)
+	found, err := differences(out.A, out.B)
+	out.Differences = []fieldDifference{}
+	for _, one := range found {
+		out.Differences = append(out.Differences, fieldDifference(one))
+	}
 	return out, err
 }
 
