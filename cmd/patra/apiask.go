@@ -14,8 +14,8 @@ import (
 	"patra/internal/source"
 )
 
-// askBody is what every request to a provider says of itself.
-type askBody struct {
+// AskBody is what every request to a provider says of itself.
+type AskBody struct {
 	Endpoint string            `json:"endpoint,omitempty" maxLength:"64" doc:"if the source has several"`
 	Query    string            `json:"query,omitempty" maxLength:"10000" doc:"which records; nothing is all of them"`
 	From     string            `json:"from,omitempty" maxLength:"40" doc:"start of the window, inclusive: 2026-01-31 or 2026-01-31T09:30:00Z"`
@@ -24,7 +24,7 @@ type askBody struct {
 }
 
 // flags is what a command would have been given.
-func (b askBody) flags() askFlags {
+func (b AskBody) flags() askFlags {
 	f := askFlags{endpoint: b.Endpoint, query: b.Query, from: b.From, to: b.To}
 	for _, name := range slices.Sorted(maps.Keys(b.Params)) {
 		f.params = append(f.params, name+"="+b.Params[name])
@@ -66,7 +66,7 @@ func ownAddresses(f *source.File) (all []string) {
 
 // queryView is a query and what it becomes, with the fields that it could be about.
 type queryView struct {
-	explanation
+	Explanation
 	AST    any      `json:"ast" doc:"the query as it is kept"`
 	Fields []string `json:"fields" nullable:"false" doc:"that this source can be asked about"`
 }
@@ -128,7 +128,7 @@ func (d *desk) askRoutes(s *api.Server) {
 	type explainWish struct {
 		Body struct {
 			Source string `json:"source" minLength:"1" maxLength:"47"`
-			askBody
+			AskBody
 		}
 	}
 	api.Post(s, "/queries/explain", api.Look, api.Doc{ID: "explain-query", Summary: "The request that a query becomes, and the fate of every clause; nothing is sent"}, func(ctx context.Context, in *explainWish) (queryView, error) {
@@ -138,12 +138,12 @@ func (d *desk) askRoutes(s *api.Server) {
 		if err != nil {
 			return queryView{}, err
 		}
-		return queryView{explanation: *e, AST: e.AST, Fields: slices.Sorted(maps.Keys(spec.Query.Fields))}, nil
+		return queryView{Explanation: *e, AST: e.AST, Fields: slices.Sorted(maps.Keys(spec.Query.Fields))}, nil
 	})
 	type testWish struct {
-		ofSource
+		OfSource
 		Body struct {
-			askBody
+			AskBody
 			BaseURL string `json:"base_url,omitempty" maxLength:"400" doc:"what this server was started with, or the source's own address"`
 		}
 	}

@@ -20,30 +20,30 @@ const (
 	bundleMostBuf = 256 << 10
 )
 
-// runBody is a run, or one page of it, and why somebody looks at it.
-type runBody struct {
+// RunBody is a run, or one page of it, and why somebody looks at it.
+type RunBody struct {
 	Run    int64  `json:"run" minimum:"1"`
 	Batch  int64  `json:"batch,omitempty" minimum:"1" doc:"number of a page in the run; without one all of them"`
 	Reason string `json:"reason" minLength:"1" maxLength:"1000" doc:"why; it is written down"`
 }
 
-func (b runBody) ref() runRef { return runRef{b.Run, b.Batch} }
+func (b RunBody) ref() runRef { return runRef{b.Run, b.Batch} }
 
 // evidenceRoutes are about what providers answered. Whoever asks is written down, with the reason.
 func (d *desk) evidenceRoutes(s *api.Server) {
-	type again struct {
+	type replayAsked struct {
 		Body struct {
-			runBody
+			RunBody
 			Live bool `json:"live,omitempty" doc:"ask the provider too, which takes an operator"`
 		}
 	}
-	api.Post(s, "/replays", api.Inspect, api.Doc{ID: "replay", Summary: "Read pages again from their stored answers, and compare field by field", Long: true}, func(ctx context.Context, in *again) (*replayReport, error) {
+	api.Post(s, "/replays", api.Inspect, api.Doc{ID: "replay", Summary: "Read pages again from their stored answers, and compare field by field", Long: true}, func(ctx context.Context, in *replayAsked) (*replayReport, error) {
 		if c := api.CallerOf(ctx); in.Body.Live && !c.Rank.Includes(patra.Operator) {
 			return nil, api.Refuse(http.StatusForbidden, "to ask a provider again takes operator, and %s is %s", c.Name, c.Rank)
 		}
 		return d.app.replay(ctx, in.Body.ref(), replayWish{live: in.Body.Live, sure: true, reason: in.Body.Reason, most: mostReplayed})
 	})
-	type wish struct{ Body runBody }
+	type wish struct{ Body RunBody }
 	api.StreamBy(s, http.MethodPost, "/bundles", api.Inspect, api.Doc{ID: "make-bundle", Summary: "Everything about a run, or one page of it, as a signed zip file"}, func(ctx context.Context, in *wish) (func(http.ResponseWriter, *http.Request), error) {
 		ref := in.Body.ref()
 		temp, err := os.CreateTemp("", "patra-bundle-*")

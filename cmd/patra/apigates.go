@@ -8,8 +8,8 @@ import (
 	"patra/internal/api"
 )
 
-// ofKey is which key of the gate is meant.
-type ofKey struct {
+// OfKey is which key of the gate is meant.
+type OfKey struct {
 	Key string `path:"key" maxLength:"200" doc:"as GET /gates has it, percent-encoded as one segment"`
 }
 
@@ -29,11 +29,11 @@ func (d *desk) gateRoutes(s *api.Server) {
 		views, err := d.gates(ctx, "")
 		return api.All(views), err
 	})
-	api.Get(s, "/gates/{key}", api.Look, api.Doc{ID: "gate", Summary: "One key of the gate"}, func(ctx context.Context, in *ofKey) (gateView, error) {
+	api.Get(s, "/gates/{key}", api.Look, api.Doc{ID: "gate", Summary: "One key of the gate"}, func(ctx context.Context, in *OfKey) (gateView, error) {
 		return d.gate(ctx, in.Key)
 	})
-	type turned struct {
-		ofKey
+	type gateTurn struct {
+		OfKey
 		Body struct {
 			PerSecond   string `json:"per_second,omitempty" maxLength:"20" doc:"not more requests a second than this, or default for as many as the source permits"`
 			Cooldown    string `json:"cooldown,omitempty" maxLength:"20" doc:"nobody sends for this time, such as 10m"`
@@ -42,7 +42,7 @@ func (d *desk) gateRoutes(s *api.Server) {
 			Reason      string `json:"reason,omitempty" maxLength:"1000"`
 		}
 	}
-	api.Post(s, "/gates/{key}/set", api.Steer, api.Doc{ID: "set-gate", Summary: "Ask a provider more slowly, leave it alone for a while, or take that back"}, func(ctx context.Context, in *turned) (gateTurned, error) {
+	api.Post(s, "/gates/{key}/set", api.Steer, api.Doc{ID: "set-gate", Summary: "Ask a provider more slowly, leave it alone for a while, or take that back"}, func(ctx context.Context, in *gateTurn) (gateTurned, error) {
 		b := in.Body
 		f := gateFlags{perSecond: b.PerSecond, endCooldown: b.EndCooldown, forget: b.Forget, sure: true, reason: b.Reason}
 		if b.Cooldown != "" {

@@ -14,7 +14,7 @@ import (
 type planBody struct {
 	Operation string `json:"operation,omitempty" enum:"HARVEST,BACKFILL,UPDATE" default:"HARVEST"`
 	Source    string `json:"source" minLength:"1" maxLength:"47"`
-	askBody
+	AskBody
 	Campaign string   `json:"campaign,omitempty" maxLength:"64" doc:"BACKFILL, UPDATE: name under which later plans go on with the same work"`
 	Newest   bool     `json:"newest_first,omitempty" doc:"BACKFILL, UPDATE: begin at the end of the window"`
 	Force    bool     `json:"force,omitempty" doc:"plan and read again what is already covered"`
@@ -32,7 +32,7 @@ type planBody struct {
 }
 
 func (b planBody) flags() askFlags {
-	f := b.askBody.flags()
+	f := b.AskBody.flags()
 	f.operation = patra.Operation(b.Operation)
 	f.campaign, f.newest, f.force, f.priority, f.byID, f.idsOf = b.Campaign, b.Newest, b.Force, b.Priority, b.ByID, b.IDsOf
 	f.pick = pickFlags{stale: b.Stale, share: b.Share, mapping: b.Mapping, signals: b.Signals, ids: b.IDs}
@@ -84,7 +84,7 @@ func (d *desk) planRoutes(s *api.Server) {
 		}
 		return d.plan(ctx, req, !in.Body.NoProbe, in.Body.DryRun)
 	})
-	type gap struct {
+	type gapFill struct {
 		Body struct {
 			Cursor   int64  `json:"cursor" minimum:"1" doc:"id of a watermark"`
 			From     string `json:"from,omitempty" maxLength:"40" doc:"start of the stretch; without one all of its time"`
@@ -94,7 +94,7 @@ func (d *desk) planRoutes(s *api.Server) {
 			DryRun   bool   `json:"dry_run,omitempty"`
 		}
 	}
-	api.Post(s, "/gaps/fill", api.Steer, api.Doc{ID: "fill-gaps", Summary: "Plan exactly what is missing of a watermark, at the address where it was read before", Long: true}, func(ctx context.Context, in *gap) (planned, error) {
+	api.Post(s, "/gaps/fill", api.Steer, api.Doc{ID: "fill-gaps", Summary: "Plan exactly what is missing of a watermark, at the address where it was read before", Long: true}, func(ctx context.Context, in *gapFill) (planned, error) {
 		b := in.Body
 		return d.fill(ctx, fillFlags{stretchFlags: stretchFlags{from: b.From, to: b.To, cursor: b.Cursor}, disputed: b.Disputed, dry: b.DryRun, noProbe: b.NoProbe})
 	})
