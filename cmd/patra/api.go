@@ -49,6 +49,8 @@ func (d *desk) routes(s *api.Server) {
 	d.signalRoutes(s)
 	d.gateRoutes(s)
 	d.sinkRoutes(s)
+	d.evidenceRoutes(s)
+	d.recordRoutes(s)
 }
 
 // sorted tells what errors of commands mean to callers: what is wrong with a command is wrong with a request.

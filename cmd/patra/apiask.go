@@ -14,8 +14,8 @@ import (
 	"patra/internal/source"
 )
 
-// askBody is what every request to a provider says of itself.
-type askBody struct {
+// AskBody is what every request to a provider says of itself.
+type AskBody struct {
 	Endpoint string            `json:"endpoint,omitempty" maxLength:"64" doc:"if the source has several"`
 	Query    string            `json:"query,omitempty" maxLength:"10000" doc:"which records; nothing is all of them"`
 	From     string            `json:"from,omitempty" maxLength:"40" doc:"start of the window, inclusive: 2026-01-31 or 2026-01-31T09:30:00Z"`
@@ -24,7 +24,7 @@ type askBody struct {
 }
 
 // flags is what a command would have been given.
-func (b askBody) flags() askFlags {
+func (b AskBody) flags() askFlags {
 	f := askFlags{endpoint: b.Endpoint, query: b.Query, from: b.From, to: b.To}
 	for _, name := range slices.Sorted(maps.Keys(b.Params)) {
 		f.params = append(f.params, name+"="+b.Params[name])
@@ -64,20 +64,36 @@ func ownAddresses(f *source.File) (all []string) {
 	return all
 }
 
+// queryView is a query and what it becomes, with the fields that it could be about.
+type queryView struct {
+	Explanation
+	AST    any      `json:"ast" doc:"the query as it is kept"`
+	Fields []string `json:"fields" nullable:"false" doc:"that this source can be asked about"`
+}
+
 // testedPage is one real page of a source: the request as it was sent, the answer as it came, and what would be stored.
 type testedPage struct {
-	Request  sentRequest         `json:"request"`
-	Response receivedAnswer      `json:"response"`
-	Detail   *testedExchange     `json:"detail,omitempty" doc:"where a search gives only ids: the request for what is behind them"`
-	Items    int                 `json:"items"`
-	HasNext  bool                `json:"has_next"`
-	Next     string              `json:"next,omitempty"`
-	End      string              `json:"end,omitempty"`
-	Total    *int64              `json:"total,omitempty"`
-	Records  []patra.Record      `json:"records" nullable:"false"`
-	Problems []patra.Quarantined `json:"problems" nullable:"false"`
-	Error    string              `json:"error,omitempty" doc:"why the answer is no page"`
-	Code     string              `json:"error_code,omitempty"`
+	Request  sentRequest     `json:"request"`
+	Response receivedAnswer  `json:"response"`
+	Detail   *testedExchange `json:"detail,omitempty" doc:"where a search gives only ids: the request for what is behind them"`
+	Items    int             `json:"items"`
+	HasNext  bool            `json:"has_next"`
+	Next     string          `json:"next,omitempty"`
+	End      string          `json:"end,omitempty"`
+	Total    *int64          `json:"total,omitempty"`
+	Records  []patra.Record  `json:"records" nullable:"false"`
+	Problems []unreadItem    `json:"problems" nullable:"false"`
+	Error    string          `json:"error,omitempty" doc:"why the answer is no page"`
+	Code     string          `json:"error_code,omitempty"`
+}
+
+// unreadItem is an item that could not become a record.
+type unreadItem struct {
+	Item int    `json:"item"`
+	ID   string `json:"id,omitempty"`
+	Code string `json:"code"`
+	Path string `json:"path,omitempty"`
+	Text string `json:"text"`
 }
 
 type testedExchange struct {
@@ -112,19 +128,22 @@ func (d *desk) askRoutes(s *api.Server) {
 	type explainWish struct {
 		Body struct {
 			Source string `json:"source" minLength:"1" maxLength:"47"`
-			askBody
+			AskBody
 		}
 	}
-	api.Post(s, "/queries/explain", api.Look, api.Doc{ID: "explain-query", Summary: "The request that a query becomes, and the fate of every clause; nothing is sent"}, func(ctx context.Context, in *explainWish) (*explanation, error) {
+	api.Post(s, "/queries/explain", api.Look, api.Doc{ID: "explain-query", Summary: "The request that a query becomes, and the fate of every clause; nothing is sent"}, func(ctx context.Context, in *explainWish) (queryView, error) {
 		f := in.Body.flags()
 		f.baseURL = d.app.mirror
-		e, _, err := d.app.explain(ctx, in.Body.Source, f)
-		return e, err
+		e, spec, err := d.app.explain(ctx, in.Body.Source, f)
+		if err != nil {
+			return queryView{}, err
+		}
+		return queryView{Explanation: *e, AST: e.AST, Fields: slices.Sorted(maps.Keys(spec.Query.Fields))}, nil
 	})
 	type testWish struct {
-		ofSource
+		OfSource
 		Body struct {
-			askBody
+			AskBody
 			BaseURL string `json:"base_url,omitempty" maxLength:"400" doc:"what this server was started with, or the source's own address"`
 		}
 	}
@@ -157,9 +176,9 @@ func tested(page *triedPage, err error) (out testedPage, _ error) {
 	if page == nil || err != nil && !told {
 		return out, err
 	}
-	out = testedPage{Items: page.Items, HasNext: page.HasNext, Next: page.Next, End: page.End, Total: page.Total, Records: page.Records, Problems: page.Problems}
-	if out.Records == nil {
-		out.Records, out.Problems = []patra.Record{}, []patra.Quarantined{}
+	out = testedPage{Items: page.Items, HasNext: page.HasNext, Next: page.Next, End: page.End, Total: page.Total, Records: append([]patra.Record{}, page.Records...), Problems: []unreadItem{}}
+	for _, q := range page.Problems {
+		out.Problems = append(out.Problems, unreadItem{q.ItemNo, q.ID, q.Code, q.Path, string(q.Fragment)})
 	}
 	out.Request, out.Response = page.exchange()
 	if page.second != nil {

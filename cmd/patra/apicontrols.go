@@ -29,13 +29,13 @@ func (d *desk) controlRoutes(s *api.Server) {
 			return d.steer(ctx, in.Body.Target, c.do(&in.Body.Reason))
 		})
 	}
-	type ranked struct {
+	type priorityWish struct {
 		Body struct {
 			Target   string `json:"target" minLength:"1" maxLength:"200" doc:"as for pause"`
 			Priority int    `json:"priority" minimum:"1" maximum:"9" doc:"1 is first, 9 is last"`
 		}
 	}
-	api.Post(s, "/controls/priority", api.Steer, api.Doc{ID: "priority", Summary: "Give work another place in the queue"}, func(ctx context.Context, in *ranked) (steering, error) {
+	api.Post(s, "/controls/priority", api.Steer, api.Doc{ID: "priority", Summary: "Give work another place in the queue"}, func(ctx context.Context, in *priorityWish) (steering, error) {
 		return d.steer(ctx, in.Body.Target, prioritising(in.Body.Priority))
 	})
 }

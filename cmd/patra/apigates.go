@@ -3,20 +3,25 @@ package main
 import (
 	"cmp"
 	"context"
-	"strings"
 	"time"
 
-	"patra"
 	"patra/internal/api"
 )
 
-// ofKey is which key of the gate is meant.
-type ofKey struct {
+// OfKey is which key of the gate is meant.
+type OfKey struct {
 	Key string `path:"key" maxLength:"200" doc:"as GET /gates has it, percent-encoded as one segment"`
 }
 
 // longestReport is how far back a report of our manners may go: every request of that time is read.
 const longestReport = 31 * 24 * time.Hour
+
+// gateTurned is what became of a key.
+type gateTurned struct {
+	Said string   `json:"said"`
+	Next string   `json:"next"`
+	Gate gateView `json:"gate" doc:"as it stands now"`
+}
 
 // gateRoutes show and steer how fast providers are asked.
 func (d *desk) gateRoutes(s *api.Server) {
@@ -24,20 +29,11 @@ func (d *desk) gateRoutes(s *api.Server) {
 		views, err := d.gates(ctx, "")
 		return api.All(views), err
 	})
-	api.Get(s, "/gates/{key}", api.Look, api.Doc{ID: "gate", Summary: "One key of the gate"}, func(ctx context.Context, in *ofKey) (gateView, error) {
-		views, err := d.gates(ctx, in.Key)
-		for _, v := range views {
-			if v.Key == in.Key {
-				return v, err
-			}
-		}
-		if err == nil { // the code of a source is no key
-			err = api.NotFound("key of the gate", in.Key)
-		}
-		return gateView{}, err
+	api.Get(s, "/gates/{key}", api.Look, api.Doc{ID: "gate", Summary: "One key of the gate"}, func(ctx context.Context, in *OfKey) (gateView, error) {
+		return d.gate(ctx, in.Key)
 	})
-	type turned struct {
-		ofKey
+	type gateTurn struct {
+		OfKey
 		Body struct {
 			PerSecond   string `json:"per_second,omitempty" maxLength:"20" doc:"not more requests a second than this, or default for as many as the source permits"`
 			Cooldown    string `json:"cooldown,omitempty" maxLength:"20" doc:"nobody sends for this time, such as 10m"`
@@ -46,16 +42,21 @@ func (d *desk) gateRoutes(s *api.Server) {
 			Reason      string `json:"reason,omitempty" maxLength:"1000"`
 		}
 	}
-	api.Post(s, "/gates/{key}/set", api.Steer, api.Doc{ID: "set-gate", Summary: "Ask a provider more slowly, leave it alone for a while, or take that back"}, func(ctx context.Context, in *turned) (gateSteered, error) {
+	api.Post(s, "/gates/{key}/set", api.Steer, api.Doc{ID: "set-gate", Summary: "Ask a provider more slowly, leave it alone for a while, or take that back"}, func(ctx context.Context, in *gateTurn) (gateTurned, error) {
 		b := in.Body
 		f := gateFlags{perSecond: b.PerSecond, endCooldown: b.EndCooldown, forget: b.Forget, sure: true, reason: b.Reason}
 		if b.Cooldown != "" {
 			var err error
 			if f.cooldown, err = time.ParseDuration(b.Cooldown); err != nil || f.cooldown <= 0 {
-				return gateSteered{}, usage("cooldown %q is no length of time; write one such as 10m", b.Cooldown)
+				return gateTurned{}, usage("cooldown %q is no length of time; write one such as 10m", b.Cooldown)
 			}
 		}
-		return d.app.gateSet(ctx, in.Key, f)
+		done, err := d.app.gateSet(ctx, in.Key, f)
+		if err != nil {
+			return gateTurned{}, err
+		}
+		view, err := d.gate(ctx, in.Key)
+		return gateTurned{Said: done.Said, Next: done.Next, Gate: view}, err
 	})
 	api.Get(s, "/quotas", api.Look, api.Doc{ID: "quotas", Summary: "What providers permit in an hour, a day or a month, and what is used of it"}, func(ctx context.Context, _ *api.None) (api.List[quotaView], error) {
 		views, err := d.gates(ctx, "")
@@ -92,20 +93,16 @@ func (d *desk) gates(ctx context.Context, only string) ([]gateView, error) {
 	return board.look(ctx)
 }
 
-// sinkRoutes show and steer who is told of events.
-func (d *desk) sinkRoutes(s *api.Server) {
-	api.Get(s, "/sinks", api.Look, api.Doc{ID: "sinks", Summary: "How far each sink is, and what it would not take"}, func(ctx context.Context, _ *api.None) (api.List[patra.SinkState], error) {
-		all, err := d.app.sinkStates(ctx, d.store)
-		return api.All(all), err
-	})
-	type back struct {
-		Name string `path:"name" maxLength:"100"`
-		Body struct {
-			To     string `json:"to" minLength:"1" maxLength:"40" doc:"a time such as 2026-11-01 or 2026-11-01T12:00:00Z, or START"`
-			Reason string `json:"reason,omitempty" maxLength:"1000"`
+// gate is one key, by its whole name.
+func (d *desk) gate(ctx context.Context, key string) (gateView, error) {
+	views, err := d.gates(ctx, key)
+	for _, v := range views {
+		if v.Key == key {
+			return v, err
 		}
 	}
-	api.Post(s, "/sinks/{name}/rewind", api.Govern, api.Doc{ID: "rewind-sink", Summary: "Send events to a sink again"}, func(ctx context.Context, in *back) (rewound, error) {
-		return rewind(ctx, d.store, in.Name, strings.TrimSpace(in.Body.To), in.Body.Reason)
-	})
+	if err == nil { // the code of a source that shares keys with others is no key
+		err = api.NotFound("key of the gate", key)
+	}
+	return gateView{}, err
 }

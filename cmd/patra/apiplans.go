@@ -14,7 +14,7 @@ import (
 type planBody struct {
 	Operation string `json:"operation,omitempty" enum:"HARVEST,BACKFILL,UPDATE" default:"HARVEST"`
 	Source    string `json:"source" minLength:"1" maxLength:"47"`
-	askBody
+	AskBody
 	Campaign string   `json:"campaign,omitempty" maxLength:"64" doc:"BACKFILL, UPDATE: name under which later plans go on with the same work"`
 	Newest   bool     `json:"newest_first,omitempty" doc:"BACKFILL, UPDATE: begin at the end of the window"`
 	Force    bool     `json:"force,omitempty" doc:"plan and read again what is already covered"`
@@ -32,7 +32,7 @@ type planBody struct {
 }
 
 func (b planBody) flags() askFlags {
-	f := b.askBody.flags()
+	f := b.AskBody.flags()
 	f.operation = patra.Operation(b.Operation)
 	f.campaign, f.newest, f.force, f.priority, f.byID, f.idsOf = b.Campaign, b.Newest, b.Force, b.Priority, b.ByID, b.IDsOf
 	f.pick = pickFlags{stale: b.Stale, share: b.Share, mapping: b.Mapping, signals: b.Signals, ids: b.IDs}
@@ -54,7 +54,14 @@ type planned struct {
 	Retried  int                   `json:"retried" doc:"failed tasks of an earlier plan that were queued again"`
 	Slices   []patra.Slice         `json:"slices" nullable:"false" doc:"of a dry run: the first of them"`
 	Quota    []quotaShare          `json:"quota" nullable:"false"`
-	Warnings patra.Problems        `json:"warnings" nullable:"false"`
+	Warnings []warning             `json:"warnings" nullable:"false"`
+}
+
+// warning is what somebody should know about a plan.
+type warning struct {
+	Code string `json:"code"`
+	Text string `json:"text"`
+	Hint string `json:"hint,omitempty"`
 }
 
 // quotaShare is a quota of the provider, and what part of it a plan takes.
@@ -77,7 +84,7 @@ func (d *desk) planRoutes(s *api.Server) {
 		}
 		return d.plan(ctx, req, !in.Body.NoProbe, in.Body.DryRun)
 	})
-	type gap struct {
+	type gapFill struct {
 		Body struct {
 			Cursor   int64  `json:"cursor" minimum:"1" doc:"id of a watermark"`
 			From     string `json:"from,omitempty" maxLength:"40" doc:"start of the stretch; without one all of its time"`
@@ -87,7 +94,7 @@ func (d *desk) planRoutes(s *api.Server) {
 			DryRun   bool   `json:"dry_run,omitempty"`
 		}
 	}
-	api.Post(s, "/gaps/fill", api.Steer, api.Doc{ID: "fill-gaps", Summary: "Plan exactly what is missing of a watermark, at the address where it was read before", Long: true}, func(ctx context.Context, in *gap) (planned, error) {
+	api.Post(s, "/gaps/fill", api.Steer, api.Doc{ID: "fill-gaps", Summary: "Plan exactly what is missing of a watermark, at the address where it was read before", Long: true}, func(ctx context.Context, in *gapFill) (planned, error) {
 		b := in.Body
 		return d.fill(ctx, fillFlags{stretchFlags: stretchFlags{from: b.From, to: b.To, cursor: b.Cursor}, disputed: b.Disputed, dry: b.DryRun, noProbe: b.NoProbe})
 	})
@@ -109,7 +116,7 @@ func (d *desk) fill(ctx context.Context, f fillFlags) (planned, error) {
 	if err := nothingToFill(ctx, d.store, cursors, f); err != nil {
 		return planned{}, err
 	}
-	return planned{Said: "There is nothing to fill.", Next: "patra coverage show", DryRun: f.dry, Nothing: true, Slices: []patra.Slice{}, Quota: []quotaShare{}, Warnings: patra.Problems{}}, nil
+	return planned{Said: "There is nothing to fill.", Next: "patra coverage show", DryRun: f.dry, Nothing: true, Slices: []patra.Slice{}, Quota: []quotaShare{}, Warnings: []warning{}}, nil
 }
 
 // plan decides a plan and puts it into the queue, or shows what it would be.
@@ -138,7 +145,7 @@ func (d *desk) plan(ctx context.Context, req planner.Request, probe, dry bool) (
 	if err != nil {
 		return planned{}, err
 	}
-	return stored(res), nil
+	return inQueue(res), nil
 }
 
 // drafted is what a plan would be.
@@ -157,8 +164,8 @@ func (d *desk) drafted(v *planView) planned {
 	return out
 }
 
-// stored is what a plan is, now that it is in the queue.
-func stored(res *planner.Result) planned {
+// inQueue is what a plan is, now that it is in the queue.
+func inQueue(res *planner.Result) planned {
 	res.Draft.Warnings = append(res.Draft.Warnings, res.Tally.Warnings...)
 	out := begun(&res.Draft)
 	out.Price, out.Probes, out.Added, out.Retried = res.Price, res.Probes, res.Added, res.Retried
@@ -180,7 +187,10 @@ func stored(res *planner.Result) planned {
 
 // begun is what a draft says whether it is stored or not.
 func begun(d *planner.Draft) planned {
-	out := planned{Plan: &d.Plan, Existing: d.Existing, Decision: &d.Decision, Nothing: d.Decision.Window.IsEmpty(), Slices: []patra.Slice{}, Quota: []quotaShare{}, Warnings: append(patra.Problems{}, d.Warnings...)}
+	out := planned{Plan: &d.Plan, Existing: d.Existing, Decision: &d.Decision, Nothing: d.Decision.Window.IsEmpty(), Slices: []patra.Slice{}, Quota: []quotaShare{}, Warnings: []warning{}}
+	for _, w := range d.Warnings {
+		out.Warnings = append(out.Warnings, warning{w.Code, w.Text, w.Hint})
+	}
 	if out.Nothing {
 		out.Said = fmt.Sprintf("Nothing to %s from %s: %s.", strings.ToLower(string(d.Plan.Operation)), d.Plan.Source, reasonText[d.Decision.Reason])
 	}

@@ -19,13 +19,13 @@ func (d *desk) quarantineRoutes(s *api.Server) {
 		}
 		return d.app.retryItem(ctx, d.store, item, "")
 	})
-	type given struct {
+	type itemDiscard struct {
 		ID   int64 `path:"id" minimum:"1"`
 		Body struct {
 			Reason string `json:"reason" minLength:"1" maxLength:"1000" doc:"why it is given up; it is kept"`
 		}
 	}
-	api.Post(s, "/quarantine/{id}/discard", api.Steer, api.Doc{ID: "discard-quarantined", Summary: "Give an item up, with a reason"}, func(ctx context.Context, in *given) (discarded, error) {
+	api.Post(s, "/quarantine/{id}/discard", api.Steer, api.Doc{ID: "discard-quarantined", Summary: "Give an item up, with a reason"}, func(ctx context.Context, in *itemDiscard) (discarded, error) {
 		item, err := setAside(ctx, d.store, fmt.Sprint(in.ID))
 		if err != nil {
 			return discarded{}, err

@@ -9,7 +9,7 @@ import (
 
 // signalRoutes ask for records to be looked at again.
 func (d *desk) signalRoutes(s *api.Server) {
-	type wish struct {
+	type signalWish struct {
 		Body struct {
 			Source string             `json:"source" minLength:"1" maxLength:"47"`
 			IDs    []string           `json:"ids" minItems:"1" maxItems:"10000" nullable:"false"`
@@ -17,7 +17,7 @@ func (d *desk) signalRoutes(s *api.Server) {
 			Type   string             `json:"record_type,omitempty" maxLength:"64" doc:"if the source has several"`
 		}
 	}
-	api.Post(s, "/signals", api.Steer, api.Doc{ID: "add-signals", Summary: "Ask for records to be fetched again by their ids"}, func(ctx context.Context, in *wish) (signalled, error) {
+	api.Post(s, "/signals", api.Steer, api.Doc{ID: "add-signals", Summary: "Ask for records to be fetched again by their ids"}, func(ctx context.Context, in *signalWish) (signalled, error) {
 		ids, err := idsFrom(in.Body.IDs, "")
 		if err != nil {
 			return signalled{}, err

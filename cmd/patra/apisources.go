@@ -13,8 +13,8 @@ import (
 	"patra/internal/source"
 )
 
-// ofSource is which source is meant. Only a code can be: the name of a file would be one on this machine.
-type ofSource struct {
+// OfSource is which source is meant. Only a code can be: the name of a file would be one on this machine.
+type OfSource struct {
 	Code string `path:"code" pattern:"^[a-z][a-z0-9-]{0,46}$" maxLength:"47" doc:"code of a source, such as crossref"`
 }
 
@@ -24,8 +24,8 @@ type sourceView struct {
 	Name       string `json:"name"`
 	Docs       string `json:"docs,omitempty"`
 	RecordType string `json:"record_type"`
-	standing
-	Standing   string          `json:"standing" doc:"what counts, in words"`
+	Standing
+	Stands     string          `json:"standing" doc:"what counts, in words"`
 	Rate       float64         `json:"per_second"`
 	Parameters []parameterView `json:"parameters" nullable:"false"`
 	Endpoints  []endpointView  `json:"endpoints" nullable:"false"`
@@ -82,11 +82,11 @@ func (d *desk) sourceRoutes(s *api.Server) {
 		rows, err := d.app.listSources(ctx)
 		return api.All(rows), err
 	})
-	api.Get(s, "/sources/{code}", api.Look, api.Doc{ID: "source", Summary: "A source as it counts now"}, func(ctx context.Context, in *ofSource) (sourceView, error) {
+	api.Get(s, "/sources/{code}", api.Look, api.Doc{ID: "source", Summary: "A source as it counts now"}, func(ctx context.Context, in *OfSource) (sourceView, error) {
 		return d.app.sourceView(ctx, in.Code)
 	})
 	type specWish struct {
-		ofSource
+		OfSource
 		Endpoint  string `query:"endpoint" maxLength:"64"`
 		Operation string `query:"operation" enum:"HARVEST,BACKFILL,UPDATE" default:"HARVEST"`
 		At        string `query:"at" maxLength:"40" doc:"as it was at this moment: 2026-01-31 or 2026-01-31T09:30:00Z"`
@@ -98,7 +98,7 @@ func (d *desk) sourceRoutes(s *api.Server) {
 		}
 		return explainState(&specFlags{operation: in.Operation}, st, in.Endpoint)
 	})
-	api.Get(s, "/sources/{code}/history", api.Look, api.Doc{ID: "source-history", Summary: "Every version of every part of a source in the registry"}, func(ctx context.Context, in *ofSource) (api.List[patra.RegistryRow], error) {
+	api.Get(s, "/sources/{code}/history", api.Look, api.Doc{ID: "source-history", Summary: "Every version of every part of a source in the registry"}, func(ctx context.Context, in *OfSource) (api.List[patra.RegistryRow], error) {
 		rows, err := d.store.RegistryHistory(ctx, in.Code)
 		if err == nil && len(rows) == 0 {
 			_, err = d.app.current(ctx, in.Code) // there is no such source, or it was never applied
@@ -106,7 +106,7 @@ func (d *desk) sourceRoutes(s *api.Server) {
 		return api.All(rows), err
 	})
 	type diffWish struct {
-		ofSource
+		OfSource
 		From string `query:"from" maxLength:"40" doc:"a moment; without one it is what counts now"`
 		To   string `query:"to" maxLength:"40" doc:"another; without one it is what counts now"`
 	}
@@ -117,10 +117,13 @@ func (d *desk) sourceRoutes(s *api.Server) {
 
 // sourceDiff is what two states of a source do not have in common.
 type sourceDiff struct {
-	A           state                 `json:"a"`
-	B           state                 `json:"b"`
-	Differences []registry.Difference `json:"differences" nullable:"false"`
+	A           state             `json:"a"`
+	B           state             `json:"b"`
+	Differences []fieldDifference `json:"differences" nullable:"false"`
 }
+
+// fieldDifference is one of them.
+type fieldDifference registry.Difference
 
 func (a *app) sourceDiff(ctx context.Context, code, from, to string) (out sourceDiff, err error) {
 	s, err := a.open(ctx)
@@ -139,7 +142,11 @@ func (a *app) sourceDiff(ctx context.Context, code, from, to string) (out source
 	if out.A, out.B, err = a.sides(ctx, s, []string{code}, at); err != nil {
 		return out, err
 	}
-	out.Differences, err = differences(out.A, out.B)
+	found, err := differences(out.A, out.B)
+	out.Differences = []fieldDifference{}
+	for _, one := range found {
+		out.Differences = append(out.Differences, fieldDifference(one))
+	}
 	return out, err
 }
 
@@ -155,10 +162,10 @@ func (a *app) sourceView(ctx context.Context, code string) (v sourceView, err er
 	}
 	v = sourceView{Code: f.Code, Name: f.Name, Docs: f.Docs, RecordType: f.RecordType, Rate: f.Defaults.Rate.PerSecond,
 		Parameters: []parameterView{}, Endpoints: []endpointView{}, Fields: []fieldView{}, Secrets: a.secretViews(f), Foreign: []string{}}
-	if v.standing, err = a.standingOf(st); err != nil {
+	if v.Standing, err = a.standingOf(st); err != nil {
 		return v, err
 	}
-	v.Standing = v.standing.String()
+	v.Stands = v.Standing.String()
 	for _, r := range registry.Foreign(st.rows, st.At) {
 		v.Foreign = append(v.Foreign, foreign(r))
 	}

@@ -25,8 +25,8 @@ func (a *app) queryCmd() *cobra.Command {
 	return c
 }
 
-// explanation is a query and what it becomes at one provider.
-type explanation struct {
+// Explanation is a query and what it becomes at one provider.
+type Explanation struct {
 	Source  string        `json:"source"`
 	Query   string        `json:"query"`
 	Hash    string        `json:"expr_proto_hash"`
@@ -72,7 +72,7 @@ A clause that the provider cannot answer exactly is refused with the reason, nev
 }
 
 // explain says what a query becomes at a source.
-func (a *app) explain(ctx context.Context, code string, f askFlags) (*explanation, *source.Spec, error) {
+func (a *app) explain(ctx context.Context, code string, f askFlags) (*Explanation, *source.Spec, error) {
 	req, err := a.request(ctx, code, f)
 	if err != nil {
 		return nil, nil, err
@@ -99,7 +99,7 @@ func window(from, to *patra.Instant) patra.Window {
 	return w
 }
 
-func explain(spec *source.Spec, text string, w patra.Window, baseURL, contact string) (*explanation, error) {
+func explain(spec *source.Spec, text string, w patra.Window, baseURL, contact string) (*Explanation, error) {
 	n := expr.All()
 	if text != "" {
 		var err error
@@ -120,11 +120,11 @@ func explain(spec *source.Spec, text string, w patra.Window, baseURL, contact st
 	if err != nil {
 		return nil, err
 	}
-	return &explanation{Source: spec.Source, Query: expr.Format(n, spec.Query.Fields), Hash: n.Hash(), AST: n, Clauses: asked.Clauses,
+	return &Explanation{Source: spec.Source, Query: expr.Format(n, spec.Query.Fields), Hash: n.Hash(), AST: n, Clauses: asked.Clauses,
 		Method: call.Method, URL: call.URL, Body: string(call.Body)}, nil
 }
 
-func (e *explanation) print(w io.Writer, spec *source.Spec) {
+func (e *Explanation) print(w io.Writer, spec *source.Spec) {
 	fmt.Fprintf(w, "Query    %s\nCursor   %.8s (another query has another watermark)\n\n", e.Query, e.Hash)
 	t := newTable(w, "clause", "becomes", "by")
 	for _, c := range e.Clauses {

@@ -73,7 +73,7 @@ func (a *app) replayCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			report, err := a.replay(c.Context(), ref, live, sure)
+			report, err := a.replay(c.Context(), ref, replayWish{live: live, sure: sure, counter: true})
 			if err != nil {
 				return err
 			}
@@ -103,7 +103,16 @@ type replayer struct {
 	prober *executor.Prober // nil: nobody is asked
 }
 
-func (a *app) replay(ctx context.Context, ref runRef, live, sure bool) (*replayReport, error) {
+// replayWish is how a run is to be read again.
+type replayWish struct {
+	live, sure bool
+	reason     string
+	counter    bool  // somebody at a terminal waits
+	most       int64 // pages; 0 is any number
+}
+
+func (a *app) replay(ctx context.Context, ref runRef, want replayWish) (*replayReport, error) {
+	live := want.live
 	s, kept, err := a.kept(ctx)
 	if err != nil {
 		return nil, err
@@ -112,17 +121,20 @@ func (a *app) replay(ctx context.Context, ref runRef, live, sure bool) (*replayR
 	if err != nil {
 		return nil, err
 	}
+	if want.most > 0 && pages > want.most {
+		return nil, usage("run %d has %s, and at most %s are read again at once; name one of them, or use patra replay", run.ID, plural(pages, "page"), thousands(want.most))
+	}
 	reader, err := readerOf(ctx, s, claim.Spec)
 	if err != nil {
 		return nil, err
 	}
 	if live {
-		if err := a.mayAskAgain(run.Source, pages, sure); err != nil {
+		if err := a.mayAskAgain(run.Source, pages, want.sure); err != nil {
 			return nil, err
 		}
 	}
 	// Before, and not after: whoever is stopped half-way has asked all the same.
-	if _, err := s.Audit(ctx, audited(ctx, patra.AuditReplay, ref.String(), "", map[string]any{"live": live, "pages": pages})); err != nil {
+	if _, err := s.Audit(ctx, audited(ctx, patra.AuditReplay, ref.String(), want.reason, map[string]any{"live": live, "pages": pages})); err != nil {
 		return nil, err
 	}
 	r := &replayer{store: s, kept: kept, claim: claim, reader: reader}
@@ -132,10 +144,14 @@ func (a *app) replay(ctx context.Context, ref runRef, live, sure bool) (*replayR
 		}
 	}
 	report := &replayReport{Run: run.ID, Source: run.Source, Window: claim.Slice.Window.String(), Spec: claim.Spec, Live: live, Pages: []replayed{}}
-	bar := a.counter("replay", "page", pages)
-	defer bar.finish()
+	step := func() {}
+	if want.counter {
+		bar := a.counter("replay", "page", pages)
+		defer bar.finish()
+		step = bar.step
+	}
 	return report, s.Ledger(ctx, ref.query(), func(p patra.LedgerPage) error {
-		bar.step()
+		step()
 		done, err := r.page(ctx, p)
 		if err == nil {
 			report.add(done)

@@ -36,6 +36,11 @@ func (r runRef) String() string {
 	return fmt.Sprintf("run:%d/%d", r.run, r.batch)
 }
 
+// zipName is the name of a bundle about it.
+func (r runRef) zipName() string {
+	return strings.NewReplacer(":", "-", "/", "-").Replace(r.String()) + ".zip"
+}
+
 func (r runRef) query() store.PageQuery { return store.PageQuery{Run: r.run, BatchNo: r.batch} }
 
 // find reads the run, what its task was given, and how many pages are meant.

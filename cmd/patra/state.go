@@ -68,6 +68,9 @@ type state struct {
 	rows []patra.RegistryRow // those of a file have no id
 }
 
+// State is a state as a part of something that is shown: what describes answers looks only at names that begin like this.
+type State = state
+
 // Where a state is from.
 const (
 	fromRegistry = "REGISTRY"
