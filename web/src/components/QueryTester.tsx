@@ -111,30 +111,40 @@ function Explained({ e }: { e: Explanation }) {
 
 /** QueryProblem shows where in the query something is wrong, and what to write in its place. */
 function QueryProblem({ error, query }: { error: ApiError; query: string }) {
+  const { hint, line, column } = placeIn(error.problem.next);
   const problems = error.problem.errors?.length ? error.problem.errors : [{ message: error.message, location: undefined, code: error.problem.code }];
   return (
     <div className="stack tight" role="alert">
-      {problems.map((p, i) => <div key={i} className="note" data-tone="bad"><div className="stack tight grow"><Marked query={query} location={p.location} /><p>{p.message}</p><p className="small dim">{p.code}{p.location ? ` at ${p.location}` : ""}</p></div></div>)}
-      <Next text={error.problem.next} />
+      {problems.map((p, i) => <div key={i} className="note" data-tone="bad"><div className="stack tight grow"><Marked query={query} location={p.location} line={i === 0 ? line : undefined} column={i === 0 ? column : undefined} /><p>{sentence(p.message)}</p><p className="small dim">{p.code}{p.location ? ` at ${p.location}` : ""}</p></div></div>)}
+      <Next text={sentence(hint)} />
     </div>
   );
 }
 
-/** Marked is the query with the place marked: by line and column, or by the clause itself. */
-function Marked({ query, location }: { query: string; location?: string }) {
-  if (!query || !location) return null;
-  const at = /(?:^|:)(\d+):(\d+)$/.exec(location);
+const sentence = (t = "") => (t && !t.startsWith("patra ") ? t[0]!.toUpperCase() + t.slice(1) + (/[.?!:]$/.test(t) ? "" : ".") : t);
+
+/** placeIn takes the drawing of the place out of a hint: the line of the query, and below it a caret. */
+function placeIn(next = ""): { hint: string; line?: string; column?: number } {
+  const [hint = "", line, caret] = next.split("\n");
+  const column = caret?.indexOf("^") ?? -1;
+  return line !== undefined && column >= 2 ? { hint, line: line.slice(2), column: column - 2 } : { hint: next };
+}
+
+/** Marked is the query with the place marked: where the caret stands, or the clause that is named. */
+function Marked({ query, location, line, column }: { query: string; location?: string; line?: string; column?: number }) {
   let from = -1, to = -1;
-  if (at) {
-    const before = query.split("\n").slice(0, Number(at[1]) - 1).join("\n").length + (Number(at[1]) > 1 ? 1 : 0);
-    from = Math.min(before + [...query.slice(before)].slice(0, Number(at[2]) - 1).join("").length, query.length);
-    to = from + (/^[^\s()]+/.exec(query.slice(from))?.[0].length ?? 1);
-  } else {
+  if (line !== undefined && column !== undefined) {
+    const at = query.indexOf(line);
+    if (at >= 0) {
+      from = at + [...line].slice(0, column).join("").length;
+      to = from + (/^[^\s()]+/.exec(query.slice(from))?.[0].length ?? 1);
+    }
+  } else if (location) {
     from = query.indexOf(location);
     to = from + location.length;
   }
   if (from < 0) return null;
-  return <pre className="marked"><bdi>{query.slice(0, from)}<mark>{query.slice(from, to) || " "}</mark>{query.slice(to)}</bdi></pre>;
+  return <pre className="marked"><bdi>{query.slice(0, from)}<mark>{query.slice(from, to).trim() || "\u00a0"}</mark>{query.slice(to)}</bdi></pre>;
 }
 
 function PageSummary({ t, stale }: { t: Tested; stale: boolean }) {
