@@ -66,8 +66,12 @@ func (t *tx) missing(cursorID int64, until patra.Instant) (ws []patra.Window, er
 }
 
 // unanswered are the slices of a stretch that ended without an answer.
-func (t *tx) unanswered(cursorID int64, span patra.Window) (all []patra.Ended, err error) {
-	err = t.rows(selectUnanswered, func(r *sql.Rows) error {
+func (t *tx) unanswered(cursorID int64, span patra.Window) ([]patra.Ended, error) {
+	return t.ended(selectUnanswered, cursorID, span.From, span.To)
+}
+
+func (t *tx) ended(st stmt, args ...any) (all []patra.Ended, err error) {
+	err = t.rows(st, func(r *sql.Rows) error {
 		var s patra.Ended
 		var raw json.RawMessage
 		if err := r.Scan(&s.SliceID, &s.TaskID, &s.Window.From, &s.Window.To, &s.Status, &s.Early, jsonInto{&raw}); err != nil {
@@ -81,7 +85,7 @@ func (t *tx) unanswered(cursorID int64, span patra.Window) (all []patra.Ended, e
 		}
 		all = append(all, s)
 		return nil
-	}, cursorID, span.From, span.To)
+	}, args...)
 	return all, err
 }
 
