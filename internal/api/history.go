@@ -29,14 +29,18 @@ func (s *Server) history() {
 		Actor  string            `query:"actor" maxLength:"128"`
 		Action patra.AuditAction `query:"action" maxLength:"48"`
 		Target string            `query:"target" maxLength:"200"`
-		Since  patra.Instant     `query:"since" doc:"only what was done since"`
+		Since  string            `query:"since" maxLength:"40" doc:"only what was done since then: 2026-01-31 or 2026-01-31T09:30:00Z"`
 	}
 	Get(s, "/audit", Look, Doc{ID: "audit", Summary: "What people did, newest first"}, func(ctx context.Context, in *acted) (List[patra.AuditEntry], error) {
 		p, err := in.part()
 		if err != nil {
 			return List[patra.AuditEntry]{}, err
 		}
-		rows, err := s.Store.AuditLog(ctx, store.AuditFilter{Actor: in.Actor, Action: in.Action, Target: in.Target, Since: in.Since, Before: p.Before, Limit: p.Limit, Walk: p.Walk})
+		since, err := moment("since", in.Since)
+		if err != nil {
+			return List[patra.AuditEntry]{}, err
+		}
+		rows, err := s.Store.AuditLog(ctx, store.AuditFilter{Actor: in.Actor, Action: in.Action, Target: in.Target, Since: since, Before: p.Before, Limit: p.Limit, Walk: p.Walk})
 		return walked(in.Page, rows, func(e patra.AuditEntry) int64 { return e.Seq }, p.Walk), err
 	})
 	Get(s, "/controls", Look, Doc{ID: "controls", Summary: "What holds work back: pauses, breakers, halts, used-up quotas and limits"}, func(ctx context.Context, _ *None) (List[patra.Control], error) {
@@ -68,10 +72,10 @@ func (s *Server) history() {
 // whatHappened is which events are wanted.
 type whatHappened struct {
 	Page
-	Type    string        `query:"type" maxLength:"64" doc:"such as record.deleted or task.*"`
-	Subject string        `query:"subject" maxLength:"640" doc:"such as cursor/3, or SOURCE/TYPE/ID of a record"`
-	Source  string        `query:"source" maxLength:"64"`
-	Since   patra.Instant `query:"since"`
+	Type    string `query:"type" maxLength:"64" doc:"such as record.deleted or task.*"`
+	Subject string `query:"subject" maxLength:"640" doc:"such as cursor/3, or SOURCE/TYPE/ID of a record"`
+	Source  string `query:"source" maxLength:"64"`
+	Since   string `query:"since" maxLength:"40" doc:"only what happened since then"`
 }
 
 func (s *Server) events(ctx context.Context, in *whatHappened) (List[patra.CloudEvent], error) {
@@ -80,7 +84,11 @@ func (s *Server) events(ctx context.Context, in *whatHappened) (List[patra.Cloud
 	if err != nil {
 		return none, err
 	}
-	q := store.EventQuery{Source: in.Source, Since: in.Since, Subject: in.Subject}
+	since, err := moment("since", in.Since)
+	if err != nil {
+		return none, err
+	}
+	q := store.EventQuery{Source: in.Source, Since: since, Subject: in.Subject}
 	if in.Type != "" {
 		if !patra.EventPattern(in.Type).Known() {
 			return none, Refuse(http.StatusUnprocessableEntity, "%q is no type of event; write record.*, plan.*, task.* or cursor.*, or one of them such as record.upserted", in.Type)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 
+	"patra"
 	"patra/internal/store"
 )
 
@@ -170,6 +171,18 @@ func walked[T any](p Page, rows []T, id func(T) int64, w *store.Walk) List[T] {
 // position is an id as a cursor.
 func position(id int64) string {
 	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(id, 10)))
+}
+
+// moment reads a time that a caller wrote; 0 if there is none.
+func moment(name, text string) (patra.Instant, error) {
+	if text == "" {
+		return 0, nil
+	}
+	at, err := patra.ParseInstant(text)
+	if err != nil {
+		return 0, Refuse(http.StatusUnprocessableEntity, "%s is no time: write 2026-01-31 or 2026-01-31T09:30:00Z", name)
+	}
+	return at, nil
 }
 
 // All makes a list of everything there is.

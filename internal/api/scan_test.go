@@ -54,6 +54,10 @@ func peopled(t testing.TB, opts ...store.Option) (*room, *storetest.World) {
 
 // questions is how every GET route is asked: what stands in its path, and what can be said behind it.
 var questions = map[string][]string{
+	"/overview":              {""},
+	"/alerts":                {""},
+	"/queue":                 {""},
+	"/errors/top":            {"", "?since=2026-01-01&limit=3"},
 	"/cursors":               {"", "?source=demo"},
 	"/cursors/{id}":          {"1"},
 	"/cursors/{id}/timeline": {"1", "1?cursor=OQ"},
@@ -110,6 +114,8 @@ var bounded = map[string]string{
 	"list_runs: USE TEMP B-TREE FOR ORDER BY":       "the attempts of one task are few",
 	"list_batches: USE TEMP B-TREE FOR ORDER BY":    "the pages of one run or one task are few",
 	"list_healing: USE TEMP B-TREE FOR ORDER BY":    "what was done for one task is little",
+	"head_waits: USE TEMP B-TREE FOR GROUP BY":      "it groups the 500 tasks at the head of a queue",
+	"last_claim: SCAN ing_task_run":                 "it takes the newest row by the primary key",
 	"list_events: USE TEMP B-TREE FOR ORDER BY":     "the versions of one record are few",
 	"list_quarantine: USE TEMP B-TREE FOR ORDER BY": "the items of one record are few",
 }

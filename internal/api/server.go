@@ -87,6 +87,8 @@ func (s *Server) own() {
 	s.work()
 	s.watermarks()
 	s.history()
+	s.overview()
+	s.errors()
 	if s.Web != nil {
 		s.mux.Handle("/", s.Web) // which takes GET and HEAD
 	}
