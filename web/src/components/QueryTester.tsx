@@ -7,9 +7,9 @@ import { useSearchParams } from "react-router";
 import { ApiError, send } from "../api/client";
 import { useMay } from "../api/hooks";
 import type { Ask, Clause, Explanation, SourceView, Tested, Unread } from "../api/sources";
-import { pretty } from "./diff";
+import { plain, pretty } from "./diff";
 import { FieldList } from "./FieldList";
-import { bytes, count, plural } from "./format";
+import { bytes, count, instant, plural } from "./format";
 import { HarvestThis } from "./HarvestThis";
 import { Next } from "./Command";
 import { ErrorNote, Note } from "./Notes";
@@ -88,6 +88,9 @@ function wire(a: Ask): Ask {
   return { ...(a.endpoint ? { endpoint: a.endpoint } : {}), ...(a.query?.trim() ? { query: a.query } : {}), ...(a.from ? { from: a.from.trim() } : {}), ...(a.to ? { to: a.to.trim() } : {}), ...(Object.keys(params).length ? { params } : {}) };
 }
 
+/** short leaves out of times what says nothing. */
+const short = (text: string) => text.replace(/T00:00:00(\.0+)?Z/g, "");
+
 function became(c: Clause) {
   if (c.fragment) return <code>{c.fragment}</code>;
   const params = Object.entries(c.params ?? {});
@@ -102,7 +105,7 @@ function Explained({ e }: { e: Explanation }) {
       <RequestView method={e.method} url={e.url} body={e.body} headers={e.headers} marked={new Set(clauses.flatMap((c) => Object.keys(c.params ?? {}).flatMap((p) => [p, "query." + p])))} />
       <h3>What became of each clause</h3>
       {clauses.length === 0 ? <p className="dim small">There is none: everything is asked for.</p> : (
-        <ul className="clauses">{clauses.map((c, i) => <li key={i}><code className="clause"><bdi>{c.negated ? "NOT " : ""}{c.text}</bdi></code><span className="dim" aria-label="becomes">→</span><div className="grow">{became(c)}</div>{c.rule ? <span className="dim small nowrap" title="the rule of the source file that did it">{c.rule}</span> : null}</li>)}</ul>
+        <ul className="clauses">{clauses.map((c, i) => <li key={i}><div><code className="clause"><bdi>{c.negated ? "NOT " : ""}{short(c.text)}</bdi></code>{c.rule ? <div className="dim small" title="the rule of the source file that did it">by {c.rule}</div> : null}</div><span className="dim" aria-hidden>→</span><div><span className="visually-hidden">becomes </span>{became(c)}</div></li>)}</ul>
       )}
       <p className="small dim">{e.query ? <>Understood as <code>{e.query}</code>. </> : null}Another query has a watermark of its own; this one's is <code title={e.expr_proto_hash}>{e.expr_proto_hash.slice(0, 8)}</code>.</p>
     </>
@@ -154,7 +157,7 @@ function PageSummary({ t, stale }: { t: Tested; stale: boolean }) {
       {stale ? <p className="small dim">The question has changed since: this is the answer to the one before.</p> : null}
       <div className="row"><span className="badge" data-tone={ok ? "good" : "bad"}>{t.response.status || "no answer"}</span><span>{bytes(t.response.bytes)}, {plural(t.items, "item")}{t.total !== undefined ? ` of ${count(t.total)}` : ""}</span></div>
       {t.error ? <Note tone="bad"><p>{t.error}</p>{t.error_code ? <p className="small dim"><code>{t.error_code}</code></p> : null}</Note> : null}
-      <p className="small">{t.problems.length ? <b>{plural(t.problems.length, "item")} of this page cannot become a record. </b> : t.items ? "Every item of this page can become a record. " : ""}{t.has_next ? <>There is more: the next page is <code className="clip">{t.next}</code>.</> : t.error ? null : <>This is the end{t.end ? ` (${t.end.toLowerCase().replaceAll("_", " ")})` : ""}.</>}</p>
+      <p className="small">{t.problems.length ? <b>{plural(t.problems.length, "item")} of this page cannot become a record. </b> : t.items ? "Every item of this page can become a record. " : ""}{t.has_next ? <>There is more. <span className="clip" title={t.next}>next: <code>{t.next}</code></span></> : t.error ? null : <>This is the end{t.end ? ` (${t.end.toLowerCase().replaceAll("_", " ")})` : ""}.</>}</p>
       <details><summary>request as it was sent</summary><RequestView {...t.request} /></details>
       <details><summary>{plural(Object.keys(t.response.headers).length, "header")} of the answer</summary><HeaderList label="Headers of the answer" headers={t.response.headers} /></details>
     </div>
@@ -174,7 +177,7 @@ function Answer({ t }: { t: Tested }) {
         <div className="row between"><h2>What it becomes</h2><span className="dim small">{t.records.length < t.items ? `the first ${t.records.length} of ${plural(t.items, "item")}` : plural(t.records.length, "record")}</span></div>
         {t.problems.map((p, i) => <Unreadable key={i} p={p} />)}
         {t.records.length === 0 && t.problems.length === 0 ? <p className="dim">No record: nothing fits the question in this time.</p> : null}
-        <div className="tried">{t.records.map((r) => <details key={r.id} open={t.records.length < 4}><summary><b className="mono">{r.id}</b> <span className="dim small">{r.updated_at ?? "no time"}{r.deleted ? ", deleted" : ""}</span></summary><FieldList fields={r.fields ?? {}} /></details>)}</div>
+        <div className="tried">{t.records.map((r, i) => <details key={r.id} open={i === 0}><summary><b className="mono">{r.id}</b> <span className="dim small nowrap">{r.updated_at ? instant(r.updated_at) : "no time"}{r.deleted ? ", deleted" : ""}</span>{r.fields?.title ? <div className="small one-line"><bdi>{plain(r.fields.title)}</bdi></div> : null}</summary><FieldList fields={r.fields ?? {}} /></details>)}</div>
       </section>
     </div>
   );
