@@ -3,7 +3,7 @@ import { ActionIcon } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { IconArrowLeft, IconArrowRight, IconArrowsMaximize, IconZoomIn, IconZoomOut } from "@tabler/icons-react";
 import { count, span } from "../components/format";
-import { bars, moved, ticks, zoomed, type Bar, type Stretch, type View } from "./state";
+import { bars, moved, rank, ticks, zoomed, type Bar, type Stretch, type View } from "./state";
 
 interface Props { all: readonly Stretch[]; whole: View; view: View; onView: (v: View) => void; picked?: Stretch; onPick: (s: Stretch) => void; through?: string; label: string }
 
@@ -73,7 +73,8 @@ export function Axis({ all, whole, view, onView, picked, onPick, through, label 
   const click = (b: Bar) => {
     if (drag.current?.moved) return;
     const first = b.items[0]!, last = b.items[b.items.length - 1]!;
-    if (b.items.length === 1) onPick(first);
+    const apart = b.items.some((s) => s.start !== first.start || s.end !== first.end);
+    if (!apart || b.width > pixels * 0.8) onPick([...b.items].sort((x, y) => rank(x.state) - rank(y.state))[0]!); // zooming in would not part them
     else onView(moved(zoomed({ from: first.start, to: last.end }, whole, 1.2, (first.start + last.end) / 2), whole, 0));
   };
   const chosen = drawn.findIndex((b) => picked && b.items.some((s) => s.from === picked.from && s.to === picked.to && s.state === picked.state));

@@ -7,7 +7,8 @@ import { monthsOf, worse } from "./state";
 
 interface Props { days: readonly Day[]; onPick: (date: string) => void; picked?: string }
 
-const say = (date: string, d?: Day) => (d ? `${date}: ${d.state.toLowerCase()}${d.records ? `, ${count(d.records)} records` : ""}${d.gaps ? `, ${plural(d.gaps, "gap")}` : ""}` : `${date}: outside of what is looked at`);
+/** say begins with the number that the cell shows, so that whoever speaks to the page can name the cell. */
+const say = (no: number, month: string, d: Day) => `${no} ${month}: ${d.state.toLowerCase()}${d.records ? `, ${count(d.records)} records` : ""}${d.gaps ? `, ${plural(d.gaps, "gap")}` : ""}`;
 
 /** Calendar shows one cell a day, in the state of the worst that the day has, a year at a time. */
 export function Calendar({ days, onPick, picked }: Props) {
@@ -46,7 +47,7 @@ export function Calendar({ days, onPick, picked }: Props) {
               {["M", "T", "W", "T", "F", "S", "S"].map((d, i) => <span key={i} className="weekday" aria-hidden>{d}</span>)}
               {m.days.map((d, i) => (
                 d.day
-                  ? <button key={d.date} type="button" className="cov day" data-state={d.day.state} data-date={d.date} data-lead={i === 0 ? m.lead : undefined} data-picked={d.date === picked || undefined} tabIndex={d.date === entry ? 0 : -1} title={say(d.date, d.day)} aria-label={say(d.date, d.day)} onClick={() => onPick(d.date)}><span>{d.no}</span></button>
+                  ? <button key={d.date} type="button" className="cov day" data-state={d.day.state} data-date={d.date} data-lead={i === 0 ? m.lead : undefined} data-picked={d.date === picked || undefined} tabIndex={d.date === entry ? 0 : -1} title={say(d.no, `${m.name} ${year}`, d.day)} aria-label={say(d.no, `${m.name} ${year}`, d.day)} onClick={() => onPick(d.date)}><span>{d.no}</span></button>
                   : <span key={d.date} className="day off" data-lead={i === 0 ? m.lead : undefined}>{d.no}</span>
               ))}
             </div>

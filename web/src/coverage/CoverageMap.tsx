@@ -28,6 +28,7 @@ export function CoverageMap({ coverage: c }: { coverage: Coverage }) {
     const from = Date.parse(params.get("from") ?? ""), to = Date.parse(params.get("to") ?? "");
     return to > from && whole ? moved({ from: from - (to - from), to: to + (to - from) }, whole, 0) : undefined;
   });
+  const states = useMemo(() => new Set(all.map((s) => s.state)), [all]);
   const [picked, setPicked] = useState<Stretch>();
   const box = useRef<HTMLDivElement>(null);
 
@@ -56,7 +57,7 @@ export function CoverageMap({ coverage: c }: { coverage: Coverage }) {
     <div className="stack">
       <section className="card stack" aria-label="Map">
         <Axis label={`${c.cursor.source}/${c.cursor.endpoint}`} all={all} whole={whole} view={shown} onView={setView} picked={current} onPick={pick} through={c.complete_through ?? c.cursor.complete_through} />
-        <Legend />
+        <Legend only={states} />
       </section>
       <div ref={box}>{current ? <Picked cursor={c.cursor} stretch={current} onClose={() => setPicked(undefined)} /> : null}</div>
       <section className="card stack tight" aria-label="Calendar"><h2>Calendar</h2><Calendar days={c.days ?? []} onPick={pickDay} picked={current?.from.slice(0, 10)} /></section>

@@ -10,7 +10,7 @@ import type { Stretch, View } from "./state";
 /** SegmentTable is the map as a table: for those who do not see it, and for exact numbers. */
 export function SegmentTable({ all, view, onPick }: { all: readonly Stretch[]; view: View; onPick: (s: Stretch) => void }) {
   const [open, setOpen] = useState(false);
-  const [most, setMost] = useState(50);
+  const [most, setMost] = useState(20);
   const within = all.filter((s) => s.end > view.from && s.start < view.to && (!open || s.state !== "SEALED"));
   return (
     <section className="card flush" aria-label="Stretches">
