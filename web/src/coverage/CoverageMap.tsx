@@ -35,11 +35,11 @@ export function CoverageMap({ coverage: c }: { coverage: Coverage }) {
   // The place on the map is in the address, so that it can be sent to somebody; not at every turn of a wheel.
   useEffect(() => {
     const t = setTimeout(() => setParams((p) => {
-      if (view && picked) { p.set("from", picked.from); p.set("to", picked.to); } else { p.delete("from"); p.delete("to"); }
+      if (picked) { p.set("from", picked.from); p.set("to", picked.to); } else { p.delete("from"); p.delete("to"); }
       return p;
     }, { replace: true, preventScrollReset: true }), 400);
     return () => clearTimeout(t);
-  }, [view, picked, setParams]);
+  }, [picked, setParams]);
   const wanted = params.get("from");
   useEffect(() => { if (wanted && !picked) setPicked(all.find((s) => s.from === wanted && s.to === params.get("to"))); }, []); // eslint-disable-line
 

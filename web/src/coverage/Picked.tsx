@@ -8,8 +8,8 @@ import { WhyNote } from "../components/WhyNote";
 import { meaning, type Stretch } from "./state";
 
 /** FillGap offers to read what is missing. */
-export function FillGap({ cursor, gap, label = "Fill this gap" }: { cursor: Cursor; gap: { from: string; to: string }; label?: string }) {
-  return <ConfirmAction label={label} variant="filled" path="/gaps/fill" reason="none" body={{ cursor: cursor.id, from: gap.from, to: gap.to }} what={`What is missing of ${cursor.source}/${cursor.endpoint} between ${span(gap)} is planned as a backfill and put into the queue. Nothing that was read is read again.`}
+export function FillGap({ cursor, missing, label = "Fill this gap" }: { cursor: Cursor; missing: { from: string; to: string }; label?: string }) {
+  return <ConfirmAction label={label} variant="filled" path="/gaps/fill" reason="none" body={{ cursor: cursor.id, from: missing.from, to: missing.to }} what={`What is missing of ${cursor.source}/${cursor.endpoint} between ${span(missing)} is planned as a backfill and put into the queue. Nothing that was read is read again.`}
     result={(said: Said) => typeof said.plan === "number" ? <p><Link to={`/plans/${said.plan}`}>See plan {said.plan}</Link></p> : typeof (said.plan as { id?: number })?.id === "number" ? <p><Link to={`/plans/${(said.plan as { id: number }).id}`}>See the plan</Link></p> : null} />;
 }
 
@@ -28,7 +28,7 @@ export function Picked({ cursor, stretch: s, onClose }: { cursor: Cursor; stretc
       {s.task_id && s.state !== "SEALED" ? <WhyNote task={s.task_id} /> : null}
       {can ? (
         <div className="row">
-          {s.state === "FAILED" && s.task_id ? <ConfirmAction label="Retry" variant="filled" path="/controls/retry" body={{ target: `task:${s.task_id}` }} what={`Task ${s.task_id} is put into the queue again, with all its attempts.`} /> : <FillGap cursor={cursor} gap={s} />}
+          {s.state === "FAILED" && s.task_id ? <ConfirmAction label="Retry" variant="filled" path="/controls/retry" body={{ target: `task:${s.task_id}` }} what={`Task ${s.task_id} is put into the queue again, with all its attempts.`} /> : <FillGap cursor={cursor} missing={s} />}
           <ConfirmAction label="Give it up" path="/waivers" body={{ cursor: cursor.id, from: s.from, to: s.to }} reason="required" what={`${span(s)} counts as given up: the watermark may pass it though it was never read. The reason stays with it, and it can be taken back.`} />
         </div>
       ) : null}

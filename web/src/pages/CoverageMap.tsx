@@ -36,7 +36,7 @@ function Line({ cursor: c }: { cursor: Cursor }) {
         <span className="row small"><span>complete through <b>{instant(c.complete_through)}</b></span>{gaps.length ? <Link to={`/cursors/${c.id}?from=${gaps[0]!.from}&to=${gaps[0]!.to}`}>{plural(gaps.length, "gap")}</Link> : null}</span>
       </div>
       <Async query={got} height={40}>{(d) => <Strip coverage={d} />}</Async>
-      {gaps.length === 1 ? <div className="row small"><span>missing: {span(gaps[0]!)}</span><FillGap cursor={c} gap={gaps[0]!} /></div> : null}
+      {gaps.length === 1 ? <div className="row small"><span>missing: {span(gaps[0]!)}</span><FillGap cursor={c} missing={gaps[0]!} /></div> : null}
     </section>
   );
 }

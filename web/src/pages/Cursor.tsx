@@ -27,7 +27,7 @@ export default function Cursor() {
   return (
     <div className="stack">
       <PageHead title={c ? `${c.source}/${c.endpoint}, ${c.operation.toLowerCase()}` : `Cursor ${id}`} crumbs={[["Coverage", "/coverage"], ["Cursors", "/cursors"]]}
-        actions={c ? <>{gaps.length > 1 ? <FillGap cursor={c} gap={{ from: gaps[0]!.from, to: gaps[gaps.length - 1]!.to }} label={`Fill ${plural(gaps.length, "gap")}`} /> : null}<Rewind cursor={c} /></> : null}>
+        actions={c ? <>{gaps.length > 1 ? <FillGap cursor={c} missing={{ from: gaps[0]!.from, to: gaps[gaps.length - 1]!.to }} label={`Fill ${plural(gaps.length, "gap")}`} /> : null}<Rewind cursor={c} /></> : null}>
         {c ? <>cursor {c.id}, complete through {instant(c.complete_through)}{gaps.length ? `, ${plural(gaps.length, "gap")}` : ""}</> : null}
       </PageHead>
       {c ? (
