@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -50,10 +51,10 @@ func (a *app) demoCmd() *cobra.Command {
 	var dir string
 	c := &cobra.Command{
 		Use: "demo", Short: "Harvest simulated providers, with faults, and look at the result", Args: noArgs,
-		Long: "The demo starts the built-in simulator of Crossref, Europe PMC, PubMed and an OAI-PMH repository (their limits, their ways of\npaging, some 429s and broken answers included), harvests them at the same time into an embedded store and shows what\narrived and what was healed.",
+		Long: "The demo starts the built-in simulator of Crossref, Europe PMC, PubMed and an OAI-PMH repository (their limits, their ways of\npaging, some 429s and broken answers included), harvests them at the same time into an embedded store and shows what\narrived and what was healed. Then it serves the dashboard, until Ctrl-C.",
 		RunE: func(c *cobra.Command, _ []string) error { return a.demo(c.Context(), dir, once) },
 	}
-	c.Flags().BoolVar(&once, "once", false, "end after the summary, in place of keeping the simulator up")
+	c.Flags().BoolVar(&once, "once", false, "end after the summary, in place of showing the dashboard")
 	c.Flags().StringVar(&dir, "dir", "", "folder for the store (default a new temporary one)")
 	return c
 }
@@ -97,9 +98,40 @@ func (a *app) demo(ctx context.Context, dir string, once bool) (err error) {
 	if once {
 		return nil
 	}
-	fmt.Fprintf(a.stdout, "\nThe simulator stays up until Ctrl-C. Harvest more of it:\n\n  %s harvest crossref --base-url %s --contact demo@example.org %s --to 2026-10-20\n", program(), base, db)
-	<-ctx.Done()
-	return nil
+	if err := a.demoGap(ctx, base); err != nil {
+		return err
+	}
+	fmt.Fprintf(a.stdout, "\nThree days of Crossref were left out on purpose: fill them on the coverage map. Or harvest more, until Ctrl-C:\n\n  %s harvest crossref --base-url %s --contact demo@example.org %s --to 2026-10-25\n\n", program(), base, db)
+	a.config.API.Listen = demoListen(ctx)
+	return a.serve(ctx, allRoles, base, 0)
+}
+
+// demoGap harvests some days with others left out before them, so that there is something to see and to do.
+func (a *app) demoGap(ctx context.Context, base string) error {
+	st, err := a.openOrCreate(ctx)
+	if err != nil {
+		return err
+	}
+	req, err := a.request(ctx, "crossref", askFlags{from: "2026-10-18", to: "2026-10-21", baseURL: base})
+	if err != nil {
+		return err
+	}
+	a.bars = newBars(a.stderr)
+	_, err = a.work(ctx, st, req, 0, true)
+	if a.bars != nil {
+		a.bars.Wait()
+	}
+	return err
+}
+
+// demoListen is where the dashboard of the demo is: at its usual place, or anywhere if somebody else is there.
+func demoListen(ctx context.Context) string {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", config.UsualListen)
+	if err != nil {
+		return "127.0.0.1:0"
+	}
+	_ = l.Close()
+	return config.UsualListen
 }
 
 // demoAll harvests all sources at the same time.

@@ -2,7 +2,8 @@ package config
 
 import (
 	"fmt"
-	"net"
+	"strconv"
+	"strings"
 
 	"patra/internal/strictyaml"
 )
@@ -35,7 +36,7 @@ func (a API) findings() []finding {
 	if address == "" {
 		return all
 	}
-	if _, _, err := net.SplitHostPort(address); err != nil {
+	if !hasPort(address) {
 		all.add(bad("api.listen", "write one such as "+UsualListen+", or off", "api.listen is not an address"), false)
 		return all
 	}
@@ -45,4 +46,10 @@ func (a API) findings() []finding {
 	all.add(bad("api.tokens", "write tokens: on, and make one with patra token create", "whoever can reach %s could steer everything", address), a.Tokens.On())
 	all.add(bad("api.tls", "name a certificate and its key, or write proxy: true if a proxy of yours has them", "tokens would cross the network in the clear"), a.TLS.Cert != "" || a.Proxy)
 	return all
+}
+
+// hasPort reports whether an address ends in a port.
+func hasPort(address string) bool {
+	_, err := strconv.ParseUint(address[strings.LastIndex(address, ":")+1:], 10, 16)
+	return err == nil && strings.Contains(address, ":")
 }

@@ -93,6 +93,8 @@ func Run(t *testing.T, e Engine) {
 		{"work gets another place in the queue", priorities},
 		{"a request outside of a run has a row of its own", looseRequests},
 		{"the audit log is one chain, and says where it breaks", auditChain},
+		{"whoever has the secret of a token is let in, until somebody shuts them out", tokens},
+		{"whatever happens is felt by those who watch", pulses},
 		{"many who write the audit log at once leave one chain", auditAtOnce},
 		{"steering is written down together with what it does", auditedSteering},
 		{"turns of the gate come one after the other", gateTurns},
