@@ -3,8 +3,8 @@ import { get, send, type ApiError, type Params } from "./client";
 import type { Page, Said, System } from "./types";
 
 /** Topic is what a pulse of the stream can name; a query says which of them can change its answer. */
-export type Topic = "tasks" | "batches" | "cursors" | "plans" | "records" | "controls" | "gates" | "audit" | "events" | "quarantine";
-export const allTopics: readonly Topic[] = ["tasks", "batches", "cursors", "plans", "records", "controls", "gates", "audit", "events", "quarantine"];
+export type Topic = "tasks" | "batches" | "cursors" | "plans" | "records" | "controls" | "gates" | "audit" | "events" | "quarantine" | "healing";
+export const allTopics: readonly Topic[] = ["tasks", "batches", "cursors", "plans", "records", "controls", "gates", "audit", "events", "quarantine", "healing"];
 
 type Extra<T> = Omit<UseQueryOptions<T, ApiError>, "queryKey" | "queryFn" | "meta">;
 

@@ -40,7 +40,7 @@ export interface Exchange {
 
 export interface Cursor {
   id: number; source: string; endpoint: string; operation: string; cursor_key?: string; scope?: string; namespace_key?: string;
-  origin?: string; origin_code?: string; watermark?: string; complete_through?: string; observed_max?: string; version?: number; updated_at?: string;
+  query?: string; campaign?: string; origin?: string; origin_code?: string; watermark?: string; complete_through?: string; observed_max?: string; version?: number; updated_at?: string;
 }
 export interface CursorEvent { cursor_id: number; seq: number; cause: string; from?: string; to?: string; slice_id?: number; run_id?: number; reason?: string; actor?: string; created_at: string }
 export type CoverageState = "SEALED" | "FETCHED" | "COUNTED" | "OPEN" | "RUNNING" | "QUEUED" | "FAILED" | "DISPUTED" | "WAIVED" | "GAP";
@@ -54,4 +54,4 @@ export interface Alert {
   link?: { plan?: number; task?: number; cursor?: number; source?: string };
 }
 export interface Said { said?: string; next?: string; [fact: string]: unknown }
-export interface Pulse { topics: string[]; running?: number; queued?: number; records?: number; at?: string }
+export interface Pulse { topics: string[]; running?: number; pages?: number; at?: string }

@@ -33,9 +33,9 @@ export default function Cursor() {
       {c ? (
         <section className="card" aria-label="Facts">
           <Facts items={[
-            ["Source", sourceCell(c)], ["By", c.cursor_key], ["Watermark", instant(c.watermark)], ["Complete through", instant(c.complete_through)],
+            ["Source", sourceCell(c)], ["Query", c.query ? <code>{c.query}</code> : "everything"], ["Campaign", c.campaign], ["By", c.cursor_key], ["Watermark", instant(c.watermark)], ["Complete through", instant(c.complete_through)],
             ["Behind now", c.complete_through && c.operation === "HARVEST" ? lasting((now - Date.parse(c.complete_through)) / 1000) : null], ["Begins", c.origin ? `${instant(c.origin)}${c.origin_code ? ` (${c.origin_code.toLowerCase()})` : ""}` : null],
-            ["Latest record seen", c.observed_max ? instant(c.observed_max) : null], ["Moved", <Time key="m" at={c.updated_at} />], ["Plans", <Link key="p" to={`/plans?source=${encodeURIComponent(c.source)}`}>of {c.source}</Link>],
+            ["Latest record seen", c.observed_max ? instant(c.observed_max) : null], ["Moved", <Time key="m" at={c.updated_at} />], ["Plans", <Link key="p" to={`/plans?watermark=${c.id}`}>of this cursor</Link>],
           ]} />
         </section>
       ) : null}

@@ -18,7 +18,7 @@ export default function Cursors() {
       <DataList label="Cursors" list={list} id={(c) => c.id} noun="cursor" head={<div className="filters"><SourceFilter /></div>}
         empty={{ title: "No cursor yet", text: "A cursor is made by the first harvest of a query:", command: "patra harvest crossref --from 2026-11-01 --to 2026-11-03" }}
         columns={[
-          { label: "Cursor", cell: (c) => <Link to={`/cursors/${c.id}`}>{c.id}</Link> }, { label: "Source", cell: sourceCell }, { label: "Operation", cell: (c) => c.operation.toLowerCase() }, { label: "By", cell: (c) => c.cursor_key },
+          { label: "Cursor", cell: (c) => <Link to={`/cursors/${c.id}`}>{c.id}</Link> }, { label: "Source", cell: sourceCell }, { label: "Operation", cell: (c) => c.operation.toLowerCase() }, { label: "Query", cell: (c) => (c.query ? <code>{c.query}</code> : <span className="dim">everything</span>) }, { label: "By", cell: (c) => c.cursor_key },
           { label: "Watermark", cell: (c) => instant(c.watermark), nowrap: true }, { label: "Complete through", cell: (c) => instant(c.complete_through), nowrap: true },
           { label: "Behind", cell: (c) => (c.complete_through && c.operation === "HARVEST" ? lasting((now - Date.parse(c.complete_through)) / 1000) : "–"), nowrap: true },
           { label: "Moved", cell: (c) => <Time at={c.updated_at} /> },
