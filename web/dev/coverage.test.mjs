@@ -6,7 +6,7 @@ import { transformWithOxc } from "vite";
 
 const file = new URL("../src/coverage/state.ts", import.meta.url).pathname;
 const { code } = await transformWithOxc(readFileSync(file, "utf8"), file);
-const { bars, meanings, monthsOf, moved, stretches, ticks, worse, zoomed } = await import("data:text/javascript," + encodeURIComponent(code));
+const { bars, meanings, monthsOf, moved, stretches, ticks, tiled, worse, zoomed } = await import("data:text/javascript," + encodeURIComponent(code));
 
 const hour = 3_600_000, day = 24 * hour, t0 = Date.UTC(2020, 0, 1);
 const iso = (t) => new Date(t).toISOString();
@@ -32,6 +32,14 @@ test("of stretches that lie over each other the worst is seen", () => {
   assert.equal(drawn.length, 1);
   assert.equal(drawn[0].state, "QUEUED");
   for (const [a] of meanings) assert.equal(worse(a, "FAILED"), "FAILED");
+});
+
+test("every moment belongs to the worst stretch that covers it, and to no other", () => {
+  const at = (a, b, state) => ({ from: iso(t0 + a * hour), to: iso(t0 + b * hour), state });
+  const said = (list) => stretches(list).length && tiled(stretches(list)).map((s) => `${(s.start - t0) / hour}-${(s.end - t0) / hour} ${s.state}`);
+  assert.deepEqual(said([at(0, 10, "GAP"), at(2, 4, "FAILED"), at(4, 5, "FAILED"), at(9, 12, "SEALED")]), ["0-2 GAP", "2-4 FAILED", "4-5 FAILED", "5-10 GAP", "10-12 SEALED"]);
+  assert.deepEqual(said([at(0, 2, "SEALED"), at(3, 4, "SEALED")]), ["0-2 SEALED", "3-4 SEALED"], "what nobody covers stays empty");
+  assert.equal(tiled(hours(1000)).length, 1000);
 });
 
 test("zooming keeps the point under the pointer and never leaves the whole", () => {

@@ -8,12 +8,13 @@ export const allTopics: readonly Topic[] = ["tasks", "batches", "cursors", "plan
 
 type Extra<T> = Omit<UseQueryOptions<T, ApiError>, "queryKey" | "queryFn" | "meta">;
 
-/** useGet reads one thing and keeps it fresh while pulses name one of its topics. */
-export function useGet<T>(topics: readonly Topic[], path: string, params?: Params, extra?: Extra<T>) {
+/** useGet reads one thing and keeps it fresh while pulses name one of its topics; what is dear to answer, not more often than every so many milliseconds. */
+export function useGet<T>(topics: readonly Topic[], path: string, params?: Params, extra?: Extra<T> & { every?: number }) {
+  const { every, ...rest } = extra ?? {};
   return useQuery<T, ApiError>({
     queryKey: [path, params ?? {}],
     queryFn: ({ signal }) => get<T>(path, params, signal),
-    meta: { topics }, ...extra,
+    meta: { topics, every }, ...rest,
   });
 }
 

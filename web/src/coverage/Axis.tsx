@@ -1,9 +1,9 @@
-import { useEffect, useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
+import { useEffect, useMemo, useRef, useState, type KeyboardEvent, type PointerEvent } from "react";
 import { ActionIcon } from "@mantine/core";
 import { useElementSize } from "@mantine/hooks";
 import { IconArrowLeft, IconArrowRight, IconArrowsMaximize, IconZoomIn, IconZoomOut } from "@tabler/icons-react";
 import { count, span } from "../components/format";
-import { bars, moved, rank, ticks, zoomed, type Bar, type Stretch, type View } from "./state";
+import { bars, moved, rank, ticks, tiled, zoomed, type Bar, type Stretch, type View } from "./state";
 
 interface Props { all: readonly Stretch[]; whole: View; view: View; onView: (v: View) => void; picked?: Stretch; onPick: (s: Stretch) => void; through?: string; label: string }
 
@@ -23,7 +23,8 @@ export function Axis({ all, whole, view, onView, picked, onPick, through, label 
   const [hover, setHover] = useState<string>();
   const drag = useRef<{ x: number; view: View; moved: boolean } | undefined>(undefined);
   const pixels = Math.max(width, 100), perPixel = (view.to - view.from) / pixels;
-  const drawn = bars(all, view, pixels);
+  const pieces = useMemo(() => tiled(all), [all]);
+  const drawn = bars(pieces, view, pixels);
   const marks = ticks(view, Math.max(2, Math.floor(pixels / 95)));
   const middle = (view.from + view.to) / 2;
 
@@ -95,7 +96,7 @@ export function Axis({ all, whole, view, onView, picked, onPick, through, label 
       <div ref={sizer} className="axis">
         <div ref={track} className="axis-track" tabIndex={0} role="group" aria-label={`${label}: time axis. Plus and minus zoom, arrows move, Tab leads to the stretches`} onKeyDown={keys} onPointerDown={down} onPointerMove={move} onPointerUp={up} onPointerCancel={up}>
           {drawn.map((b, i) => (
-            <button key={b.items[0]!.from + b.items[0]!.state} type="button" className="cov" data-state={b.state} data-picked={i === chosen || undefined} tabIndex={i === Math.max(chosen, 0) ? 0 : -1} aria-label={say(b)}
+            <button key={b.items[0]!.start} type="button" className="cov" data-state={b.state} data-picked={i === chosen || undefined} tabIndex={i === Math.max(chosen, 0) ? 0 : -1} aria-label={say(b)}
               style={{ left: `${b.left}px`, width: `${Math.max(b.width - (b.width > 6 ? 1 : 0), 1)}px` }} onClick={() => click(b)} onPointerEnter={() => setHover(say(b))} onPointerLeave={() => setHover(undefined)} onFocus={() => setHover(say(b))} onBlur={() => setHover(undefined)} />
           ))}
           {at >= 0 && at <= pixels ? <span className="axis-through" style={{ left: `${at}px` }} title={`complete through ${through}`} /> : null}

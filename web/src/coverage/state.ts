@@ -16,6 +16,28 @@ export interface Stretch extends Segment { start: number; end: number }
 export const stretches = (segments: readonly Segment[]): Stretch[] =>
   segments.map((s) => ({ ...s, start: Date.parse(s.from), end: Date.parse(s.to) })).filter((s) => s.end > s.start).sort((a, b) => a.start - b.start || b.end - a.end);
 
+/**
+ * tiled cuts stretches that lie over each other so that every moment belongs to one of them, the worst: what failed must not
+ * hide below the gap that it leaves. A piece keeps the words of the stretch that it is of.
+ */
+export function tiled(all: readonly Stretch[]): Stretch[] {
+  const steps = all.flatMap((s) => [{ at: s.start, s, on: true }, { at: s.end, s, on: false }]).sort((a, b) => a.at - b.at);
+  const active = meanings.map(() => new Set<Stretch>());
+  const out: Stretch[] = [];
+  let of: Stretch | undefined, since = 0;
+  for (let i = 0; i < steps.length; ) {
+    const at = steps[i]!.at;
+    for (; steps[i]?.at === at; i++) { const { s, on } = steps[i]!; const set = active[rank(s.state)]!; if (on) set.add(s); else set.delete(s); }
+    const worst = active.find((set) => set.size > 0);
+    const next = worst && (of && worst.has(of) ? of : [...worst][0]);
+    if (next === of) continue;
+    if (of && at > since) out.push({ ...of, start: since, end: at });
+    of = next;
+    since = at;
+  }
+  return out;
+}
+
 export interface View { from: number; to: number }
 export interface Bar { left: number; width: number; state: CoverageState; items: Stretch[] }
 

@@ -27,7 +27,7 @@ export default function CoverageMap() {
 }
 
 function Line({ cursor: c }: { cursor: Cursor }) {
-  const got = useGet<Coverage>(["cursors", "tasks", "plans"], `/cursors/${c.id}/coverage`);
+  const got = useGet<Coverage>(["cursors", "tasks", "plans"], `/cursors/${c.id}/coverage`, undefined, { every: 15_000 });
   const gaps = got.data?.segments?.filter((s) => s.state === "GAP") ?? [];
   return (
     <section className="card stack tight" aria-label={`Coverage of cursor ${c.id}`}>

@@ -20,7 +20,7 @@ export default function Cursor() {
   const { id = "" } = useParams();
   const now = useNow();
   const cursor = useGet<Row>(["cursors"], `/cursors/${id}`);
-  const coverage = useGet<Coverage>(["cursors", "tasks", "plans"], `/cursors/${id}/coverage`);
+  const coverage = useGet<Coverage>(["cursors", "tasks", "plans"], `/cursors/${id}/coverage`, undefined, { every: 5_000 });
   const events = useList<CursorEvent>(["cursors"], `/cursors/${id}/timeline`, undefined, { limit: 100 });
   const c = cursor.data ?? coverage.data?.cursor;
   const gaps = coverage.data?.segments?.filter((s) => s.state === "GAP") ?? [];

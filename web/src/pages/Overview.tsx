@@ -28,7 +28,7 @@ const columns: Column<SourceHealth>[] = [
 ];
 
 export default function Overview() {
-  const overview = useGet<Data>(["tasks", "batches", "cursors", "plans", "records", "controls", "quarantine"], "/overview");
+  const overview = useGet<Data>(["tasks", "batches", "cursors", "plans", "records", "controls", "quarantine"], "/overview", undefined, { every: 3_000 });
   return (
     <div className="stack">
       <PageHead title="Overview" />
