@@ -18,7 +18,7 @@ export interface SourceHealth {
   gaps?: number; queued?: number; running?: number; failed?: number; quarantine?: number; cursors?: number; last_page_at?: string;
 }
 export interface Overview {
-  totals: { records: number; queued: number; running: number; failed: number; quarantine: number };
+  totals: { records: number; queued: number; running: number; failed: number; quarantine: number; capped?: boolean };
   sources: SourceHealth[]; recent: Plan[];
 }
 
@@ -47,6 +47,7 @@ export type CoverageState = "SEALED" | "FETCHED" | "COUNTED" | "OPEN" | "RUNNING
 export interface Segment { from: string; to: string; state: CoverageState; slice_id?: number; task_id?: number; records?: number; expected?: number; said?: string }
 export interface Day { day: string; state: CoverageState; records?: number; gaps?: number }
 export interface Coverage { cursor: Cursor; window: Window; complete_through?: string; segments: Segment[]; days: Day[] }
+export interface Waiver { id: number; cursor_id: number; window: Window; reason: string; approved_by: string; at: string; revoked_at?: string }
 export interface Gap { source: string; endpoint: string; operation: string; cursor_id: number; window: Window; kind: string; why?: string; next?: string }
 
 export interface Alert {

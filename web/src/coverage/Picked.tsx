@@ -2,7 +2,7 @@ import { Link } from "react-router";
 import type { Cursor, Said } from "../api/types";
 import { ConfirmAction } from "../components/ConfirmAction";
 import { Facts } from "../components/Facts";
-import { count, span } from "../components/format";
+import { count, plain, sentence, span } from "../components/format";
 import { StatusBadge } from "../components/StatusBadge";
 import { WhyNote } from "../components/WhyNote";
 import { meaning, type Stretch } from "./state";
@@ -19,7 +19,7 @@ export function Picked({ cursor, stretch: s, onClose }: { cursor: Cursor; stretc
   return (
     <section className="card stack tight" aria-label="Chosen stretch">
       <div className="row between"><div className="row"><h2>{span(s)}</h2><StatusBadge state={s.state} /><span className="dim">{meaning(s.state)}</span></div><button type="button" className="plain" onClick={onClose}>close</button></div>
-      {s.said ? <p>{s.said}</p> : null}
+      {s.said ? <p>{sentence(plain(s.said))}</p> : null}
       <Facts items={[
         ["Records", s.records === undefined ? null : count(s.records)], ["Expected", s.expected === undefined ? null : count(s.expected)],
         ["Slice", s.slice_id ? <Link to={`/slices/${s.slice_id}`}>slice {s.slice_id}</Link> : null], ["Task", s.task_id ? <Link to={`/tasks/${s.task_id}`}>task {s.task_id}, its runs and pages</Link> : null],

@@ -2,12 +2,12 @@ import { lazy, Suspense, useState } from "react";
 import { TextInput } from "@mantine/core";
 import { Link, useParams } from "react-router";
 import { useGet, useList } from "../api/hooks";
-import type { Coverage, Cursor as Row, CursorEvent } from "../api/types";
+import type { Coverage, Cursor as Row, CursorEvent, Waiver } from "../api/types";
 import { Async } from "../components/Async";
 import { ConfirmAction } from "../components/ConfirmAction";
 import { DataList } from "../components/DataList";
 import { Facts } from "../components/Facts";
-import { instant, lasting, plural } from "../components/format";
+import { instant, lasting, plural, span } from "../components/format";
 import { PageHead } from "../components/PageHead";
 import { Time, useNow } from "../components/Time";
 import { sourceCell } from "../components/work";
@@ -40,6 +40,7 @@ export default function Cursor() {
         </section>
       ) : null}
       <Async query={coverage} height={420}>{(d) => <CoverageMap coverage={d} />}</Async>
+      <Waivers cursor={id} />
       {events.data && events.data.length > 1 ? <section className="card stack tight"><h2>Watermark over time</h2><Suspense fallback={null}><WatermarkChart events={events.data} /></Suspense></section> : null}
       <DataList label="Steps of the watermark" list={events} id={(e) => e.seq} noun="step" head={<h2>Steps of the watermark</h2>} empty={{ title: "The watermark did not move yet", text: "It moves when everything before it is read." }} columns={[
         { label: "Step", cell: (e) => e.seq }, { label: "When", cell: (e) => <Time at={e.created_at} /> }, { label: "Cause", cell: (e) => e.cause.toLowerCase() }, { label: "From", cell: (e) => instant(e.from), nowrap: true }, { label: "To", cell: (e) => instant(e.to), nowrap: true },
@@ -47,6 +48,16 @@ export default function Cursor() {
       ]} />
     </div>
   );
+}
+
+/** Waivers are the stretches that somebody gave up; where nobody did, nothing is said. */
+function Waivers({ cursor }: { cursor: string }) {
+  const list = useList<Waiver>(["cursors", "audit"], "/waivers", { watermark: cursor });
+  if (!list.data?.length) return null;
+  return <DataList label="Given up" list={list} id={(w) => w.id} noun="waiver" head={<h2>Given up</h2>} empty={{ title: "Nothing was given up" }} columns={[
+    { label: "Window", cell: (w) => span(w.window), nowrap: true }, { label: "Reason", cell: (w) => w.reason }, { label: "By", cell: (w) => w.approved_by }, { label: "When", cell: (w) => <Time at={w.at} /> },
+    { label: "Taken back", cell: (w) => (w.revoked_at ? <Time at={w.revoked_at} /> : <ConfirmAction label="Take it back" path={`/waivers/${w.id}/revoke`} body={{}} reason="none" what={`${span(w.window)} counts as missing again.`} />) },
+  ]} />;
 }
 
 /** Rewind moves the watermark back, so that what comes after it is planned again. */
