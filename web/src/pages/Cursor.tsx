@@ -56,7 +56,7 @@ function Waivers({ cursor }: { cursor: string }) {
   if (!list.data?.length) return null;
   return <DataList label="Given up" list={list} id={(w) => w.id} noun="waiver" head={<h2>Given up</h2>} empty={{ title: "Nothing was given up" }} columns={[
     { label: "Window", cell: (w) => span(w.window), nowrap: true }, { label: "Reason", cell: (w) => w.reason }, { label: "By", cell: (w) => w.approved_by }, { label: "When", cell: (w) => <Time at={w.at} /> },
-    { label: "Taken back", cell: (w) => (w.revoked_at ? <Time at={w.revoked_at} /> : <ConfirmAction label="Take it back" path={`/waivers/${w.id}/revoke`} body={{}} reason="none" what={`${span(w.window)} counts as missing again.`} />) },
+    { label: "Taken back", cell: (w) => (w.revoked_at ? <Time at={w.revoked_at} /> : <ConfirmAction label="Take it back" path={`/waivers/${w.id}/revoke`} body={{}} reason="required" what={`${span(w.window)} counts as missing again.`} />) },
   ]} />;
 }
 
