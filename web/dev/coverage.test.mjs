@@ -6,7 +6,7 @@ import { transformWithOxc } from "vite";
 
 const file = new URL("../src/coverage/state.ts", import.meta.url).pathname;
 const { code } = await transformWithOxc(readFileSync(file, "utf8"), file);
-const { bars, meanings, monthsOf, moved, stretches, ticks, tiled, worse, zoomed } = await import("data:text/javascript," + encodeURIComponent(code));
+const { around, bars, meanings, monthsOf, moved, spliced, stretches, ticks, tiled, worse, zoomed } = await import("data:text/javascript," + encodeURIComponent(code));
 
 const hour = 3_600_000, day = 24 * hour, t0 = Date.UTC(2020, 0, 1);
 const iso = (t) => new Date(t).toISOString();
@@ -40,6 +40,17 @@ test("every moment belongs to the worst stretch that covers it, and to no other"
   assert.deepEqual(said([at(0, 10, "GAP"), at(2, 4, "FAILED"), at(4, 5, "FAILED"), at(9, 12, "SEALED")]), ["0-2 GAP", "2-4 FAILED", "4-5 FAILED", "5-10 GAP", "10-12 SEALED"]);
   assert.deepEqual(said([at(0, 2, "SEALED"), at(3, 4, "SEALED")]), ["0-2 SEALED", "3-4 SEALED"], "what nobody covers stays empty");
   assert.equal(tiled(hours(1000)).length, 1000);
+});
+
+test("a part that is looked at closely takes the place of what was there, and nothing else changes", () => {
+  const whole = hours(3), part = hours(12).map((s, i) => ({ ...s, start: t0 + hour + i * 300_000, end: t0 + hour + (i + 1) * 300_000 }));
+  const got = spliced(whole, part, { from: t0 + hour, to: t0 + 2 * hour });
+  assert.equal(got.length, 14);
+  for (let i = 1; i < got.length; i++) assert.equal(got[i].start, got[i - 1].end, "no hole and no overlap");
+  assert.equal(spliced(hours(1), hours(1).map((s) => ({ ...s, start: t0 + 60_000, end: t0 + 120_000 })), { from: t0 + 60_000, to: t0 + 120_000 }).length, 3, "in the middle of one");
+  const all = { from: t0, to: t0 + 3650 * day }, view = { from: t0 + 500 * day, to: t0 + 501 * day }, w = around(view, all);
+  assert.ok(w.from <= view.from && w.to >= view.to && w.to - w.from < 10 * day);
+  assert.deepEqual(around({ from: view.from + hour, to: view.to + hour }, all), w, "a small move asks nothing new");
 });
 
 test("zooming keeps the point under the pointer and never leaves the whole", () => {

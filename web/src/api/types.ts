@@ -46,7 +46,7 @@ export interface CursorEvent { cursor_id: number; seq: number; cause: string; fr
 export type CoverageState = "SEALED" | "FETCHED" | "COUNTED" | "OPEN" | "RUNNING" | "QUEUED" | "FAILED" | "DISPUTED" | "WAIVED" | "GAP";
 export interface Segment { from: string; to: string; state: CoverageState; slice_id?: number; task_id?: number; records?: number; expected?: number; said?: string }
 export interface Day { day: string; state: CoverageState; records?: number; gaps?: number }
-export interface Coverage { cursor: Cursor; window: Window; complete_through?: string; segments: Segment[]; days: Day[] }
+export interface Coverage { cursor: Cursor; window: Window; complete_through?: string; segments: Segment[]; days: Day[]; merged?: number; cut?: boolean }
 export interface Waiver { id: number; cursor_id: number; window: Window; reason: string; approved_by: string; at: string; revoked_at?: string }
 export interface Gap { source: string; endpoint: string; operation: string; cursor_id: number; window: Window; kind: string; why?: string; next?: string }
 

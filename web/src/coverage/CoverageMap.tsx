@@ -1,5 +1,7 @@
 import { useEffect, useMemo, useRef, useState } from "react";
+import { useDebouncedValue } from "@mantine/hooks";
 import { useSearchParams } from "react-router";
+import { useGet } from "../api/hooks";
 import type { Coverage } from "../api/types";
 import { Empty } from "../components/Notes";
 import { Axis } from "./Axis";
@@ -7,7 +9,7 @@ import { Calendar } from "./Calendar";
 import { Legend } from "./Legend";
 import { Picked } from "./Picked";
 import { SegmentTable } from "./SegmentTable";
-import { moved, rank, stretches, type Stretch, type View } from "./state";
+import { around, moved, rank, spliced, stretches, type Stretch, type View } from "./state";
 
 const day = 86_400_000;
 
@@ -19,15 +21,26 @@ export function wholeOf(c: Coverage, all: readonly Stretch[]): View | undefined 
   return first ? { from: first.start, to: last } : undefined;
 }
 
+/** useCloser asks for a part of a map anew where the server had to join stretches, once somebody looks closely. */
+function useCloser(c: Coverage, base: Stretch[], view?: View, whole?: View): Stretch[] {
+  const [still] = useDebouncedValue(view, 250);
+  const close = !!c.merged && !!still && !!whole && still.to - still.from < (whole.to - whole.from) / 2;
+  const part = close ? around(still, whole) : undefined;
+  const got = useGet<Coverage>(["cursors", "tasks", "plans"], `/cursors/${c.cursor.id}/coverage`, part && { from: new Date(part.from).toISOString(), to: new Date(part.to).toISOString() }, { enabled: close, every: 5_000, placeholderData: (before) => before });
+  const seen = close ? got.data : undefined;
+  return useMemo(() => (seen ? spliced(base, stretches(seen.segments ?? []), { from: Date.parse(seen.window.from), to: Date.parse(seen.window.to) }) : base), [base, seen]);
+}
+
 /** CoverageMap is the proof of what was covered: a calendar, a line of time, and the same as a table. */
 export function CoverageMap({ coverage: c }: { coverage: Coverage }) {
-  const all = useMemo(() => stretches(c.segments ?? []), [c.segments]);
-  const whole = useMemo(() => wholeOf(c, all), [c, all]);
+  const base = useMemo(() => stretches(c.segments ?? []), [c.segments]);
+  const whole = useMemo(() => wholeOf(c, base), [c, base]);
   const [params, setParams] = useSearchParams();
   const [view, setView] = useState<View | undefined>(() => {
     const from = Date.parse(params.get("from") ?? ""), to = Date.parse(params.get("to") ?? "");
     return to > from && whole ? moved({ from: from - (to - from), to: to + (to - from) }, whole, 0) : undefined;
   });
+  const all = useCloser(c, base, view, whole);
   const states = useMemo(() => new Set(all.map((s) => s.state)), [all]);
   const [picked, setPicked] = useState<Stretch>();
   const box = useRef<HTMLDivElement>(null);

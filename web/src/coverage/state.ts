@@ -39,6 +39,22 @@ export function tiled(all: readonly Stretch[]): Stretch[] {
 }
 
 export interface View { from: number; to: number }
+/** spliced puts a part that was looked at closely into the whole, in place of what the whole has there. */
+export function spliced(whole: readonly Stretch[], part: readonly Stretch[], window: View): Stretch[] {
+  const out: Stretch[] = [];
+  for (const s of whole) {
+    if (s.start < window.from) out.push({ ...s, end: Math.min(s.end, window.from) });
+    if (s.end > window.to) out.push({ ...s, start: Math.max(s.start, window.to) });
+  }
+  return [...out, ...part].sort((a, b) => a.start - b.start);
+}
+
+/** around is a round window that has the view and as much again on either side, so that small moves ask nothing new. */
+export function around(view: View, all: View): View {
+  const grain = 2 ** Math.ceil(Math.log2(Math.max(view.to - view.from, 3_600_000)));
+  return { from: Math.max(Math.floor(view.from / grain - 1) * grain, all.from), to: Math.min(Math.ceil(view.to / grain + 1) * grain, all.to) };
+}
+
 export interface Bar { left: number; width: number; state: CoverageState; items: Stretch[] }
 
 /**

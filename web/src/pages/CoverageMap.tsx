@@ -1,6 +1,7 @@
 import { Link } from "react-router";
-import { useGet, useList } from "../api/hooks";
-import type { Coverage, Cursor } from "../api/types";
+import { useCoverage } from "../api/coverage";
+import { useList } from "../api/hooks";
+import type { Cursor } from "../api/types";
 import { Async } from "../components/Async";
 import { Narrowed, SourceFilter, useFilters } from "../components/Filters";
 import { instant, plural, span } from "../components/format";
@@ -27,7 +28,7 @@ export default function CoverageMap() {
 }
 
 function Line({ cursor: c }: { cursor: Cursor }) {
-  const got = useGet<Coverage>(["cursors", "tasks", "plans"], `/cursors/${c.id}/coverage`, undefined, { every: 15_000 });
+  const got = useCoverage(c.id, 15_000);
   const gaps = got.data?.segments?.filter((s) => s.state === "GAP") ?? [];
   return (
     <section className="card stack tight" aria-label={`Coverage of cursor ${c.id}`}>

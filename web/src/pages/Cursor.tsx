@@ -1,8 +1,9 @@
 import { lazy, Suspense, useState } from "react";
 import { TextInput } from "@mantine/core";
 import { Link, useParams } from "react-router";
+import { useCoverage } from "../api/coverage";
 import { useGet, useList } from "../api/hooks";
-import type { Coverage, Cursor as Row, CursorEvent, Waiver } from "../api/types";
+import type { Cursor as Row, CursorEvent, Waiver } from "../api/types";
 import { Async } from "../components/Async";
 import { ConfirmAction } from "../components/ConfirmAction";
 import { DataList } from "../components/DataList";
@@ -20,7 +21,7 @@ export default function Cursor() {
   const { id = "" } = useParams();
   const now = useNow();
   const cursor = useGet<Row>(["cursors"], `/cursors/${id}`);
-  const coverage = useGet<Coverage>(["cursors", "tasks", "plans"], `/cursors/${id}/coverage`, undefined, { every: 5_000 });
+  const coverage = useCoverage(id, 5_000);
   const events = useList<CursorEvent>(["cursors"], `/cursors/${id}/timeline`, undefined, { limit: 100 });
   const c = cursor.data ?? coverage.data?.cursor;
   const gaps = coverage.data?.segments?.filter((s) => s.state === "GAP") ?? [];
