@@ -30,7 +30,7 @@ function Frame() {
   const main = useRef<HTMLElement>(null);
   useEffect(() => { setOpen(false); window.scrollTo(0, 0); }, [pathname]);
   return (
-    <div className="shell">
+    <div className="shell" onKeyDown={(e) => { if (e.key === "Escape") setOpen(false); }}>
       <header>
         <a className="skip" href="#main" onClick={(e) => { e.preventDefault(); main.current?.focus(); }}>Skip to the content</a>
         <ActionIcon className="burger" variant="subtle" size="lg" aria-label={open ? "Close the navigation" : "Open the navigation"} aria-expanded={open} aria-controls="navigation" onClick={() => setOpen(!open)}>
@@ -42,6 +42,7 @@ function Frame() {
         <ThemeMenu />
         <WhoAmI />
       </header>
+      {open ? <div className="veil" onClick={() => setOpen(false)} /> : null}
       <Navigation open={open} />
       <main id="main" ref={main} tabIndex={-1}>
         <Suspense fallback={<Skeleton height={200} role="status" aria-label="Loading" />}><Outlet key={pathname} /></Suspense>

@@ -1,5 +1,6 @@
 import "@mantine/core/styles.css";
 import "./styles.css";
+import "./coverage/coverage.css";
 import "./pages.css";
 import { createRoot } from "react-dom/client";
 import { createTheme, localStorageColorSchemeManager, MantineProvider } from "@mantine/core";

@@ -3,17 +3,18 @@ import { get, send, type ApiError, type Params } from "./client";
 import type { Page, Said, System } from "./types";
 
 /** Topic is what a pulse of the stream can name; a query says which of them can change its answer. */
-export type Topic = "tasks" | "batches" | "cursors" | "plans" | "records" | "controls" | "gates" | "audit" | "events" | "quarantine";
-export const allTopics: readonly Topic[] = ["tasks", "batches", "cursors", "plans", "records", "controls", "gates", "audit", "events", "quarantine"];
+export type Topic = "tasks" | "batches" | "cursors" | "plans" | "records" | "controls" | "gates" | "audit" | "events" | "quarantine" | "healing";
+export const allTopics: readonly Topic[] = ["tasks", "batches", "cursors", "plans", "records", "controls", "gates", "audit", "events", "quarantine", "healing"];
 
 type Extra<T> = Omit<UseQueryOptions<T, ApiError>, "queryKey" | "queryFn" | "meta">;
 
-/** useGet reads one thing and keeps it fresh while pulses name one of its topics. */
-export function useGet<T>(topics: readonly Topic[], path: string, params?: Params, extra?: Extra<T>) {
+/** useGet reads one thing and keeps it fresh while pulses name one of its topics; what is dear to answer, not more often than every so many milliseconds. */
+export function useGet<T>(topics: readonly Topic[], path: string, params?: Params, extra?: Extra<T> & { every?: number }) {
+  const { every, ...rest } = extra ?? {};
   return useQuery<T, ApiError>({
     queryKey: [path, params ?? {}],
     queryFn: ({ signal }) => get<T>(path, params, signal),
-    meta: { topics }, ...extra,
+    meta: { topics, every }, ...rest,
   });
 }
 

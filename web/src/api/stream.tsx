@@ -18,16 +18,26 @@ export function StreamProvider({ children }: { children: ReactNode }) {
   useEffect(() => {
     let source: EventSource | undefined, again: number | undefined, flush: number | undefined;
     let opened = false, ended = false;
-    let due = new Set<string>(), last = 0;
+    let last = 0;
+    const due = new Set<string>(); // hashes of queries that are to be asked again
 
-    const tell = () => {
+    // A query that is being asked, or that is dear and was asked a moment ago, stays due: an answer that was begun before the
+    // change must not be the last one.
+    const ask = () => {
       flush = undefined;
       last = Date.now();
-      const topics = due;
-      due = new Set();
-      void client.invalidateQueries({ predicate: (q) => ((q.meta?.topics ?? []) as string[]).some((t) => topics.has(t)) });
+      for (const q of client.getQueryCache().getAll()) {
+        if (!due.has(q.queryHash) || (q.isActive() && (q.state.fetchStatus === "fetching" || last - q.state.dataUpdatedAt < ((q.meta?.every as number | undefined) ?? 0)))) continue;
+        due.delete(q.queryHash);
+        void client.invalidateQueries({ queryKey: q.queryKey, exact: true });
+      }
+      if (due.size > 0) later();
     };
-    const later = () => { if (flush === undefined) flush = window.setTimeout(tell, Math.max(0, last + quiet - Date.now())); };
+    const later = () => { flush ??= window.setTimeout(ask, Math.max(0, last + quiet - Date.now())); };
+    const note = (topics: readonly string[]) => {
+      for (const q of client.getQueryCache().getAll()) if (((q.meta?.topics ?? []) as string[]).some((t) => topics.includes(t))) due.add(q.queryHash);
+      if (due.size > 0) later();
+    };
 
     const open = () => {
       source = new EventSource("/api/v1/stream");
@@ -40,8 +50,7 @@ export function StreamProvider({ children }: { children: ReactNode }) {
         let p: Pulse;
         try { p = JSON.parse((e as MessageEvent<string>).data) as Pulse; } catch { return; }
         setPulse(p);
-        for (const t of p.topics ?? []) due.add(t);
-        if (due.size > 0) later();
+        note(p.topics ?? []);
       });
       source.onerror = () => {
         if (ended) return;

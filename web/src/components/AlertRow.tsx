@@ -1,6 +1,7 @@
 import { Link } from "react-router";
 import type { Alert } from "../api/types";
 import { Next } from "./Command";
+import { plain } from "./format";
 import { StatusBadge } from "./StatusBadge";
 import { Time } from "./Time";
 
@@ -19,7 +20,7 @@ export function AlertRow({ alert }: { alert: Alert }) {
   return (
     <div className="stack tight">
       <div className="row"><StatusBadge state={alert.severity} />{to ? <Link to={to}>{alert.target}</Link> : <span>{alert.target}</span>}<span className="dim small"><Time at={alert.since} none="" /></span></div>
-      <p>{alert.said}</p>
+      <p>{plain(alert.said)}</p>
       <Next text={alert.next} />
     </div>
   );

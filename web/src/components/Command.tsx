@@ -18,7 +18,8 @@ export function Command({ text }: { text: string }) {
 /** Next shows a next step: a command to copy, or a sentence. */
 export function Next({ text }: { text?: string }) {
   if (!text) return null;
-  return text.startsWith("patra ") || text.startsWith("make ")
-    ? <span className="row"><span className="dim small">next</span><Command text={text} /></span>
+  const ways = text.split(", or ");
+  return ways.every((w) => /^(patra|make) /.test(w))
+    ? <span className="row"><span className="dim small">next</span>{ways.map((w, i) => <span key={w} className="row">{i ? <span className="dim small">or</span> : null}<Command text={w} /></span>)}</span>
     : <p className="small">{text}</p>;
 }

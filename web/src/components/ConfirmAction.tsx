@@ -2,6 +2,7 @@ import { useState, type FormEvent, type ReactNode } from "react";
 import { Button, Modal, Textarea, type ButtonProps } from "@mantine/core";
 import { useAct, useMay } from "../api/hooks";
 import type { Said } from "../api/types";
+import { plain } from "./format";
 import { ErrorNote, Note } from "./Notes";
 import { Next } from "./Command";
 
@@ -35,7 +36,7 @@ export function ConfirmAction({ label, what, path, body, reason = "optional", ro
       <Modal opened={open} onClose={close} title={label} centered closeButtonProps={{ "aria-label": "Close" }}>
         {act.data ? (
           <div className="stack" role="status">
-            <Note state="OK"><p>{act.data.said ?? "Done."}</p><Next text={act.data.next} /></Note>
+            <Note state="OK"><p>{plain(act.data.said ?? "Done.")}</p><Next text={act.data.next} /></Note>
             {result?.(act.data)}
             <div className="row"><Button onClick={close} data-autofocus>Close</Button></div>
           </div>

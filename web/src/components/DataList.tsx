@@ -9,7 +9,7 @@ export interface Column<T> { label: string; cell: (row: T) => ReactNode; right?:
 /** Rows is a table; on a phone every row becomes a card with the column's name before each value. */
 export function Rows<T>({ label, rows, columns, id }: { label: string; rows: readonly T[]; columns: readonly Column<T>[]; id: (row: T) => string | number }) {
   return (
-    <div className="list-wrap" tabIndex={0} role="region" aria-label={label}>
+    <div className="list-wrap" tabIndex={0} role="group" aria-label={`${label}, table`}>
       <table className="list">
         <caption className="visually-hidden">{label}</caption>
         <thead><tr>{columns.map((c) => <th key={c.label} scope="col" data-align={c.right ? "right" : undefined}>{c.label}</th>)}</tr></thead>

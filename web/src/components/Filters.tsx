@@ -33,6 +33,6 @@ export function Narrowed({ names }: { names: readonly string[] }) {
   return <>{set.map((n) => {
     const rest = new URLSearchParams(params);
     rest.delete(n);
-    return <span key={n} className="badge" data-tone="busy">only of {n} {params.get(n)} <Link to={{ search: rest.toString() }} aria-label={`Show more than ${n} ${params.get(n)}`} className="num">×</Link></span>;
+    return <span key={n} className="badge" data-tone="busy">only of {n === "watermark" ? "cursor" : n} {params.get(n)} <Link to={{ search: rest.toString() }} aria-label={`Show more than ${n} ${params.get(n)}`} className="num">×</Link></span>;
   })}</>;
 }

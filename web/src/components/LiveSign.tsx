@@ -6,6 +6,6 @@ const words = { connecting: "connecting", live: "live", reconnecting: "reconnect
 /** LiveSign says whether what is on the page follows the server. */
 export function LiveSign() {
   const { link, pulse } = useStream();
-  const more = pulse && link === "live" ? `${count(pulse.running)} running, ${count(pulse.queued)} queued, ${count(pulse.records)} records` : link === "live" ? "The page follows the server." : "What you see may be old; it is refreshed as soon as the server answers.";
-  return <span className="live" data-link={link} title={more} role="status"><span className="dot" aria-hidden /><span className="words">{words[link]}</span></span>;
+  const more = link === "live" ? "The page follows the server." : "What you see may be old; it is refreshed as soon as the server answers.";
+  return <span className="live" data-link={link} title={more} role="status"><span className="dot" aria-hidden /><span className="words">{words[link]}{link === "live" && pulse?.running ? `, ${count(pulse.running)} running` : ""}</span></span>;
 }

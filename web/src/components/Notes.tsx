@@ -3,6 +3,7 @@ import { Button } from "@mantine/core";
 import { IconAlertTriangle, IconInfoCircle } from "@tabler/icons-react";
 import { ApiError } from "../api/client";
 import { Command, Next } from "./Command";
+import { plain, sentence } from "./format";
 import { look, type Tone } from "./state";
 
 /** Note is a sentence that matters, with the tone of a state. */
@@ -20,7 +21,7 @@ export function ErrorNote({ error, retry }: { error: unknown; retry?: () => void
     <div className="note" data-tone="bad" role="alert">
       <IconAlertTriangle size={18} aria-hidden />
       <div className="stack tight grow">
-        <p>{text}</p>
+        <p>{sentence(plain(text))}</p>
         {problem?.errors?.map((e, i) => <p key={i} className="small">{e.location ? <code>{e.location}</code> : null} {e.message}</p>)}
         <Next text={problem?.next} />
         {problem?.code || problem?.id ? <p className="small dim">{problem.code}{problem.code && problem.id ? " · " : ""}{problem.id ? `in the log: ${problem.id}` : ""}</p> : null}

@@ -2,7 +2,7 @@ import { Link } from "react-router";
 import { useList } from "../api/hooks";
 import type { Batch, Run } from "../api/types";
 import { FaultText } from "./FaultText";
-import { count, took } from "./format";
+import { count, plural, took } from "./format";
 import { Empty, ErrorNote, Note } from "./Notes";
 import { look } from "./state";
 import { StatusBadge } from "./StatusBadge";
@@ -28,7 +28,7 @@ export function Timeline({ task, run }: { task: number; run?: number }) {
         </Note>
       ) : null}
       <div className="card flush">
-        <div className="card-head"><h2>Timeline</h2><span className="dim small">{runs.data.length} attempts, {count(pages.data.length)} pages{pages.hasNextPage ? " shown" : ""}, newest first</span></div>
+        <div className="card-head"><h2>Timeline</h2><span className="dim small">{plural(runs.data.length, "attempt")}, {plural(pages.data.length, "page")}{pages.hasNextPage ? " shown" : ""}, newest first</span></div>
         {runs.data.length === 0 ? <Empty title="Nobody has begun it yet" command="patra serve">A worker takes it from the queue:</Empty> : null}
         <ol className="timeline">
           {runs.data.map((r) => <Attempt key={r.id} run={r} pages={pages.data.filter((b) => b.run_id === r.id)} />)}

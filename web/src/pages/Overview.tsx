@@ -4,7 +4,7 @@ import type { Alert, Overview as Data, Page, SourceHealth } from "../api/types";
 import { AlertRow } from "../components/AlertRow";
 import { Async } from "../components/Async";
 import { Rows, type Column } from "../components/DataList";
-import { instant, lasting } from "../components/format";
+import { instant, lasting, plain } from "../components/format";
 import { Empty } from "../components/Notes";
 import { Figure, Num } from "../components/Num";
 import { PageHead } from "../components/PageHead";
@@ -17,7 +17,7 @@ const at = (s: SourceHealth) => encodeURIComponent(s.code);
 
 const columns: Column<SourceHealth>[] = [
   { label: "Source", cell: (s) => <><Link to={`/sources/${at(s)}`}>{s.code}</Link>{s.title ? <div className="dim small">{s.title}</div> : null}</> },
-  { label: "Health", cell: (s) => <><StatusBadge state={s.health} />{s.said ? <div className="dim small">{s.said}</div> : null}</> },
+  { label: "Health", cell: (s) => <><StatusBadge state={s.health} />{s.said ? <div className="dim small">{plain(s.said)}</div> : null}</> },
   { label: "Complete through", cell: (s) => s.complete_through ? <><Link to={`/coverage?source=${at(s)}`} className="nowrap">{instant(s.complete_through)}</Link>{s.lag_seconds ? <div className="dim small">{lasting(s.lag_seconds)} behind</div> : null}</> : <span className="dim">–</span> },
   { label: "Gaps", cell: (s) => <Num value={s.gaps ?? 0} to={`/coverage?source=${at(s)}`} />, right: true },
   { label: "Running", cell: (s) => <Num value={s.running ?? 0} to={`/tasks?source=${at(s)}&status=RUNNING`} />, right: true },
@@ -28,7 +28,7 @@ const columns: Column<SourceHealth>[] = [
 ];
 
 export default function Overview() {
-  const overview = useGet<Data>(["tasks", "batches", "cursors", "plans", "records", "controls", "quarantine"], "/overview");
+  const overview = useGet<Data>(["tasks", "batches", "cursors", "plans", "records", "controls", "quarantine"], "/overview", undefined, { every: 3_000 });
   return (
     <div className="stack">
       <PageHead title="Overview" />
@@ -47,7 +47,7 @@ export default function Overview() {
               </div>
               <Needed />
               <section className="card flush" aria-label="Sources in use">
-                <div className="card-head"><h2>Sources</h2><span className="dim small">{used.length} in use, {idle.length} idle</span></div>
+                <div className="card-head"><h2>Sources</h2><span className="dim small">{used.length} in use, {idle.length} idle{o.totals.capped ? "; counting ends at ten thousand of a source" : ""}</span></div>
                 {used.length ? <Rows label="Sources in use" rows={used} columns={columns} id={(s) => s.code} /> : <Empty title="Nothing was harvested yet" command="patra harvest crossref --from 2026-11-01 --to 2026-11-03">Begin with a few days of one source:</Empty>}
                 {used.length && idle.length ? <div className="list-foot"><span>idle: {idle.map((s, i) => <span key={s.code}>{i ? ", " : ""}<Link to={`/sources/${at(s)}`}>{s.code}</Link></span>)}</span></div> : null}
               </section>

@@ -4,7 +4,7 @@ import type { CursorEvent, Plan as Row } from "../api/types";
 import { Async } from "../components/Async";
 import { Rows } from "../components/DataList";
 import { Facts } from "../components/Facts";
-import { count, instant, span } from "../components/format";
+import { count, instant, sentence, span } from "../components/format";
 import { JsonView } from "../components/JsonView";
 import { Empty, Note } from "../components/Notes";
 import { Num } from "../components/Num";
@@ -27,7 +27,7 @@ export default function Plan() {
         {(p) => (
           <>
             {p.reason ? <Note tone={p.status === "FAILED" ? "bad" : "busy"}><p>{p.reason}</p></Note> : null}
-            {p.warnings?.map((w) => <Note key={w.code} tone="warn"><p>{w.text}</p><p className="dim small"><code>{w.code}</code> {w.path}</p></Note>)}
+            {p.warnings?.map((w) => <Note key={w.code} tone="warn"><p>{sentence(w.text)}</p><p className="dim small"><code>{w.code}</code> {w.path}</p></Note>)}
             <PlanProgress plan={p} />
             <section className="card" aria-label="Facts">
               <Facts items={[

@@ -25,7 +25,7 @@ export default function SignIn({ onDone }: { onDone: () => void }) {
       <form className="card stack" onSubmit={(e) => void submit(e)}>
         <div className="brand"><img src="/icon.svg" alt="" /><span>Patra</span></div>
         <h1>Sign in</h1>
-        <PasswordInput label="Token" name="token" autoComplete="current-password" required value={token} onChange={(e) => setToken(e.currentTarget.value)} data-autofocus autoFocus />
+        <PasswordInput label="Token" withAsterisk={false} name="token" autoComplete="current-password" required value={token} onChange={(e) => setToken(e.currentTarget.value)} data-autofocus autoFocus />
         {error ? <ErrorNote error={error} /> : null}
         <Button type="submit" loading={busy} disabled={!token.trim()}>Sign in</Button>
         <p className="small dim">No token? Whoever runs the server makes one:</p>
