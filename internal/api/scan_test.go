@@ -61,6 +61,8 @@ var questions = map[string][]string{
 	"/cursors":               {"", "?source=demo"},
 	"/cursors/{id}":          {"1"},
 	"/cursors/{id}/timeline": {"1", "1?cursor=OQ"},
+	"/cursors/{id}/coverage": {"1", "1?from=2026-03-02&to=2026-03-08"},
+	"/gaps":                  {"", "?source=demo", "?watermark=1&from=2026-03-02&to=2026-03-08"},
 	"/waivers":               {"", "?watermark=1"},
 	"/healing":               {"", "?source=demo", "?task=6", "?source=demo&task=6"},
 	"/audit":                 {"", "?action=PAUSE", "?target=other/works", "?actor=ada&since=2026-01-01"},

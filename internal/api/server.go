@@ -86,6 +86,7 @@ func (s *Server) own() {
 	s.document()
 	s.work()
 	s.watermarks()
+	s.coverage()
 	s.history()
 	s.overview()
 	s.errors()
