@@ -40,11 +40,12 @@ const (
 	AuditRewind  AuditAction = "REWIND"  // a sink is told again
 	AuditArchive AuditAction = "ARCHIVE"
 	AuditRestore AuditAction = "RESTORE"
-	AuditToken   AuditAction = "TOKEN" // somebody was let in, or shut out
+	AuditInspect AuditAction = "INSPECT" // somebody looked at what a provider answered
+	AuditToken   AuditAction = "TOKEN"   // somebody was let in, or shut out
 )
 
 // AuditActions are all of them.
-var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditArchive, AuditRestore, AuditToken}
+var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditArchive, AuditRestore, AuditInspect, AuditToken}
 
 // Bounds of what the columns hold.
 const (
