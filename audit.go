@@ -40,6 +40,7 @@ const (
 	AuditRewind  AuditAction = "REWIND"  // a sink is told again
 	AuditArchive AuditAction = "ARCHIVE"
 	AuditRestore AuditAction = "RESTORE"
+	AuditInspect AuditAction = "INSPECT" // somebody looked at what a provider answered
 	AuditToken   AuditAction = "TOKEN"   // somebody was let in, or shut out
 	AuditPlan    AuditAction = "PLAN"    // work was asked for, by somebody who calls us
 	AuditDiscard AuditAction = "DISCARD" // an item in quarantine was given up
@@ -48,7 +49,7 @@ const (
 )
 
 // AuditActions are all of them.
-var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditArchive, AuditRestore, AuditToken, AuditPlan, AuditDiscard, AuditReread, AuditSignal}
+var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditArchive, AuditRestore, AuditInspect, AuditToken, AuditPlan, AuditDiscard, AuditReread, AuditSignal}
 
 // Bounds of what the columns hold.
 const (

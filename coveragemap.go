@@ -99,7 +99,7 @@ func Segments(w Window, f MapFacts) []Segment {
 			continue // it was read
 		}
 		told = append(told, g.Window)
-		all = append(all, Segment{From: g.Window.From, To: g.Window.To, State: gapStates[g.Kind], SliceID: g.SliceID, TaskID: tasks[g.SliceID], Said: g.said()})
+		all = append(all, Segment{From: g.Window.From, To: g.Window.To, State: gapStates[g.Kind], SliceID: g.SliceID, TaskID: tasks[g.SliceID], Said: g.Reason()})
 	}
 	rest := NewCoverage(w).Minus(NewCoverage(told...))
 	for _, s := range slices.SortedFunc(slices.Values(f.Slices), func(a, b LiveSlice) int { return cmp.Compare(b.SliceID, a.SliceID) }) {
@@ -115,21 +115,6 @@ func Segments(w Window, f MapFacts) []Segment {
 }
 
 var gapStates = map[GapKind]MapState{GapUnplanned: MapGap, GapCancelled: MapGap, GapFailed: MapFailed, GapUncut: MapFailed, GapWaived: MapWaived}
-
-// said is the reason of a gap, in a few words.
-func (g Gap) said() string {
-	switch {
-	case g.Waiver != nil:
-		return fmt.Sprintf("%s (%s)", g.Waiver.Reason, g.Waiver.By)
-	case g.Kind == GapCancelled:
-		return "it was called off"
-	case g.Kind == GapUnplanned:
-		return "nobody has planned it"
-	case g.Fault != nil:
-		return g.Fault.Error()
-	}
-	return ""
-}
 
 func (s LiveSlice) state() MapState {
 	switch {

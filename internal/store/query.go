@@ -152,6 +152,17 @@ func (s *Store) Timeline(ctx context.Context, cursorID, below int64, limit int) 
 	return all, err
 }
 
+// PlanMoves lists moves of a watermark that a plan caused, those by its last slices first.
+func (s *Store) PlanMoves(ctx context.Context, planID int64, limit int) ([]CursorEvent, error) {
+	all := []CursorEvent{}
+	err := s.read(ctx).rows(planMoves, func(r *sql.Rows) error {
+		e, err := scanCursorEvent(r)
+		all = append(all, e)
+		return err
+	}, planID, limit)
+	return all, err
+}
+
 func scanCursorEvent(r *sql.Rows) (e CursorEvent, err error) {
 	err = r.Scan(&e.CursorID, &e.Seq, &e.Cause, &e.From, &e.To, &e.SliceID, &e.RunID, textInto{&e.Actor}, &e.CreatedAt)
 	return e, err
@@ -161,6 +172,7 @@ const cursorEventColumns = `cursor_id, seq, cause_code, prev_instant, new_instan
 
 var (
 	timeline    = stmt{"cursor_timeline", `SELECT ` + cursorEventColumns + ` FROM ing_cursor_event WHERE cursor_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`}
+	planMoves   = stmt{"plan_moves", `SELECT ` + cursorEventColumns + ` FROM ing_cursor_event WHERE plan_id = ? ORDER BY slice_id DESC LIMIT ?`}
 	sliceStates = stmt{"slice_states", `SELECT status_code, COUNT(*) FROM ing_plan_slice WHERE cursor_id = ? GROUP BY status_code`}
 	planStates  = stmt{"plan_states", `SELECT status_code, COUNT(*) FROM ing_plan_slice WHERE plan_id = ? GROUP BY status_code`}
 )

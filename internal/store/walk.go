@@ -44,7 +44,7 @@ const ofSlice = `task_id = (SELECT t.id FROM ing_task t WHERE t.slice_id = ?)`
 // roads are those of the lists. Whatever is not here is walked.
 var roads = map[string]road{
 	"list_plans":      {"ing_plan", []string{"plan"}, [][]string{{}, {"cursor"}, {"source"}}},
-	"list_slices":     {"ing_plan_slice", []string{"slice"}, [][]string{{}, {"plan"}, {"source", "status"}}},
+	"list_slices":     {"ing_plan_slice", []string{"slice"}, [][]string{{}, {"plan"}, {"plan", "status"}, {"source", "status"}}},
 	"list_tasks":      {"ing_task", []string{"task", "slice"}, [][]string{{}, {"plan"}, {"plan", "status"}, {"status"}, {"source", "status"}}},
 	"list_runs":       {"ing_task_run", []string{"run", "task", "slice"}, [][]string{{}, {"plan"}}},
 	"list_batches":    {"ing_task_run_batch", []string{"batch", "run", "task", "slice"}, [][]string{{}, {"plan"}, {"plan", "status"}, {"status"}}},

@@ -20,7 +20,7 @@ export interface Manners {
   permitted_per_second: number; permitted_burst: number; permitted_in_a_second: number; permitted_in_a_minute: number;
 }
 export interface Control {
-  target?: string; source?: string; endpoint?: string; operation?: string; kind: string; state: string; until?: string; failures?: number; reason?: string; actor?: string;
+  scope?: string; key?: string; target?: string; source?: string; endpoint?: string; operation?: string; kind: string; state: string; until?: string; failures?: number; reason?: string; actor?: string;
   detail?: { since?: string; fault?: Fault; trips?: number; limit?: number; of?: number };
 }
 export interface ErrorGroup { source: string; endpoint?: string; code: string; level?: string; count: number; last_at?: string; example?: { task?: number; run?: number; batch?: number; text?: string } }

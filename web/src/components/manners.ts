@@ -34,10 +34,12 @@ export function quotaText(q: Quota): string {
 }
 
 /** waiting says in a sentence who waits at a key, and why. */
-export function waiting(g: Gate): string {
+export function waiting(g: Gate, held: readonly string[] = []): string {
   const { waiting: due, running } = g.tasks;
   if (due + running === 0) return "Nobody waits.";
   const who = `${count(running)} ${running === 1 ? "task runs" : "tasks run"}, ${count(due)} ${due === 1 ? "is" : "are"} due`;
+  const stopped = held.filter((h) => (g.shared_by ?? []).some((s) => s === h || s.startsWith(h + "/") || h.startsWith(s + "/")));
+  if (stopped.length) return `${who}; ${stopped.join(", ")} is held back, see the queue.`;
   if (g.cooldown_until) return `${who}; all of them wait for the cooldown.`;
   if ((g.quotas ?? []).some((q) => q.used >= q.usable)) return `${who}; all of them wait for the quota.`;
   if (g.ahead_seconds > 0.1) return `${who}; whoever asks now waits about ${g.ahead_seconds < 10 ? g.ahead_seconds.toFixed(1) + " seconds" : lasting(g.ahead_seconds)} for the gate.`;

@@ -27,12 +27,12 @@ export default function Events() {
 function Sinks() {
   const list = useList<Sink>(["events"], "/sinks", undefined, { limit: 0 });
   const columns: Column<Sink>[] = [
-    { label: "Sink", cell: (s) => <b>{s.name}</b> },
+    { label: "Sink", cell: (s) => <b>{s.name}</b>, nowrap: true },
     { label: "State", cell: (s) => <StatusBadge state={s.new ? "NEW" : s.last_error || s.notes?.failures ? "FAILED" : s.aside ? "WARNING" : s.lag ? "RUNNING" : "OK"} /> },
     { label: "Behind", cell: (s) => s.new ? "not begun" : s.lag ? <>{plural(s.lag, "event")}{s.oldest ? <div className="dim small">the oldest <Time at={s.oldest} /></div> : null}</> : "nothing" },
     { label: "Waiting", cell: (s) => <>{count(s.waiting)}{s.attempts ? <span className="dim small"> tried {plural(s.attempts, "time")}</span> : null}</>, right: true },
     { label: "Set aside", cell: (s) => count(s.aside), right: true },
-    { label: "Relay", cell: (s) => s.held ? <code title={s.owner}>{s.owner?.slice(0, 8)}</code> : <span className="dim">nobody</span> },
+    { label: "Relay", cell: (s) => s.held ? <code title={s.owner}>{s.owner?.slice(0, 8)}</code> : <span className="dim">nobody</span>, nowrap: true },
     { label: "Trouble", cell: (s) => { const why = s.last_error || s.notes?.last_error; return why ? <bdi>{why}</bdi> : <span className="dim">none</span>; } },
     { label: "Do", cell: (s) => <Rewind sink={s} /> },
   ];
@@ -61,7 +61,7 @@ function Told() {
     { label: "What", cell: (e) => <code>{e.type.replace(/^patra\./, "")}</code>, nowrap: true },
     { label: "About", cell: (e) => { const to = place(e.subject); return to ? <Link to={to} className="mono small">{e.subject}</Link> : <span className="mono small">{e.subject}</span>; } },
     { label: "More", cell: (e) => e.data ? <details><summary>show</summary><JsonView label="Data" value={e.data} /></details> : null },
-    { label: "Id", cell: (e) => <code title={e.id}>{e.id.slice(0, 8)}</code> },
+    { label: "Id", cell: (e) => <code title={e.id}>{e.id.slice(0, 8)}</code>, nowrap: true },
   ];
   return <DataList label="Events" list={list} columns={columns} id={(e) => e.id} noun="event" empty={Object.values(filters).some(Boolean) ? { title: "Nothing was told of that", text: "Choose less to see more." } : { title: "Nothing has happened yet" }}
     head={<><h2>What is told</h2><div className="filters"><NativeSelect label="What" size="xs" value={filters.type} onChange={(e) => { const v = e.currentTarget.value; set((p) => { if (v) p.set("type", v); else p.delete("type"); return p; }, { replace: true }); }} data={[{ value: "", label: "all" }, ...types.map((t) => ({ value: t, label: t }))]} /><SourceFilter /></div></>} />;

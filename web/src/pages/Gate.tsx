@@ -15,7 +15,7 @@ import { Empty, Note } from "../components/Notes";
 import { PageHead } from "../components/PageHead";
 import { Time } from "../components/Time";
 import { TaskList } from "../components/work";
-import { speed } from "./Gates";
+import { speed, useHeld } from "./Gates";
 
 const one = (got?: Row | Row[] | Page<Row>): Row | undefined => (Array.isArray(got) ? got[0] : got && "items" in got ? got.items[0] : got);
 const actions: Record<string, string> = { SET_RATE: "set the rate to", DEFAULT_RATE: "gave the rate back", COOLDOWN: "began a cooldown of", END_COOLDOWN: "ended a cooldown", FORGET: "forgot refusals" };
@@ -24,6 +24,7 @@ export default function Gate() {
   const { key = "" } = useParams();
   const got = useGet<Row | Row[] | Page<Row>>(["gates", "tasks", "batches"], gatePath(key));
   const g = one(got.data);
+  const held = useHeld();
   const source = g?.shared_by?.[0]?.split("/")[0];
   return (
     <div className="stack">
@@ -39,12 +40,12 @@ export default function Gate() {
                 {g.quotas?.map((q) => <div key={q.window} className="meter-cell"><span>{quotaText(q)}</span><Meter value={q.used} most={q.usable} label={`quota of the ${q.window.toLowerCase()}`} tone={q.used >= q.usable ? "bad" : q.lasts ? "good" : "warn"} /></div>)}
               </div>
               <Facts items={[
-                ["Who waits", waiting(g)], ["At once", `${g.permitted.burst}`], ["On their way", `${g.on_the_way}${g.concurrency ? ` of ${g.concurrency}` : ""}`], ["Given out ahead", g.ahead_seconds > 0.001 ? `${g.ahead_seconds.toFixed(1)} seconds` : "nothing"],
+                ["Who waits", waiting(g, held)], ["At once", `${g.permitted.burst}`], ["On their way", `${g.on_the_way}${g.concurrency ? ` of ${g.concurrency}` : ""}`], ["Given out ahead", g.ahead_seconds > 0.001 ? `${g.ahead_seconds.toFixed(1)} seconds` : "nothing"],
                 ["Last hour", `${count(g.last_hour.requests)} requests, ${count(g.last_hour.refused)} refused`], ["A request counts up to", g.permitted.cost && g.permitted.cost > 1 ? String(g.permitted.cost) : null], ["Comes to full speed in", g.permitted.warmup], ["Credential", g.credential],
                 ["Cooldown until", g.cooldown_until ? instant(g.cooldown_until.replace(/\.\d+Z$/, "Z")) : null], ["Kept by", g.keeper === "LENT" ? "Redis" : g.keeper === "LOCAL" ? "each process for itself" : "the store"],
               ]} />
             </section>
-            <section className="card flush" aria-label="What people did">
+            <section className="card flush">
               <div className="card-head"><h2>What people did</h2><Link to={`/audit?action=GATE`}>in the audit log</Link></div>
               {g.changes?.length ? <Rows label="Changes" rows={g.changes} id={(c) => c.id} columns={[{ label: "When", cell: (c) => <Time at={c.at} /> }, { label: "Who", cell: (c) => c.actor }, { label: "What", cell: (c) => `${actions[c.action] ?? c.action.toLowerCase()}${c.value ? ` ${c.value}` : ""}` }, { label: "Why", cell: (c) => c.reason ?? "–" }]} /> : <Empty title="Nobody has changed it" />}
             </section>

@@ -1,6 +1,7 @@
 import { Link, useSearchParams } from "react-router";
-import { useList } from "../api/hooks";
-import { gatePath, type Gate, type Manners } from "../api/gates";
+import { useGet, useList } from "../api/hooks";
+import type { Page } from "../api/types";
+import { gatePath, type Control, type Gate, type Manners } from "../api/gates";
 import { DataList, Rows, type Column } from "../components/DataList";
 import { bytes, count, lasting, plural } from "../components/format";
 import { quotaText, rate, remarks, waiting } from "../components/manners";
@@ -14,6 +15,9 @@ import { Time } from "../components/Time";
 export const speed = (g: Gate) => (g.cooldown_until ? 0 : g.per_second);
 const busy = (g: Gate) => g.used || g.last_hour.requests > 0 || g.tasks.waiting + g.tasks.running > 0;
 
+/** useHeld is whose work is held back altogether: a source, or one of its endpoints. */
+export const useHeld = (): string[] => (useGet<Page<Control>>(["controls"], "/controls").data?.items ?? []).filter((c) => ["PAUSE", "HALT", "BREAKER"].includes(c.kind)).map((c) => c.key ?? "");
+
 export default function Gates() {
   const [params] = useSearchParams();
   const source = params.get("source") ?? "";
@@ -24,7 +28,7 @@ export default function Gates() {
     <div className="stack">
       <PageHead title="Rate & quota">How fast each provider is asked now, and why not faster. Every request is charged here before it leaves.</PageHead>
       {source ? <div className="row"><Narrowed names={["source"]} /></div> : null}
-      <DataList label="Gates" list={{ ...list, data: used } as typeof list} columns={columns} id={(g) => g.key} noun="key" sort={(a, b) => remarks(b).length - remarks(a).length || b.last_hour.requests - a.last_hour.requests || a.key.localeCompare(b.key)}
+      <DataList label="Gates" list={{ ...list, data: used } as typeof list} columns={columnsOf(useHeld())} id={(g) => g.key} noun="key" sort={(a, b) => remarks(b).length - remarks(a).length || b.last_hour.requests - a.last_hour.requests || a.key.localeCompare(b.key)}
         empty={{ title: "Nobody was asked yet", text: "A gate begins to count with the first request of a harvest:", command: "patra harvest crossref --from 2026-11-01 --to 2026-11-03" }} />
       {idle.length ? <p className="small dim">never asked: {idle.map((g, i) => <span key={g.key}>{i ? ", " : ""}<Link to={gatePath(g.key)}>{g.key}</Link></span>)}</p> : null}
       <Politeness />
@@ -32,14 +36,14 @@ export default function Gates() {
   );
 }
 
-const columns: Column<Gate>[] = [
+const columnsOf = (held: readonly string[]): Column<Gate>[] => [
   { label: "Key", cell: (g) => <><Link to={gatePath(g.key)}>{g.key}</Link>{g.shared_by?.length ? <div className="dim small">{g.shared_by.join(", ")}</div> : null}</> },
   { label: "Allowed now", cell: (g) => <div className="meter-cell"><span className="num">{rate(speed(g))} of {rate(g.permitted.per_second)} a second</span><Meter value={speed(g)} most={g.permitted.per_second} label={`${g.key}: allowed now`} tone={speed(g) === 0 ? "bad" : speed(g) < g.permitted.per_second ? "warn" : "good"} /></div> },
   { label: "Used, last minute", cell: (g) => <div className="meter-cell"><span className="num">{count(g.last_minute.requests)} of {count(Math.round(g.permitted.per_second * 60))}{g.last_minute.refused ? `, ${g.last_minute.refused} refused` : ""}</span><Meter value={g.last_minute.requests} most={g.permitted.per_second * 60} label={`${g.key}: used in the last minute`} /></div> },
   { label: "Last hour", cell: (g) => <>{count(g.last_hour.requests)}{g.last_hour.refused ? <div className="small">{count(g.last_hour.refused)} refused</div> : null}</>, right: true },
   { label: "On the way", cell: (g) => `${g.on_the_way}${g.concurrency ? ` of ${g.concurrency}` : ""}`, right: true, nowrap: true },
   { label: "Quota", cell: (g) => g.quotas?.length ? <div className="stack tight">{g.quotas.map((q) => <div key={q.window} className="meter-cell" title={quotaText(q)}><span className="num">{count(q.used)} of {count(q.usable)} {q.window.toLowerCase()}</span><Meter value={q.used} most={q.usable} label={quotaText(q)} tone={q.used >= q.usable ? "bad" : q.lasts ? "good" : "warn"} /></div>)}</div> : <span className="dim">none</span> },
-  { label: "Who waits, and why", cell: (g) => <div className="stack tight small"><span>{waiting(g)}</span>{remarks(g).map((r) => <span key={r}>{r}</span>)}</div> },
+  { label: "Who waits, and why", cell: (g) => <div className="stack tight small"><span>{waiting(g, held)}</span>{remarks(g).map((r) => <span key={r}>{r}</span>)}</div> },
 ];
 
 const ages = [["24h", "day"], ["7d", "week"], ["30d", "month"]] as const;
@@ -51,7 +55,7 @@ function Politeness() {
   const list = useList<Manners>(["gates"], "/politeness", { since }, { limit: 0 });
   const rows = list.data ?? [];
   return (
-    <section className="card flush" aria-label="Politeness report">
+    <section className="card flush">
       <div className="card-head"><h2>How polite we were</h2><span className="row small">{ages.map(([v, word]) => v === since ? <b key={v}>last {word}</b> : <button key={v} type="button" className="chip" onClick={() => set((p) => { p.set("since", v); return p; }, { replace: true })}>last {word}</button>)}</span></div>
       {list.error ? <ErrorNote error={list.error} retry={() => void list.refetch()} /> : null}
       {list.data && rows.length === 0 ? <Empty title="Nobody was asked in this time" /> : null}

@@ -63,7 +63,7 @@ function History({ path }: { path: string }) {
   const got = useGet<Page<Version> | Version[]>(["records"], `${path}/history`);
   const versions = [...(Array.isArray(got.data) ? got.data : (got.data?.items ?? []))].sort((a, b) => b.rev - a.rev);
   return (
-    <section className="card flush" aria-label="History">
+    <section className="card flush">
       <div className="card-head"><h2>History</h2><span className="dim small">every version, and the work that brought it</span></div>
       <Async query={got}>
         {() => (

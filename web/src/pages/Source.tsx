@@ -76,7 +76,7 @@ function About({ source: s }: { source: SourceView }) {
       <section className="card" aria-label="Facts">
         <Facts items={[["Code", <code key="c">{s.code}</code>], ["Records", s.record_type], ["Permitted", <Link key="p" to={`/gates?source=${encodeURIComponent(s.code)}`}>{s.per_second} requests a second</Link>], ["What counts", s.standing], ["Coverage", <Link key="m" to={`/coverage?source=${encodeURIComponent(s.code)}`}>on the map</Link>], ["Stored", <Link key="r" to={`/records?source=${encodeURIComponent(s.code)}`}>its records</Link>], ["In quarantine", <Link key="q" to={`/quarantine?source=${encodeURIComponent(s.code)}`}>what could not be read</Link>]]} />
       </section>
-      <section className="card flush" aria-label="Endpoints">
+      <section className="card flush">
         <div className="card-head"><h2>Endpoints</h2></div>
         <Rows label="Endpoints" rows={s.endpoints} id={(e) => e.name} columns={[
           { label: "Endpoint", cell: (e) => <><b>{e.name}</b>{e.default ? <span className="dim"> (usual)</span> : null}</> }, { label: "For", cell: (e) => e.role.toLowerCase() + (e.by_id ? ", by id" : "") }, { label: "Request", cell: (e) => <code>{e.method ?? "GET"} {e.path}</code> },
@@ -84,16 +84,16 @@ function About({ source: s }: { source: SourceView }) {
         ]} />
       </section>
       <div className="columns">
-        <section className="card flush" aria-label="Secrets">
+        <section className="card flush">
           <div className="card-head"><h2>Secrets</h2></div>
           {s.secrets.length === 0 ? <Empty title="It needs none">Anybody may ask this provider.</Empty> : <Rows label="Secrets" rows={s.secrets} id={(x) => x.name} columns={[{ label: "Name", cell: (x) => <code>{x.name}</code> }, { label: "Needed", cell: (x) => x.required ? "yes" : "no, it only makes things faster" }, { label: "State", cell: (x) => <span className="badge" data-tone={x.broken ? "bad" : x.set ? "good" : x.required ? "bad" : "wait"}>{x.broken ? "cannot be read" : x.set ? "set" : "not set"}</span> }]} />}
         </section>
-        <section className="card flush" aria-label="Parameters">
+        <section className="card flush">
           <div className="card-head"><h2>Parameters</h2></div>
           {s.parameters.length === 0 ? <Empty title="It has none" /> : <Rows label="Parameters" rows={s.parameters} id={(p) => p.name} columns={[{ label: "Name", cell: (p) => <code>{p.name}</code> }, { label: "Usually", cell: (p) => p.default || (p.required ? "must be given" : "–") }, { label: "What it is", cell: (p) => p.doc ?? "–" }]} />}
         </section>
       </div>
-      <section className="card flush" aria-label="Query fields">
+      <section className="card flush">
         <div className="card-head"><h2>What queries can ask</h2></div>
         {s.query_fields.length === 0 ? <Empty title="Nothing">This provider can only be asked for everything of a time.</Empty> : <Rows label="Query fields" rows={s.query_fields} id={(f) => f.name} columns={[{ label: "Field", cell: (f) => <code>{f.name}</code> }, { label: "Type", cell: (f) => f.type.toLowerCase() }, { label: "Can be asked by", cell: (f) => f.ops.join(", ").toLowerCase() }, { label: "Compared by", cell: (f) => f.match.join(", ").toLowerCase() || "–" }, { label: "Remarks", cell: (f) => [f.once ? "once in a query" : "", f.precision ? `to the ${f.precision.toLowerCase()}` : "", f.case_sensitive ? "upper and lower case differ" : ""].filter(Boolean).join(", ") || "–" }]} />}
       </section>
@@ -112,7 +112,7 @@ function Versions({ code, source }: { code: string; source: SourceView }) {
       {list.data && rows.length === 0 ? <section className="card"><Empty title="It was never applied" command={`patra source apply ${code}.yaml`}>It counts as its file says. Applied to the registry, every version of it is kept, and the next change can be compared with this one:</Empty></section> : null}
       {moments.length ? <CompareMoments key={code + moments[0]} code={code} moments={moments} file={source.file} /> : null}
       {rows.length ? (
-        <section className="card flush" aria-label="Versions of its parts">
+        <section className="card flush">
           <div className="card-head"><h2>Versions of its parts</h2><span className="dim small">{plural(moments.length, "time")} applied</span></div>
           <Rows label="Versions" rows={rows} id={(r) => r.id} columns={[
             { label: "Part", cell: (r) => <>{r.dimension}{r.endpoint ? <span className="dim"> of {r.endpoint}</span> : null}</> }, { label: "Version", cell: (r) => r.version, right: true }, { label: "From", cell: (r) => instant(r.effective_from) }, { label: "To", cell: (r) => r.effective_to ? instant(r.effective_to) : <span className="badge" data-tone="good">in force</span> },
@@ -150,7 +150,7 @@ function Origins({ code, endpoints }: { code: string; endpoints: Endpoint[] }) {
   const [text, setText] = useState("");
   const got = useGet<Spec>([], `/sources/${encodeURIComponent(code)}/spec`, { endpoint });
   return (
-    <section className="card flush" aria-label="Where settings come from">
+    <section className="card flush">
       <div className="card-head">
         <div className="filters"><NativeSelect label="Endpoint" size="xs" value={endpoint} onChange={(e) => setEndpoint(e.currentTarget.value)} data={endpoints.map((e) => e.name)} /><TextInput label="Only settings with" size="xs" value={text} onChange={(e) => setText(e.currentTarget.value)} placeholder="rate" /></div>
         {got.data ? <span className="dim small">fingerprint <code title={got.data.spec_fingerprint}>{got.data.spec_fingerprint.slice(0, 12)}</code></span> : null}
