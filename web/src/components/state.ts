@@ -15,7 +15,7 @@ const states: Record<string, [Tone, Icon]> = {
   FAILED: ["bad", IconX], REJECTED: ["bad", IconX], CRITICAL: ["bad", IconAlertTriangle], ERROR: ["bad", IconX], LOST: ["bad", IconX],
   DISPUTED: ["odd", IconScale],
   DELETED: ["wait", IconBan], MERGED: ["wait", IconCut], RETRACTED: ["bad", IconAlertTriangle], MISSING: ["warn", IconHelpCircle], NEW: ["wait", IconClock], RETRYING: ["busy", IconLoader],
-  SAME: ["good", IconCircleCheck], DIFFERS: ["bad", IconX], NO_BODY: ["warn", IconHelpCircle], NO_ANSWER: ["wait", IconBan], INFO: ["wait", IconPointFilled], NOTICE: ["busy", IconPointFilled], PAUSE: ["warn", IconPlayerPause], BREAKER: ["bad", IconHandStop], HALT: ["bad", IconHandStop], LIMIT: ["wait", IconScale], QUOTA: ["warn", IconScale], EXPIRED: ["wait", IconBan], INVALID: ["bad", IconX],
+  SAME: ["good", IconCircleCheck], DIFFERS: ["bad", IconX], NO_BODY: ["warn", IconHelpCircle], NO_ANSWER: ["wait", IconBan], NOTICE: ["busy", IconPointFilled], PAUSE: ["warn", IconPlayerPause], BREAKER: ["bad", IconHandStop], HALT: ["bad", IconHandStop], LIMIT: ["wait", IconScale], QUOTA: ["warn", IconScale], EXPIRED: ["wait", IconBan], INVALID: ["bad", IconX],
 };
 
 export function look(state: string): { tone: Tone; icon: Icon } {
