@@ -9,7 +9,7 @@ async function load(name) {
   const { outputText } = ts.transpileModule(text, { compilerOptions: { module: "ESNext", target: "ES2022" } });
   return import("data:text/javascript," + encodeURIComponent(outputText));
 }
-const { compare, differ } = await load("diff.ts");
+const { compare, differ, itemOf } = await load("diff.ts");
 const { layOut, placeOf, elementOf, visible } = await load("fragment.ts");
 
 test("two values are compared field by field", () => {
@@ -61,3 +61,10 @@ test("the failing place is found in XML", () => {
 });
 
 test("signs that turn text around are seen", () => assert.equal(visible("a\u202eb"), "a\\u202eb"));
+
+test("an item is found in its page", () => {
+  const page = { status: "ok", message: { items: [{ DOI: "10.1/A", title: ["x"] }, { DOI: "10.1/B", update: { DOI: "10.1/a" } }] } };
+  assert.deepEqual(itemOf(page, "10.1/a"), { DOI: "10.1/A", title: ["x"] });
+  assert.equal(itemOf(page, "10.1/b").DOI, "10.1/B");
+  assert.equal(itemOf(page, "10.1/c"), undefined);
+});

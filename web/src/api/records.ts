@@ -8,7 +8,6 @@ export interface RecordRow {
 export interface Lineage { schedule_instance?: number; plan?: number; slice?: number; task?: number; run?: number; batch?: number }
 export interface Version {
   rev: number; change: string; content_sha256?: string; updated_at?: string | null; observed_at: string; batch_id?: number; why?: string; lineage?: Lineage | null;
-  fields?: Record<string, unknown> | null; changes?: string[] | null;
 }
 export interface Signal { id: number; source: string; record_type: string; record_id: string; reason: string; by?: string; plan_id?: number; status: string; created_at: string }
 export interface SetAside {

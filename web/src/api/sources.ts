@@ -24,7 +24,7 @@ export interface Explanation { source: string; query: string; expr_proto_hash: s
 export interface Sent { method: string; url: string; headers: Record<string, string>; body?: string; auth?: string }
 export interface Received { status: number; headers: Record<string, string>; bytes: number; body: string; truncated: boolean }
 /** Unread is an item of a page that cannot become a record. */
-export interface Unread { ItemNo?: number; ID?: string; Code?: string; Path?: string; Fragment?: string; item_no?: number; id?: string; code?: string; path?: string; fragment?: string; text?: string }
+export interface Unread { item: number; id?: string; code: string; path?: string; text: string }
 export interface Tested {
   request: Sent; response: Received; detail?: { request: Sent; response: Received }; items: number; has_next: boolean; next?: string; end?: string; total?: number;
   records: RecordRow[]; problems: Unread[]; error?: string; error_code?: string;

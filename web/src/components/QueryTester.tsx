@@ -193,10 +193,5 @@ function Body({ body }: { body: string }) {
 
 /** Unreadable says why an item cannot become a record. */
 function Unreadable({ p }: { p: Unread }) {
-  const code = p.code ?? p.Code, path = p.path ?? p.Path, id = p.id ?? p.ID, text = p.text ?? p.fragment ?? fromBase64(p.Fragment);
-  return <Note tone="warn"><p>Item {p.item_no ?? p.ItemNo}{id ? ` (${id})` : ""} cannot become a record: <code>{code}</code>{path ? <> at <code>{path}</code></> : null}</p>{text ? <p className="small">{text}</p> : null}</Note>;
-}
-function fromBase64(text?: string): string {
-  if (!text) return "";
-  try { return new TextDecoder().decode(Uint8Array.from(atob(text), (c) => c.charCodeAt(0))); } catch { return text; }
+  return <Note tone="warn"><p>Item {p.item}{p.id ? ` (${p.id})` : ""} cannot become a record: <code>{p.code}</code>{p.path ? <> at <code>{p.path}</code></> : null}</p>{p.text ? <p className="small">{p.text}</p> : null}</Note>;
 }

@@ -32,3 +32,17 @@ export function differ(was: string, is: string): [Part[], Part[]] {
   const cut = (t: string): Part[] => [{ text: t.slice(0, a), changed: false }, { text: t.slice(a, t.length - z), changed: true }, { text: t.slice(t.length - z), changed: false }].filter((p) => p.text);
   return [cut(was), cut(is)];
 }
+
+/** itemOf finds the item with an id in a page of JSON: the smallest object that names it. Undefined: there is none. */
+export function itemOf(page: unknown, id: string): unknown {
+  const wanted = id.toLowerCase();
+  const names = (v: unknown) => (typeof v === "string" || typeof v === "number") && String(v).toLowerCase() === wanted;
+  if (Array.isArray(page)) {
+    for (const v of page) { const found = itemOf(v, id); if (found !== undefined) return found; }
+    return undefined;
+  }
+  if (!isTree(page)) return undefined;
+  if (Object.values(page).some(names)) return page;
+  for (const v of Object.values(page)) { const found = itemOf(v, id); if (found !== undefined) return found; }
+  return undefined;
+}

@@ -1,13 +1,16 @@
 import { useState } from "react";
-import { NativeSelect } from "@mantine/core";
+import { Button, NativeSelect, Skeleton } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
 import { Link, useParams } from "react-router";
+import { send, type ApiError } from "../api/client";
 import { useGet } from "../api/hooks";
 import { recordPath, type Account, type RecordRow, type SetAside, type Signal, type Version } from "../api/records";
 import type { Page } from "../api/types";
 import { Async } from "../components/Async";
 import { ConfirmAction } from "../components/ConfirmAction";
 import { Rows } from "../components/DataList";
-import { compare, plain } from "../components/diff";
+import { compare, itemOf, plain } from "../components/diff";
+import { useEvidence } from "../components/evidence";
 import { DiffView } from "../components/DiffView";
 import { Facts } from "../components/Facts";
 import { FieldList } from "../components/FieldList";
@@ -36,7 +39,7 @@ export default function Record() {
       </PageHead>
       {gone ? <Note tone="warn"><p>This record is not in the store.</p><p className="dim">Below is what is known about it all the same.</p></Note> : record.error ? <ErrorNote error={record.error} retry={() => void record.refetch()} /> : null}
       {r ? <Current record={r} /> : null}
-      {r ? <History path={path} /> : null}
+      {r ? <History path={path} id={id} /> : null}
       <Biography path={path} source={source} />
       {r ? <Raw raw={r.raw} /> : null}
     </div>
@@ -59,7 +62,7 @@ function Current({ record: r }: { record: RecordRow }) {
 }
 
 /** History lists the versions, and compares two of them field by field. */
-function History({ path }: { path: string }) {
+function History({ path, id }: { path: string; id: string }) {
   const got = useGet<Page<Version> | Version[]>(["records"], `${path}/history`);
   const versions = [...(Array.isArray(got.data) ? got.data : (got.data?.items ?? []))].sort((a, b) => b.rev - a.rev);
   return (
@@ -74,7 +77,7 @@ function History({ path }: { path: string }) {
               { label: "Content", cell: (v) => v.content_sha256 ? <code title={v.content_sha256}>{v.content_sha256.slice(0, 8)}</code> : "–" },
               { label: "Brought by", cell: (v) => <LineageLinks lineage={v.lineage ?? { batch: v.batch_id }} /> },
             ]} />
-            {versions.length > 1 ? <Compare versions={versions} /> : null}
+            {versions.length > 1 ? <Compare versions={versions} id={id} /> : null}
           </>
         )}
       </Async>
@@ -82,19 +85,36 @@ function History({ path }: { path: string }) {
   );
 }
 
-function Compare({ versions }: { versions: Version[] }) {
+function Compare({ versions, id }: { versions: Version[]; id: string }) {
   const [a, setA] = useState(String(versions[1]!.rev));
   const [b, setB] = useState(String(versions[0]!.rev));
-  const of = (rev: string) => versions.find((v) => String(v.rev) === rev);
-  const was = of(a), is = of(b);
-  const known = was?.fields && is?.fields;
+  const of = (rev: string) => versions.find((v) => String(v.rev) === rev)!;
   const data = versions.map((v) => ({ value: String(v.rev), label: `version ${v.rev}` }));
   return (
     <div className="card-body stack tight">
       <div className="filters"><NativeSelect label="Compare" size="xs" data={data} value={a} onChange={(e) => setA(e.currentTarget.value)} /><NativeSelect label="with" size="xs" data={data} value={b} onChange={(e) => setB(e.currentTarget.value)} /></div>
-      {known ? <DiffView label={`Version ${a} and ${b}`} was={`version ${a}`} is={`version ${b}`} changes={compare(was.fields, is.fields)} none="No mapped field differs: what changed is in the raw record only." /> : <p className="dim">What the fields of these versions were is not kept; their hashes differ.</p>}
+      {a === b ? <p className="dim">Choose two different versions.</p> : <FromBlackBox key={`${a} ${b}`} was={of(a)} is={of(b)} id={id} />}
     </div>
   );
+}
+
+/** FromBlackBox compares what the provider sent then and later: only the newest version is in the store, the pages of all of them are kept as evidence. */
+function FromBlackBox({ was, is, id }: { was: Version; is: Version; id: string }) {
+  const reason = `comparing versions ${was.rev} and ${is.rev} of ${id}`.slice(0, 900);
+  const ask = useMutation<[Exchange, Exchange], ApiError>({ mutationFn: async () => [await send<Exchange>("POST", `/batches/${was.batch_id}/exchange`, { reason }), await send<Exchange>("POST", `/batches/${is.batch_id}/exchange`, { reason })] });
+  const sees = useEvidence();
+  if (ask.error) return <ErrorNote error={ask.error} retry={() => ask.mutate()} />;
+  if (ask.isPending) return <Skeleton height={80} role="status" aria-label="Loading" />;
+  if (!ask.data) return <div className="row"><Button size="compact-sm" variant="default" disabled={!sees} title={sees ? undefined : "needs the grant evidence"} onClick={() => ask.mutate()}>Compare field by field</Button><span className="dim small">{sees ? "from the stored answers; that you look is written into the audit log" : "To see what providers answered, your token needs the grant evidence."}</span></div>;
+  const [left, right] = ask.data;
+  const [x, y] = [left, right].map((e) => found(e, id));
+  if (!x || !y) return <Note tone="warn"><p>The record was not found in the answer{!x && !y ? "s" : ` of version ${!x ? was.rev : is.rev}`}: {[left, right].some((e) => e.truncated) ? "it is too long to be shown here." : [left, right].find((e) => e.said)?.said ?? "it is no JSON, or names the record otherwise."}</p><p className="small">The pages are here: <Link to={`/batches/${was.batch_id}`}>version {was.rev}</Link>, <Link to={`/batches/${is.batch_id}`}>version {is.rev}</Link>.</p></Note>;
+  return <DiffView label={`Version ${was.rev} and ${is.rev}`} was={`version ${was.rev}`} is={`version ${is.rev}`} changes={compare(x, y)} none="What was sent is the same: it was read by another mapping." />;
+}
+
+interface Exchange { body: string; truncated: boolean; said?: string }
+function found(e: Exchange, id: string): unknown {
+  try { return itemOf(JSON.parse(e.body), id); } catch { return undefined; }
 }
 
 const tones: { [state: string]: "good" | "busy" | "warn" | "wait" } = { READ: "good", LIVE: "busy", GAP: "warn", BEFORE: "wait", AFTER: "wait" };

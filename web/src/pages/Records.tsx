@@ -5,7 +5,9 @@ import { Link, useSearchParams } from "react-router";
 import { url } from "../api/client";
 import { useGet, useList } from "../api/hooks";
 import { recordPath, type RecordRow } from "../api/records";
+import type { Overview } from "../api/types";
 import { DataList, type Column } from "../components/DataList";
+import { Empty } from "../components/Notes";
 import { PageHead } from "../components/PageHead";
 import { plain } from "../components/diff";
 import { StatusBadge } from "../components/StatusBadge";
@@ -27,16 +29,24 @@ export default function Records() {
   const [params, set] = useSearchParams();
   const where = params.getAll("where");
   const asked = { source: params.get("source") ?? "", type: params.get("type") ?? "", id: params.get("id") ?? "", where, changed_since: params.get("changed_since") ?? "", deleted: params.get("deleted") === "true" };
-  const list = useList<RecordRow>(["records"], "/records", asked);
+  const blind = !asked.source && (asked.id !== "" || asked.changed_since !== ""); // there is no index of ids over all sources
+  const list = useList<RecordRow>(["records"], "/records", asked, { enabled: !blind });
   const narrowed = Object.values(asked).some((v) => (Array.isArray(v) ? v.length > 0 : v));
   return (
     <div className="stack">
       <PageHead title="Records" actions={asked.id ? null : <span className="row small"><IconDownload size={16} aria-hidden />take these as <a download href={href(asked, "jsonl")}>JSON lines</a> or <a download href={href(asked, "csv")}>CSV</a></span>}>Find records by what they say and when they changed.</PageHead>
       <Ask key={params.toString()} params={params} set={(p) => set(p)} />
-      <DataList label="Records" list={list} columns={columns} id={(r) => `${r.source}/${r.record_type}/${r.id}`} noun="record"
-        empty={narrowed ? { title: "No record is like that", text: <>Take a condition away to see more. For one that you miss, its page tells <Why asked={asked} /></> } : { title: "There is no record yet", text: "Harvest a few days of one source:", command: "patra harvest crossref --from 2026-11-01 --to 2026-11-03" }} />
+      {blind ? <WhichSource params={params} /> : list.data?.length === 0 && list.hasNextPage ? <section className="card"><Empty title="None so far">Many records were looked at, and there are more.</Empty><div className="empty"><Button size="compact-sm" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>Look further</Button></div></section> : <DataList label="Records" list={list} columns={columns} id={(r) => `${r.source}/${r.record_type}/${r.id}`} noun="record"
+        empty={narrowed ? { title: "No record is like that", text: <>Take a condition away to see more. For one that you miss, its page tells <Why asked={asked} /></> } : { title: "There is no record yet", text: "Harvest a few days of one source:", command: "patra harvest crossref --from 2026-11-01 --to 2026-11-03" }} />}
     </div>
   );
+}
+
+/** WhichSource asks for what is missing: ids and changes are found source by source. */
+function WhichSource({ params }: { params: URLSearchParams }) {
+  const sources = useGet<Overview>(["records"], "/overview").data?.sources ?? [];
+  const to = (code: string) => { const p = new URLSearchParams(params); p.set("source", code); return { search: p.toString() }; };
+  return <section className="card"><Empty title="In which source?">{params.get("id") ? <>Where is <b className="mono">{params.get("id")}</b>? </> : null}Ids and changes are found source by source.</Empty><div className="row centre">{sources.map((s) => <Link key={s.code} to={to(s.code)}>{s.code}</Link>)}</div></section>;
 }
 
 type Asked = { source: string; type: string; id: string; where: string[]; changed_since: string; deleted: boolean };
