@@ -67,7 +67,7 @@ function Price({ d }: { d: Draft }) {
       {d.quota?.map((q) => <p key={q.window} className="small">Quota: {q.said ?? q.window.toLowerCase()}</p>)}
       
       {d.warnings?.map((x, i) => <Note key={i} tone="warn"><p>{x.text}</p><p className="small dim"><code>{x.code}</code></p></Note>)}
-      {d.slices?.length ? <details><summary>{plural(d.slices.length, "slice")}</summary><ul className="plain small">{d.slices.slice(0, 200).map((s, i) => <li key={i} className="row"><span className="num">{span(s.window)}</span><span className="dim">{s.purpose.toLowerCase()}</span>{s.estimate?.records !== undefined ? <span className="dim">about {count(s.estimate.records)} records</span> : null}</li>)}</ul></details> : null}
+      {d.slices?.length ? <details><summary>{plural(d.slices.length, "slice")}</summary><ul className="bare small">{d.slices.slice(0, 200).map((s, i) => <li key={i} className="row"><span className="num">{span(s.window)}</span><span className="dim">{s.purpose.toLowerCase()}</span>{s.estimate?.records !== undefined ? <span className="dim">about {count(s.estimate.records)} records</span> : null}</li>)}</ul></details> : null}
     </div>
   );
 }

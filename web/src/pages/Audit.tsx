@@ -27,7 +27,7 @@ const columns: Column<AuditEntry>[] = [
   { label: "To whom", cell: (e) => { const to = placeOfTarget(e.target); return to ? <Link to={to}>{e.target}</Link> : <span className="mono">{e.target}</span>; } },
   { label: "Why", cell: (e) => e.reason ? <bdi>{e.reason}</bdi> : <span className="dim">–</span> },
   { label: "More", cell: (e) => e.detail && Object.keys(e.detail).length ? <details><summary>show</summary><JsonView label="Detail" value={e.detail} /></details> : <span className="dim">–</span> },
-  { label: "Hash", cell: (e) => <code title={e.hash}>{e.hash.slice(0, 8)}</code> },
+  { label: "Hash", cell: (e) => <code title={e.hash}>{e.hash.slice(0, 8)}</code>, nowrap: true },
 ];
 
 export default function Audit() {

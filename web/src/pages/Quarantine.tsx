@@ -27,7 +27,7 @@ export default function Quarantine() {
   return (
     <div className="stack">
       <PageHead title="Quarantine">Items that could not become records. Each is kept whole, and the page that it was on went on without it.</PageHead>
-      {kinds.length > 1 ? <section className="card stack tight" aria-label="By reason"><h2>By reason</h2><ul className="plain">{kinds.slice(0, 10).map(([k, rows]) => <li key={k}><b className="num">{count(rows.length)}</b>{list.hasNextPage ? "+" : ""} {k} <Link className="small" to={`/quarantine/${rows[0]!.id}`}>an example</Link></li>)}</ul></section> : null}
+      {kinds.length > 1 ? <section className="card stack tight" aria-label="By reason"><h2>By reason</h2><ul className="bare">{kinds.slice(0, 10).map(([k, rows]) => <li key={k}><b className="num">{count(rows.length)}</b>{list.hasNextPage ? "+" : ""} {k} <Link className="small" to={`/quarantine/${rows[0]!.id}`}>an example</Link></li>)}</ul></section> : null}
       <DataList label="Quarantine" list={list} columns={columns} id={(q) => q.id} noun="item" head={<div className="filters"><SourceFilter /><StatusFilter options={["OPEN", "RETRYING", "RESOLVED", "DISCARDED"]} /></div>}
         empty={Object.values(filters).some(Boolean) ? { title: "Nothing is like that", text: "Choose less to see more." } : { title: "Nothing is in quarantine", text: "Every item that came became a record." }} />
     </div>

@@ -51,6 +51,7 @@ function Whole({ q }: { q: SetAside }) {
       <Note tone={q.status === "RESOLVED" ? "good" : "warn"}>
         <p><code>{q.code}</code>{q.path ? <> at <code>{q.path}</code></> : null}{meaning ? <>: {meaning[0]}</> : null}</p>
         {error ? <p>{error}</p> : null}
+        {q.path?.startsWith("mapping.") && rule === undefined ? <p className="small dim">The source file as it counts now has no such field: the place is not known any more.</p> : null}
         {rule ? <p className="small">The source file says <code>{q.path}: {rule}</code></p> : null}
         {meaning && q.status === "OPEN" ? <p className="small dim">{meaning[1]}</p> : null}
         {q.status === "DISCARDED" && q.reason ? <p>Given up: {q.reason}</p> : null}
@@ -63,7 +64,7 @@ function Whole({ q }: { q: SetAside }) {
       </section>
       <section className="card stack tight" aria-label="What the provider sent">
         <div className="row between"><h2>What the provider sent</h2>{q.truncated ? <span className="dim small">the beginning</span> : null}</div>
-        {q.fragment ? <FragmentView text={q.fragment} path={rule ?? q.path} /> : <Empty title="Not shown" command={`patra quarantine show ${q.id}`}>The answer does not have the item itself.</Empty>}
+        {q.fragment ? <FragmentView text={q.fragment} path={rule ?? (q.path?.startsWith("mapping.") ? undefined : q.path)} /> : <Empty title="Not shown" command={`patra quarantine show ${q.id}`}>The answer does not have the item itself.</Empty>}
       </section>
     </>
   );

@@ -59,7 +59,7 @@ function Reasons({ p }: { p: Partition }) {
   const all = Object.entries(p.waits ?? {}).filter(([code]) => code).sort(([, a], [, b]) => b - a);
   if (p.held) return <span><StatusBadge state="STOPPED" /> <Link to={tasks(p, "QUEUED")}>all of them</Link> {waits[p.held] ?? p.held.toLowerCase()}</span>;
   if (all.length === 0) return <span className="dim">{p.due ? "for a worker" : p.later ? "for their time" : "–"}</span>;
-  return <ul className="plain">{all.map(([code, n]) => <li key={code}><Link to={tasks(p, "QUEUED")} className="num">{count(n)}</Link> {waits[code] ?? code.toLowerCase()}</li>)}</ul>;
+  return <ul className="bare">{all.map(([code, n]) => <li key={code}><Link to={tasks(p, "QUEUED")} className="num">{count(n)}</Link> {waits[code] ?? code.toLowerCase()}</li>)}</ul>;
 }
 
 /** Held is what holds work back, with a way to let it go on. */

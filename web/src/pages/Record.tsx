@@ -74,7 +74,7 @@ function History({ path, id }: { path: string; id: string }) {
             <Rows label="Versions" rows={versions} id={(v) => v.rev} columns={[
               { label: "Version", cell: (v) => v.rev }, { label: "Change", cell: (v) => v.change.toLowerCase() }, { label: "Why it stayed", cell: (v) => v.why ?? "–" },
               { label: "Asked", cell: (v) => <Time at={v.observed_at} /> }, { label: "Provider's time", cell: (v) => <Time at={v.updated_at} none="not said" /> },
-              { label: "Content", cell: (v) => v.content_sha256 ? <code title={v.content_sha256}>{v.content_sha256.slice(0, 8)}</code> : "–" },
+              { label: "Content", cell: (v) => v.content_sha256 ? <code title={v.content_sha256}>{v.content_sha256.slice(0, 8)}</code> : "–", nowrap: true },
               { label: "Brought by", cell: (v) => <LineageLinks lineage={v.lineage ?? { batch: v.batch_id }} /> },
             ]} />
             {versions.length > 1 ? <Compare versions={versions} id={id} /> : null}
@@ -129,7 +129,7 @@ function Biography({ path, source }: { path: string; source: string }) {
         {(w) => (
           <div className="stack">
             <p>{w.verdict}</p>
-            {w.windows?.length ? <ul className="plain">{w.windows.map((p) => <li key={p.cursor.id} className="row"><span className="badge" data-tone={tones[p.state] ?? "wait"}>{p.state.toLowerCase()}</span><Link to={`/cursors/${p.cursor.id}`}>{p.cursor.endpoint} {p.cursor.operation.toLowerCase()}</Link><span>{p.text}</span>{p.answer?.slice_id ? <Link to={`/slices/${p.answer.slice_id}`}>slice {p.answer.slice_id}</Link> : null}</li>)}</ul> : null}
+            {w.windows?.length ? <ul className="bare">{w.windows.map((p) => <li key={p.cursor.id} className="row"><span className="badge" data-tone={tones[p.state] ?? "wait"}>{p.state.toLowerCase()}</span><Link to={`/cursors/${p.cursor.id}`}>{p.cursor.endpoint} {p.cursor.operation.toLowerCase()}</Link><span>{p.text}</span>{p.answer?.slice_id ? <Link to={`/slices/${p.answer.slice_id}`}>slice {p.answer.slice_id}</Link> : null}</li>)}</ul> : null}
             {w.quarantine?.length ? <Aside items={w.quarantine} source={source} /> : null}
             {w.signals?.length ? <Asked signals={w.signals} /> : null}
             {!w.windows?.length && !w.quarantine?.length && !w.signals?.length ? <p className="dim small">No window, quarantined item or wish to look again is known under its id.</p> : null}
@@ -141,10 +141,10 @@ function Biography({ path, source }: { path: string; source: string }) {
 }
 
 function Aside({ items, source }: { items: SetAside[]; source: string }) {
-  return <div><h3>In quarantine under its id</h3><ul className="plain">{items.map((q) => <li key={q.id} className="row"><StatusBadge state={q.status} /><Link to={`/quarantine/${q.id}`}>item {q.id}</Link><code>{q.code}</code><span className="dim">{q.path}</span></li>)}</ul><Link className="small" to={`/quarantine?source=${encodeURIComponent(source)}`}>all of this source</Link></div>;
+  return <div><h3>In quarantine under its id</h3><ul className="bare">{items.map((q) => <li key={q.id} className="row"><StatusBadge state={q.status} /><Link to={`/quarantine/${q.id}`}>item {q.id}</Link><code>{q.code}</code><span className="dim">{q.path}</span></li>)}</ul><Link className="small" to={`/quarantine?source=${encodeURIComponent(source)}`}>all of this source</Link></div>;
 }
 function Asked({ signals }: { signals: Signal[] }) {
-  return <div><h3>Wishes to look again</h3><ul className="plain">{signals.map((s) => <li key={s.id} className="row"><StatusBadge state={s.status} /><span>{s.reason.toLowerCase().replaceAll("_", " ")}</span><Time at={s.created_at} />{s.plan_id ? <Link to={`/plans/${s.plan_id}`}>plan {s.plan_id}</Link> : null}</li>)}</ul></div>;
+  return <div><h3>Wishes to look again</h3><ul className="bare">{signals.map((s) => <li key={s.id} className="row"><StatusBadge state={s.status} /><span>{s.reason.toLowerCase().replaceAll("_", " ")}</span><Time at={s.created_at} />{s.plan_id ? <Link to={`/plans/${s.plan_id}`}>plan {s.plan_id}</Link> : null}</li>)}</ul></div>;
 }
 
 function Raw({ raw }: { raw: unknown }) {

@@ -116,7 +116,7 @@ function Versions({ code, source }: { code: string; source: SourceView }) {
           <div className="card-head"><h2>Versions of its parts</h2><span className="dim small">{plural(moments.length, "time")} applied</span></div>
           <Rows label="Versions" rows={rows} id={(r) => r.id} columns={[
             { label: "Part", cell: (r) => <>{r.dimension}{r.endpoint ? <span className="dim"> of {r.endpoint}</span> : null}</> }, { label: "Version", cell: (r) => r.version, right: true }, { label: "From", cell: (r) => instant(r.effective_from) }, { label: "To", cell: (r) => r.effective_to ? instant(r.effective_to) : <span className="badge" data-tone="good">in force</span> },
-            { label: "Applied", cell: (r) => <Time at={r.effective_from} /> }, { label: "File", cell: (r) => r.source_file_sha256 ? <code title={r.source_file_sha256}>{r.source_file_sha256.slice(0, 8)}</code> : "–" },
+            { label: "Applied", cell: (r) => <Time at={r.effective_from} /> }, { label: "File", cell: (r) => r.source_file_sha256 ? <code title={r.source_file_sha256}>{r.source_file_sha256.slice(0, 8)}</code> : "–", nowrap: true },
             { label: "Content", cell: (r) => <details><summary>show</summary><JsonView label="Content" value={r.body} /></details> },
           ]} />
         </section>
