@@ -87,11 +87,13 @@ function Report({ r }: { r: Replayed }) {
 }
 const rank = (p: ReplayedPage) => (p.verdict === "DIFFERS" ? 2 : p.verdict !== "SAME" || p.live?.differences?.length ? 1 : 0);
 
+const today = (f: Fresh) => f.error ? "no answer today" : f.same_body ? "byte for byte the same today" : f.added?.length || f.removed?.length || f.changed?.length || f.differences?.length ? "otherwise today" : "the same records today";
+
 function OnePage({ p }: { p: ReplayedPage }) {
   const odd = rank(p) > 0;
   return (
     <details className="card replayed" open={odd}>
-      <summary><span className="row"><b>page {p.batch_no}</b><StatusBadge state={p.verdict} /><span className="dim">{p.phase.toLowerCase()} {p.ordinal}, {plural(p.items, "item")}</span>{p.live ? <span className="dim">{p.live.error ? "no answer today" : p.live.same_body ? "the same today" : "otherwise today"}</span> : null}</span></summary>
+      <summary><span className="row"><b>page {p.batch_no}</b><StatusBadge state={p.verdict} /><span className="dim">{p.phase.toLowerCase()} {p.ordinal}, {plural(p.items, "item")}</span>{p.live ? <span className="dim">{today(p.live)}</span> : null}</span></summary>
       <div className="stack tight">
         <p className="small"><Link to={`/batches/${p.page}`}>to the page in the ledger</Link>{p.body_sha256 ? <> · answer <code title={p.body_sha256}>{p.body_sha256.slice(0, 16)}</code></> : null}</p>
         {p.note ? <p>{p.note}</p> : null}
