@@ -6,6 +6,7 @@ import { useGet, useSystem } from "./api/hooks";
 import { signedOut } from "./api/client";
 import { StreamProvider } from "./api/stream";
 import type { Alert, Page } from "./api/types";
+import { AnswerProvider } from "./components/Answer";
 import { LiveSign } from "./components/LiveSign";
 import { Search } from "./components/Search";
 import { ThemeMenu } from "./components/ThemeMenu";
@@ -21,7 +22,7 @@ export function Shell() {
     signedOut.addEventListener("signed-out", out);
     return () => signedOut.removeEventListener("signed-out", out);
   }, []);
-  return signIn ? <SignIn onDone={() => setSignIn(false)} /> : <StreamProvider><Frame /></StreamProvider>;
+  return signIn ? <SignIn onDone={() => setSignIn(false)} /> : <StreamProvider><AnswerProvider><Frame /></AnswerProvider></StreamProvider>;
 }
 
 function Frame() {

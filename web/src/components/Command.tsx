@@ -15,11 +15,10 @@ export function Command({ text }: { text: string }) {
   );
 }
 
-/** Next shows a next step: a command to copy, or a sentence. */
+/** Next shows a next step: commands to copy, with the words that the server says about them, or a sentence. */
 export function Next({ text }: { text?: string }) {
   if (!text) return null;
-  const ways = text.split(", or ");
-  return ways.every((w) => /^(patra|make) /.test(w))
-    ? <span className="row"><span className="dim small">next</span>{ways.map((w, i) => <span key={w} className="row">{i ? <span className="dim small">or</span> : null}<Command text={w} /></span>)}</span>
-    : <p className="small">{text}</p>;
+  const ways = text.split(", or ").map((w) => /^((?:patra|make) .+?)( (?:works|shows|tells|lets|goes) .+)?$/.exec(w));
+  if (!ways.every((w) => w && !/[;,]/.test(w[0]))) return <p className="small">{text}</p>;
+  return <span className="row"><span className="dim small">next</span>{ways.map((w, i) => <span key={i} className="row">{i ? <span className="dim small">or</span> : null}<Command text={w![1]!} />{w![2] ? <span className="dim small">{w![2]}</span> : null}</span>)}</span>;
 }

@@ -2,9 +2,8 @@ import { useState, type FormEvent, type ReactNode } from "react";
 import { Button, Modal, Textarea, type ButtonProps } from "@mantine/core";
 import { useAct, useMay } from "../api/hooks";
 import type { Said } from "../api/types";
-import { plain } from "./format";
-import { ErrorNote, Note } from "./Notes";
-import { Next } from "./Command";
+import { useAnswer } from "./Answer";
+import { ErrorNote } from "./Notes";
 
 interface Props extends Pick<ButtonProps, "variant" | "size" | "color" | "leftSection"> {
   label: string;                       // on the button, and again on the button that does it
@@ -26,21 +25,21 @@ export function ConfirmAction({ label, what, path, body, reason = "optional", ro
   const act = useAct(path, method);
   const may = useMay(role);
   const close = () => { setOpen(false); act.reset(); setWhy(""); };
+  const answer = useAnswer();
   const submit = (e: FormEvent) => {
     e.preventDefault();
-    act.mutate({ ...body, ...(why.trim() ? { reason: why.trim() } : {}) }, { onSuccess: onDone });
+    e.stopPropagation(); // a dialog can stand within another form
+    act.mutateAsync({ ...body, ...(why.trim() ? { reason: why.trim() } : {}) }).then((said) => {
+      close();
+      answer({ title: label, said, more: result?.(said) });
+      onDone?.(said);
+    }, () => { /* the dialog shows the error */ });
   };
   return (
     <>
       <Button variant={variant} size={size} color={color} leftSection={leftSection} disabled={!may} title={may ? undefined : `needs the role ${role}`} onClick={() => setOpen(true)}>{label}</Button>
-      <Modal opened={open} onClose={close} title={label} centered closeButtonProps={{ "aria-label": "Close" }}>
-        {act.data ? (
-          <div className="stack" role="status">
-            <Note state="OK"><p>{plain(act.data.said ?? "Done.")}</p><Next text={act.data.next} /></Note>
-            {result?.(act.data)}
-            <div className="row"><Button onClick={close} data-autofocus>Close</Button></div>
-          </div>
-        ) : (
+      <Modal opened={open} onClose={close} title={label} centered transitionProps={{ duration: 0 }} closeButtonProps={{ "aria-label": "Close" }}>
+        {open ? (
           <form onSubmit={submit} className="stack">
             <div>{what}</div>
             {fields}
@@ -48,7 +47,7 @@ export function ConfirmAction({ label, what, path, body, reason = "optional", ro
             {act.error ? <ErrorNote error={act.error} /> : null}
             <div className="row"><Button type="submit" color={color} loading={act.isPending} disabled={reason === "required" && !why.trim()}>{label}</Button><Button variant="subtle" onClick={close}>Leave it</Button></div>
           </form>
-        )}
+        ) : null}
       </Modal>
     </>
   );
