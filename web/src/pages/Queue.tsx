@@ -36,6 +36,7 @@ export default function Queue() {
         <>
           <div className="figures"><Figure value={sum((p) => p.running)} label="running" to="/tasks?status=RUNNING" /><Figure value={sum(queued)} label="queued" to="/tasks?status=QUEUED" /><Figure value={rows.length} label={rows.length === 1 ? "partition" : "partitions"} to="/queue" /></div>
           <section className="card flush">
+            <div className="card-head"><h2>Partitions</h2></div>
             {rows.length === 0 ? <Empty title="The queue is empty" command="patra plan harvest crossref">Everything that was planned is done. To put more into it:</Empty> : <Rows label="Partitions" rows={rows} columns={columns} id={(p) => p.partition} />}
           </section>
         </>
