@@ -8,6 +8,9 @@ import { Time } from "./Time";
 /** placeOfAlert is the page that shows what an alert is about. */
 export function placeOfAlert(a: Alert): string | undefined {
   const l = a.link;
+  if (a.target.startsWith("sink:")) return "/events";
+  if (a.target === "queue") return "/queue";
+  if (a.kind === "QUARANTINE" && l?.source) return `/quarantine?source=${encodeURIComponent(l.source)}&status=OPEN`;
   if (l?.task) return `/tasks/${l.task}`;
   if (l?.plan) return `/plans/${l.plan}`;
   if (l?.cursor) return `/cursors/${l.cursor}`;

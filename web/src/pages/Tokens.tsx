@@ -11,13 +11,13 @@ import { StatusBadge } from "../components/StatusBadge";
 import { Time, useNow } from "../components/Time";
 
 export default function Tokens() {
-  const may = useMay("admin");
   const system = useSystem().data;
+  const may = useMay("admin") && !!system; // not before it is known who asks
   return (
     <div className="stack">
       <PageHead title="Tokens" actions={may ? <Create /> : null}>Who may call the API, and as what.</PageHead>
       {system && !system.tokens ? <Note tone="warn"><p>This server asks nobody for a token: it listens on this machine only, and whoever can reach it is an administrator.</p><p className="small dim">Tokens count when <code>api.tokens</code> of patra.yaml says so.</p></Note> : null}
-      {may ? <TokenList /> : <Note tone="warn"><p>To see and give tokens needs the role admin; you are {system?.caller?.role ?? "not known"}.</p></Note>}
+      {may ? <TokenList /> : !system ? null : <Note tone="warn"><p>To see and give tokens needs the role admin; you are {system?.caller?.role ?? "not known"}.</p></Note>}
     </div>
   );
 }
