@@ -54,7 +54,7 @@ export function QueryTester({ source }: { source: SourceView }) {
       <form className="card stack tight" onSubmit={submit} aria-label="A question to the provider">
         <Textarea ref={input} label="Query" description={source.query_fields.length ? "Nothing is everything of that time. Ctrl+Enter asks for a page." : "This provider can only be asked for everything of a time."} placeholder={source.query_fields.length ? `${source.query_fields.find((f) => f.ops.includes("TERM"))?.name ?? source.query_fields[0]!.name}:heart` : ""} autosize minRows={1} maxRows={8} spellCheck={false} value={ask.query} onChange={(e) => change({ query: e.currentTarget.value })} onKeyDown={keys} classNames={{ input: "mono" }} />
         {source.query_fields.length ? <div className="row small"><span className="dim">fields</span>{source.query_fields.map((f) => <button key={f.name} type="button" className="chip" title={`${f.type.toLowerCase()}; ${f.ops.join(", ").toLowerCase()}${f.match.length ? `; ${f.match.join(", ").toLowerCase()}` : ""}`} onClick={() => add(f.name)}>{f.name}</button>)}</div> : null}
-        <div className="ask">
+        <div className="ask top">
           {searchable.length > 1 ? <NativeSelect label="Endpoint" size="xs" value={ask.endpoint} onChange={(e) => change({ endpoint: e.currentTarget.value })} data={searchable.map((e) => e.name)} /> : null}
           <TextInput label="From" size="xs" placeholder="2026-01-31" value={ask.from} onChange={(e) => change({ from: e.currentTarget.value })} description="inclusive" inputWrapperOrder={["label", "input", "description", "error"]} />
           <TextInput label="To" size="xs" placeholder="2026-02-01" value={ask.to} onChange={(e) => change({ to: e.currentTarget.value })} description="exclusive" inputWrapperOrder={["label", "input", "description", "error"]} />
@@ -102,7 +102,7 @@ function Explained({ e }: { e: Explanation }) {
   const clauses = e.clauses ?? [];
   return (
     <>
-      <RequestView method={e.method} url={e.url} body={e.body} headers={e.headers} marked={new Set(clauses.flatMap((c) => Object.keys(c.params ?? {}).flatMap((p) => [p, "query." + p])))} />
+      <RequestView method={e.method} url={e.url} body={e.body} headers={e.headers} fragments={clauses.map((c) => c.fragment ?? "").filter(Boolean)} marked={new Set(clauses.flatMap((c) => Object.keys(c.params ?? {}).flatMap((p) => [p, "query." + p])))} />
       <h3>What became of each clause</h3>
       {clauses.length === 0 ? <p className="dim small">There is none: everything is asked for.</p> : (
         <ul className="clauses">{clauses.map((c, i) => <li key={i}><div><code className="clause"><bdi>{c.negated ? "NOT " : ""}{short(c.text)}</bdi></code>{c.rule ? <div className="dim small" title="the rule of the source file that did it">by {c.rule}</div> : null}</div><span className="dim" aria-hidden>→</span><div><span className="visually-hidden">becomes </span>{became(c)}</div></li>)}</ul>
@@ -176,7 +176,7 @@ function Answer({ t }: { t: Tested }) {
       <section className="card stack tight" aria-label="The records">
         <div className="row between"><h2>What it becomes</h2><span className="dim small">{t.records.length < t.items ? `the first ${t.records.length} of ${plural(t.items, "item")}` : plural(t.records.length, "record")}</span></div>
         {t.problems.map((p, i) => <Unreadable key={i} p={p} />)}
-        {t.records.length === 0 && t.problems.length === 0 ? <p className="dim">No record: nothing fits the question in this time.</p> : null}
+        {t.records.length === 0 && t.problems.length === 0 && !t.error ? <p className="dim">No record: nothing fits the question in this time.</p> : null}
         <div className="tried">{t.records.map((r, i) => <details key={r.id} open={i === 0}><summary><b className="mono">{r.id}</b> <span className="dim small nowrap">{r.updated_at ? instant(r.updated_at) : "no time"}{r.deleted ? ", deleted" : ""}</span>{r.fields?.title ? <div className="small one-line"><bdi>{plain(r.fields.title)}</bdi></div> : null}</summary><FieldList fields={r.fields ?? {}} /></details>)}</div>
       </section>
     </div>
