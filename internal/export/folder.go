@@ -21,8 +21,9 @@ const manifestName = "_manifest.json"
 // Hive is the layout in which folders are named after what is in them: source=pubmed/year=2026.
 const Hive = "hive"
 
-// nowhere is the name of the folder for records without a year, as readers of this layout know it.
-const nowhere = "__HIVE_DEFAULT_PARTITION__"
+// nowhere is the year of records without one. It is a number as the others are: DuckDB takes the name that others have for
+// this, __HIVE_DEFAULT_PARTITION__, for a text, and then refuses to compare any year with a number.
+const nowhere = "0"
 
 // Limit is when a part is large enough. Zero does not limit.
 type Limit struct{ Bytes, Rows int64 }
