@@ -204,7 +204,7 @@ func (f *Folder) part(place string) (*aside, error) {
 }
 
 // heldBytes is what all open files may hold in memory together.
-const heldBytes = 2 * groupBytes
+const heldBytes = groupBytes
 
 // trim ends the largest row group when all of them together hold too much.
 func (f *Folder) trim(part *aside, held, written int64) error {

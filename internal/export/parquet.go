@@ -10,9 +10,10 @@ import (
 	"patra"
 )
 
-// A row group is held in memory until it is whole, so it is bounded in bytes; so is all that several files hold together.
+// A row group is held in memory, packed, until it is whole, so it is bounded in bytes; so is all that several files hold
+// together. What is known of each group is held until the end of the file, so groups are not small either.
 const (
-	groupBytes = 32 << 20
+	groupBytes = 64 << 20
 	rowsAtOnce = 64
 )
 
