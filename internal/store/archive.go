@@ -182,6 +182,20 @@ func (s *Store) Archived(ctx context.Context, kind string, id int64) ([]patra.Ar
 	return s.read(ctx).archived(where, id)
 }
 
+// Ever tells whether there is, or was, such a plan, slice, task, run, batch or cursor: in the tables or in an archive.
+func (s *Store) Ever(ctx context.Context, kind string, id int64) (bool, error) {
+	table, ok := map[string]string{"plan": "ing_plan", "slice": "ing_plan_slice", "task": "ing_task", "run": "ing_task_run", "batch": "ing_task_run_batch", "cursor": "ing_cursor"}[kind]
+	if !ok {
+		return false, fmt.Errorf("%q is nothing that is archived", kind)
+	}
+	var n int
+	found, err := s.read(ctx).one(stmt{"ever_" + kind, `SELECT 1 FROM ` + table + ` WHERE id = ?`}, []any{id}, &n)
+	if err == nil && !found && kind == "batch" {
+		found, err = s.read(ctx).one(stmt{"ever_archived", `SELECT 1 FROM ing_archive_batch WHERE batch_id = ?`}, []any{id}, &n)
+	}
+	return found, err
+}
+
 // Restore puts the rows of an archived task back where they were.
 func (s *Store) Restore(ctx context.Context, a patra.ArchivedTask, rows []patra.ArchiveRow) error {
 	return s.write(ctx, "restore", func(t *tx) error {
