@@ -33,7 +33,7 @@ func (a *app) exportListCmd() *cobra.Command {
 				return err
 			}
 			return printRows(a.stdout, out, all, columns[store.Export]{
-				names: []string{"name", "state", "has what changed until", "exports", "records"},
+				names: []string{"name", "state", "has what changed until", "exports", "records"}, fit: true,
 				row: func(e store.Export) []any {
 					return []any{e.Name, e.State, takenTo(e), e.Exports, thousands(e.Records)}
 				},
