@@ -95,7 +95,7 @@ func (a *app) relay(cfg config.Config, s *store.Store, names []string) (*relay.R
 		}
 	}
 	a.credentials()
-	r := &relay.Relay{Store: s, Log: a.logger(cfg), Config: relay.Config{Owner: store.NewOwner()}}
+	r := &relay.Relay{Store: s, Log: a.logger(cfg), Config: relay.Config{Owner: store.NewOwner(), Lease: time.Duration(cfg.Events.Lease)}}
 	for _, c := range cfg.Sinks {
 		if len(names) == 0 || slices.Contains(names, c.Name) {
 			r.Sinks = append(r.Sinks, relay.Sink{Name: c.Name, Filter: c.Filter(), FromNow: c.From == config.FromNow, Open: func(context.Context) (relay.Publisher, error) { return a.publisher(c) }})

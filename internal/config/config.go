@@ -25,6 +25,7 @@ type Config struct {
 	Evidence  Evidence   `yaml:"evidence" json:"evidence"`
 	Archive   Archive    `yaml:"archive" json:"archive"`
 	Blackbox  Blackbox   `yaml:"blackbox" json:"blackbox"`
+	Events    Events     `yaml:"events" json:"events"`
 	Ops       Ops        `yaml:"ops" json:"ops"`
 	Log       Log        `yaml:"log" json:"log"`
 	Schedules []Schedule `yaml:"schedules" json:"schedules"` // from the file only
@@ -110,6 +111,11 @@ type Blackbox struct {
 	Key string `yaml:"key" json:"key"` // file of the private key that signs it; empty: patra.key beside the store
 }
 
+// Events sets how events are sent to sinks.
+type Events struct {
+	Lease Duration `yaml:"lease" json:"lease"` // without a sign of life for this long a relay loses its sinks to another
+}
+
 // Ops sets where a serving process tells how it is.
 type Ops struct {
 	Listen string `yaml:"listen" json:"listen"` // 127.0.0.1:9090; empty: nowhere
@@ -146,6 +152,7 @@ func Default() Config {
 		},
 		Evidence:  Evidence{Keep: Duration(90 * day), KeepFor: map[string]Duration{}},
 		Archive:   Archive{After: Duration(90 * day)},
+		Events:    Events{Lease: Duration(30 * time.Second)},
 		Log:       Log{Level: "warn", Format: "text"},
 		Schedules: []Schedule{}, // and not nil, which is printed as null
 		Sinks:     []Sink{},
