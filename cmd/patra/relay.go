@@ -264,7 +264,7 @@ func (a *app) rewind(ctx context.Context, sink, from, reason string, out format)
 			return err
 		}
 	}
-	was, err := s.Rewind(ctx, patra.InstantOf(time.Now()), sink, to, actor(), reason)
+	was, err := s.Rewind(ctx, sink, to, actor(), reason)
 	switch {
 	case errors.Is(err, patra.ErrNotFound):
 		return usage("no events were ever sent to a sink %q; patra relay status lists those that there are", sink)
