@@ -43,13 +43,14 @@ const (
 	AuditDiscard  AuditAction = "DISCARD" // of what was set aside
 	AuditSignal   AuditAction = "SIGNAL"  // records are to be fetched again
 	AuditFill     AuditAction = "FILL"    // gaps are to be read
+	AuditForget   AuditAction = "FORGET"  // a sink that is gone
 	AuditReset    AuditAction = "RESET"   // an export begins anew
 	AuditArchive  AuditAction = "ARCHIVE"
 	AuditRestore  AuditAction = "RESTORE"
 )
 
 // AuditActions are all of them.
-var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditRetry, AuditPriority, AuditDiscard, AuditSignal, AuditFill, AuditReset, AuditArchive, AuditRestore}
+var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditRetry, AuditPriority, AuditDiscard, AuditSignal, AuditFill, AuditForget, AuditReset, AuditArchive, AuditRestore}
 
 // Bounds of what the columns hold.
 const (

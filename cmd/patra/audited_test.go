@@ -46,6 +46,10 @@ func TestEverySteeringCommandIsAudited(t *testing.T) {
 		return all
 	}
 	does("migrate")
+	s := storetest.Engines()[0].Connect(t, place)
+	if err := s.EnsureSink(t.Context(), "gone", true); err != nil { // somebody took it out of the settings
+		t.Fatal(err)
+	}
 	for _, tt := range []struct {
 		line, target string
 		action       patra.AuditAction // none: it changes nothing that others did
@@ -64,6 +68,7 @@ func TestEverySteeringCommandIsAudited(t *testing.T) {
 		{"gate set clinicaltrials --per-second 2", "clinicaltrials", patra.AuditGate},
 		{"relay run --once", "", ""},
 		{"relay rewind feed --from START --reason lost", "feed", patra.AuditRewind},
+		{"relay forget gone", "gone", patra.AuditForget},
 		{"quarantine discard 1 --reason theirs", "quarantine:1", patra.AuditDiscard},
 		{"quarantine retry 2", "quarantine:2", patra.AuditRetry},
 		{"signal add clinicaltrials NCT00000001", "clinicaltrials", patra.AuditSignal},

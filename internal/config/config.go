@@ -113,6 +113,7 @@ type Blackbox struct {
 
 // Events sets how events are sent to sinks.
 type Events struct {
+	Keep  Duration `yaml:"keep" json:"keep"`   // after they happened, if every sink has them; 0 is for ever
 	Lease Duration `yaml:"lease" json:"lease"` // without a sign of life for this long a relay loses its sinks to another
 }
 
@@ -152,7 +153,7 @@ func Default() Config {
 		},
 		Evidence:  Evidence{Keep: Duration(90 * day), KeepFor: map[string]Duration{}},
 		Archive:   Archive{After: Duration(90 * day)},
-		Events:    Events{Lease: Duration(30 * time.Second)},
+		Events:    Events{Keep: Duration(7 * day), Lease: Duration(30 * time.Second)},
 		Log:       Log{Level: "warn", Format: "text"},
 		Schedules: []Schedule{}, // and not nil, which is printed as null
 		Sinks:     []Sink{},

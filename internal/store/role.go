@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -28,6 +29,11 @@ func (s *Store) EnsureSink(ctx context.Context, sink string, fromNow bool) error
 	if err != nil || found {
 		return err
 	}
+	gone, err := s.Purged(ctx)
+	if err != nil {
+		return err
+	}
+	position = gone.Last // the first that is there is the next one
 	if fromNow {
 		for n := 1; n > 0 && err == nil; { // "now" is a number, so what is there must have one
 			n, position, err = s.Number(ctx)
@@ -68,6 +74,9 @@ func (s *Store) LeaveRole(ctx context.Context, r patra.Role) error {
 	})
 }
 
+// ErrPurged means that events are wanted that are not there any more.
+var ErrPurged = errors.New("the events are not there any more")
+
 // Rewind sets the position of a sink, so that it gets events again; the audit log has who wanted it. Whoever sends to it loses the role at that moment and
 // takes it up anew from there. Events that wait or were set aside behind the position are forgotten: they come again.
 func (s *Store) Rewind(ctx context.Context, sink string, to int64, by, reason string) (from int64, err error) {
@@ -79,6 +88,13 @@ func (s *Store) Rewind(ctx context.Context, sink string, to int64, by, reason st
 		}
 		if !found {
 			return patra.ErrNotFound
+		}
+		gone, err := t.purged(lockRole)
+		if err != nil {
+			return err
+		}
+		if to < gone.Last {
+			return fmt.Errorf("event %d is the first that is left: %w", gone.Last+1, ErrPurged)
 		}
 		if to > from {
 			return fmt.Errorf("the sink has not come that far: %w", patra.ErrIllegalMove)
