@@ -18,7 +18,9 @@ func (s *Store) SteerGate(ctx context.Context, key string, turn patra.GateTurn, 
 		if err != nil {
 			return err
 		}
-		return t.acted(patra.AuditGate, actor, key, reason, map[string]any{"changes": turn.Deeds()})
+		// At the same moment to the microsecond: whose cooldown it is, is told by when it ends.
+		_, err = t.audit(patra.AuditEntry{At: now, Actor: actor, Action: patra.AuditGate, Target: key, Reason: reason, Detail: []byte(asJSON(map[string]any{"changes": turn.Deeds()}))})
+		return err
 	})
 	return was, is, now, err
 }
