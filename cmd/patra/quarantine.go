@@ -232,7 +232,7 @@ func (a *app) quarantineDiscardCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := s.Discard(c.Context(), q.ID, reason); err != nil {
+				if err := s.Discard(c.Context(), q.ID, reason, actor()); err != nil {
 					return illegal(err, "item %d is %s; only what is open can be discarded", q.ID, q.Status)
 				}
 				fmt.Fprintf(a.stdout, "Item %d is discarded.\n", q.ID)

@@ -63,7 +63,7 @@ func (a *app) signalAddCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			added, err := s.AddSignals(c.Context(), now(), f.Code, recordType, ids, why, "")
+			added, err := s.AddSignals(c.Context(), now(), f.Code, recordType, ids, why, "", actor())
 			if err != nil {
 				return err
 			}

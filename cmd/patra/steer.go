@@ -245,7 +245,7 @@ func (a *app) retryCmd() *cobra.Command {
 		Use: "retry TARGET...", Short: "Queue failed and cancelled tasks again",
 		Long: "Retry queues failed and cancelled tasks again, with all their attempts, unless somebody else has read their windows\nmeanwhile or is at it. A plan that was called off is also planned to its end.",
 	}, func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
-		done, err := s.RetryTarget(ctx, t)
+		done, err := s.RetryTarget(ctx, t, actor())
 		return steering{Steered: done, Said: revivedText(t, done), Next: goOn(t)}, err
 	})
 }
@@ -280,7 +280,7 @@ func (a *app) priorityCmd() *cobra.Command {
 				return usage("%q is no priority; write a number from 1, which is first, to 9", args[0])
 			}
 			return a.steerAll(c.Context(), args[1:], out, func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
-				done, err := s.Prioritise(ctx, t, n)
+				done, err := s.Prioritise(ctx, t, n, actor())
 				return steering{Steered: done, Said: fmt.Sprintf("%s: %s priority %d now.", t, counted(done.Queued+done.Running, "has", "have"), n), Next: "patra tasks"}, err
 			})
 		},

@@ -185,6 +185,9 @@ func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page pat
 		return in.counts, err
 	}
 	counts := in.counts
+	if err := in.absorb(res.Records); err != nil {
+		return counts, err
+	}
 	if err := t.resolve(c.Task.Source, recordType, res.Records); err != nil {
 		return counts, err
 	}

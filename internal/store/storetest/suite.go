@@ -39,6 +39,7 @@ func Run(t *testing.T, e Engine) {
 		{"no version gets its number before an older one", numbersInOrder},
 		{"what became of work is told once", toldOfWork},
 		{"versions are brought together as the source wants it", merging},
+		{"events that every sink has are deleted when they are old", purging},
 		{"what a new mapping reads is a new version", remapped},
 		{"the same id twice on a page is counted", duplicates},
 		{"quarantine holds what is no record", quarantine},
