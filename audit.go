@@ -48,10 +48,11 @@ const (
 	AuditArchive  AuditAction = "ARCHIVE"
 	AuditRestore  AuditAction = "RESTORE"
 	AuditToken    AuditAction = "TOKEN" // somebody was let in, or shut out
+	AuditPlan     AuditAction = "PLAN"  // work was asked for, by somebody who calls us
 )
 
 // AuditActions are all of them.
-var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditRetry, AuditPriority, AuditDiscard, AuditSignal, AuditFill, AuditForget, AuditReset, AuditArchive, AuditRestore, AuditToken}
+var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditRetry, AuditPriority, AuditDiscard, AuditSignal, AuditFill, AuditForget, AuditReset, AuditArchive, AuditRestore, AuditToken, AuditPlan}
 
 // Bounds of what the columns hold.
 const (

@@ -10,6 +10,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"patra"
 	"patra/internal/api"
 	"patra/internal/config"
 	"patra/internal/planner"
@@ -36,17 +37,36 @@ func (a *app) answer(cfg config.Config, s *store.Store, p *planner.Planner, cert
 
 // routes registers those that need the whole program.
 func (d *desk) routes(s *api.Server) {
+	d.systemRoutes(s)
+	d.controlRoutes(s)
 	d.taskRoutes(s)
+	d.sourceRoutes(s)
+	d.scheduleRoutes(s)
+	d.askRoutes(s)
+	d.planRoutes(s)
+	d.waiverRoutes(s)
+	d.quarantineRoutes(s)
+	d.signalRoutes(s)
+	d.gateRoutes(s)
+	d.sinkRoutes(s)
+	d.evidenceRoutes(s)
+	d.recordRoutes(s)
 }
 
 // sorted tells what errors of commands mean to callers: what is wrong with a command is wrong with a request.
 func sorted(err error) *api.Problem {
+	if held, ok := errors.AsType[heldBack](err); ok {
+		return &api.Problem{Type: "about:blank", Title: http.StatusText(http.StatusConflict), Status: http.StatusConflict, Code: api.CodeConflict, Detail: held.Error(), Next: "patra controls"}
+	}
 	c, ok := errors.AsType[coded](err)
 	if !ok || c.code != exitUsage && c.code != exitIncomplete {
 		return nil
 	}
-	status := http.StatusUnprocessableEntity
-	return &api.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: api.CodeBadRequest, Detail: err.Error()}
+	status, code := http.StatusUnprocessableEntity, api.CodeBadRequest
+	if errors.Is(err, patra.ErrNotFound) {
+		status, code = http.StatusNotFound, api.CodeNotFound
+	}
+	return &api.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: code, Detail: err.Error()}
 }
 
 // openAPI answers until ctx ends, if there is an address to do it at.

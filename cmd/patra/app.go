@@ -39,6 +39,10 @@ type app struct {
 	turnstile executor.Gate
 	metrics   atomic.Pointer[observe.Metrics] // nil: nobody asks for them
 
+	understood sync.Map // name and hash of a source file -> its rows
+
+	mirror string // of a process that serves: what is asked in place of sources' own addresses
+
 	unlock sync.Once
 	vault  *secret.Vault
 	shown  *executor.Credentials

@@ -110,7 +110,7 @@ func (a *app) archiveRound(ctx context.Context, cfg config.Config, s *store.Stor
 		return done, err
 	}
 	if done.Tasks+done.Events+int64(done.Bodies) > 0 {
-		_, err = s.Audit(ctx, audited(patra.AuditArchive, done.Place, "", map[string]any{"before": done.Before, "tasks": done.Tasks, "pages": done.Pages, "events": done.Events, "bodies": done.Bodies}))
+		_, err = s.Audit(ctx, audited(ctx, patra.AuditArchive, done.Place, "", map[string]any{"before": done.Before, "tasks": done.Tasks, "pages": done.Pages, "events": done.Events, "bodies": done.Bodies}))
 	}
 	return done, err
 }
@@ -178,7 +178,7 @@ func (a *app) archiveRestoreCmd() *cobra.Command {
 				return err
 			}
 			if done.Tasks+done.Events > 0 {
-				if _, err := s.Audit(c.Context(), audited(patra.AuditRestore, args[0], "", map[string]any{"tasks": done.Tasks, "pages": done.Pages, "events": done.Events})); err != nil {
+				if _, err := s.Audit(c.Context(), audited(c.Context(), patra.AuditRestore, args[0], "", map[string]any{"tasks": done.Tasks, "pages": done.Pages, "events": done.Events})); err != nil {
 					return err
 				}
 			}

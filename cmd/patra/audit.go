@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -13,12 +14,12 @@ import (
 )
 
 // audited is a line of the audit log for something that the person at the terminal does.
-func audited(action patra.AuditAction, target, reason string, detail map[string]any) patra.AuditEntry {
+func audited(ctx context.Context, action patra.AuditAction, target, reason string, detail map[string]any) patra.AuditEntry {
 	b, err := json.Marshal(detail)
 	if err != nil {
 		panic(err) // our own values always marshal
 	}
-	return patra.AuditEntry{Actor: actor(), Action: action, Target: target, Reason: reason, Detail: b}
+	return patra.AuditEntry{Actor: actor(ctx), Action: action, Target: target, Reason: reason, Detail: b}
 }
 
 func (a *app) auditCmd() *cobra.Command {

@@ -131,14 +131,31 @@ func (a *app) exportBundle(ctx context.Context, ref runRef, f bundleFlags) (*exp
 		return nil, usage("--expires %q is no length of time; write one such as 30d", f.expires)
 	}
 	if f.by == "" {
-		f.by = actor()
+		f.by = actor(ctx)
 	}
 	if f.out == "" {
-		f.out = strings.NewReplacer(":", "-", "/", "-").Replace(ref.String()) + ".zip"
+		f.out = ref.zipName()
 	}
 	if _, err := os.Lstat(f.out); err == nil && !f.force { // somebody may have its hash
 		return nil, usage("%s is there already; name another file with --out, or write over it with --force", f.out)
 	}
+	// The file gets its name when it is whole and it is written down that it was made.
+	temp, err := os.CreateTemp(filepath.Dir(f.out), ".patra-bundle-*")
+	if err != nil {
+		return nil, environment(err)
+	}
+	defer os.Remove(temp.Name()) // nothing, once it has its name
+	defer temp.Close()
+	done, err := a.writeBundle(ctx, ref, f, time.Duration(lasts), temp)
+	if err != nil {
+		return nil, err
+	}
+	done.File = f.out
+	return done, environment(errors.Join(temp.Close(), os.Rename(temp.Name(), f.out)))
+}
+
+// writeBundle puts a bundle into a file, and writes down that it was made.
+func (a *app) writeBundle(ctx context.Context, ref runRef, f bundleFlags, lasts time.Duration, temp *os.File) (*exported, error) {
 	s, kept, err := a.kept(ctx)
 	if err != nil {
 		return nil, err
@@ -160,30 +177,21 @@ func (a *app) exportBundle(ctx context.Context, ref runRef, f bundleFlags) (*exp
 	}
 	at := now()
 	p := &packer{replayer: &replayer{store: s, kept: kept, claim: claim}, run: run, ref: ref,
-		list: bundle.Manifest{Subject: ref.String(), By: f.by, At: at, Reason: f.reason, ExpiresAt: at.Add(time.Duration(lasts))}}
-	// The file gets its name when it is whole and it is written down that it was made.
-	temp, err := os.CreateTemp(filepath.Dir(f.out), ".patra-bundle-*")
-	if err != nil {
-		return nil, environment(err)
-	}
-	defer os.Remove(temp.Name()) // nothing, once it has its name
-	defer temp.Close()
+		list: bundle.Manifest{Subject: ref.String(), By: f.by, At: at, Reason: f.reason, ExpiresAt: at.Add(lasts)}}
 	sum := sha256.New()
 	if err := p.pack(ctx, io.MultiWriter(temp, sum), key); err != nil {
 		return nil, err
 	}
 	info, err := temp.Stat()
-	if err = errors.Join(err, temp.Sync(), temp.Close()); err != nil {
+	if err = errors.Join(err, temp.Sync()); err != nil {
 		return nil, environment(err)
 	}
-	done := &exported{File: f.out, SHA256: hex.EncodeToString(sum.Sum(nil)), Size: info.Size(), Subject: ref.String(), Pages: len(p.pages), Files: len(p.list.Files), Missing: append([]string{}, p.list.Missing...),
+	done := &exported{SHA256: hex.EncodeToString(sum.Sum(nil)), Size: info.Size(), Subject: ref.String(), Pages: len(p.pages), Files: len(p.list.Files), Missing: append([]string{}, p.list.Missing...),
 		Expires: p.list.ExpiresAt, Key: p.list.Key}
-	entry := audited(patra.AuditExport, ref.String(), f.reason, map[string]any{"sha256": done.SHA256, "pages": done.Pages, "expires_at": done.Expires.String()})
+	entry := audited(ctx, patra.AuditExport, ref.String(), f.reason, map[string]any{"sha256": done.SHA256, "pages": done.Pages, "expires_at": done.Expires.String()})
 	entry.Actor = f.by
-	if _, err := s.Audit(ctx, entry); err != nil {
-		return nil, err
-	}
-	return done, environment(os.Rename(temp.Name(), f.out))
+	_, err = s.Audit(ctx, entry)
+	return done, err
 }
 
 // packer collects what belongs to a run.

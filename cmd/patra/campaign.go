@@ -63,7 +63,7 @@ func (a *app) holdCmd(use, short string, do hold, said string) *cobra.Command {
 			if len(found) == 0 || found[0].Campaign == "" {
 				return usage("there is no campaign %d; see patra campaign list", id)
 			}
-			if _, err := do(s, c.Context(), patra.WorkTarget(patra.ScopeCursor, id), reason, actor()); err != nil {
+			if _, err := do(s, c.Context(), patra.WorkTarget(patra.ScopeCursor, id), reason, actor(c.Context())); err != nil {
 				return err
 			}
 			_, err = fmt.Fprintf(a.stdout, said, id, id)
@@ -74,8 +74,11 @@ func (a *app) holdCmd(use, short string, do hold, said string) *cobra.Command {
 	return c
 }
 
-// actor is who sits at the terminal.
-func actor() string {
+// actor is who does something: whoever calls us, or else who sits at the terminal.
+func actor(ctx context.Context) string {
+	if name := patra.ActorOf(ctx); name != "" {
+		return name
+	}
 	if u, err := user.Current(); err == nil {
 		return u.Username
 	}

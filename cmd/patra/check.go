@@ -220,7 +220,7 @@ func (a *app) checkOrphans(ctx context.Context, s *store.Store, kept *evidence.K
 	if err != nil || !remove || found.Orphans == 0 {
 		return environment(err)
 	}
-	if _, err := s.Audit(ctx, audited(patra.AuditOrphans, found.Place, "", map[string]any{"blobs": found.Orphans, "bytes": found.OrphanLen})); err != nil {
+	if _, err := s.Audit(ctx, audited(ctx, patra.AuditOrphans, found.Place, "", map[string]any{"blobs": found.Orphans, "bytes": found.OrphanLen})); err != nil {
 		return err
 	}
 	// Each is looked at again just before: a page may have brought the same answer meanwhile.

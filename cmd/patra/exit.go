@@ -38,6 +38,17 @@ func usage(format string, args ...any) error {
 	return coded{exitUsage, fmt.Errorf(format, args...)}
 }
 
+// noSuch is a slip of the pen about something that is not there.
+func noSuch(format string, args ...any) error {
+	return coded{exitUsage, absent{fmt.Errorf(format, args...)}}
+}
+
+// absent is an error that callers of the API are told as not found.
+type absent struct{ error }
+
+// Is makes it one of those that say so.
+func (absent) Is(target error) bool { return target == patra.ErrNotFound }
+
 func environment(err error) error {
 	if err == nil {
 		return nil

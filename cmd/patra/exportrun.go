@@ -193,6 +193,11 @@ func (e *exporting) copy(ctx context.Context) error {
 	}
 	bar := e.a.exportBar(e.before, expected)
 	defer bar.finish()
+	return e.take(ctx, bar.add)
+}
+
+// take hands the records on, one by one.
+func (e *exporting) take(ctx context.Context, taken func()) error {
 	return e.s.Extract(ctx, e.extract, func(r patra.Record) error {
 		if e.lineage {
 			if err := addLineage(ctx, e.s, &r); err != nil {
@@ -203,7 +208,7 @@ func (e *exporting) copy(ctx context.Context) error {
 			return writing{err}
 		}
 		e.written++
-		bar.add()
+		taken()
 		return ctx.Err()
 	})
 }

@@ -121,7 +121,7 @@ func (a *app) exportResetCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := s.ResetExport(c.Context(), args[0], actor()); errors.Is(err, store.ErrExportUnknown) {
+			if err := s.ResetExport(c.Context(), args[0], actor(c.Context())); errors.Is(err, store.ErrExportUnknown) {
 				return unknownExport(args[0])
 			} else if err != nil {
 				return err

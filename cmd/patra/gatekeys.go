@@ -14,8 +14,8 @@ import (
 	"patra/internal/strictyaml"
 )
 
-// gateKey is a key of the gate, and who shares it.
-type gateKey struct {
+// GateKey is a key of the gate, and who shares it.
+type GateKey struct {
 	Key        string   `json:"key"`
 	SharedBy   []string `json:"shared_by"`            // SOURCE/ENDPOINT, of those that are installed
 	Credential string   `json:"credential,omitempty"` // its name
@@ -25,7 +25,7 @@ type gateKey struct {
 }
 
 // keyRing is every key that an installed source would use from here, by name.
-type keyRing map[string]*gateKey
+type keyRing map[string]*GateKey
 
 // keyRing looks at all sources as they count now. One that is not valid sends nothing, so it has no key.
 func (a *app) keyRing(ctx context.Context) (keyRing, error) {
@@ -69,9 +69,9 @@ func (r keyRing) add(s source.Sharer) {
 }
 
 // of is a key, which it makes if nobody installed would use it.
-func (r keyRing) of(key string) *gateKey {
+func (r keyRing) of(key string) *GateKey {
 	if r[key] == nil {
-		r[key] = &gateKey{Key: key, SharedBy: []string{}, shown: map[source.Shown]bool{}}
+		r[key] = &GateKey{Key: key, SharedBy: []string{}, shown: map[source.Shown]bool{}}
 		_, r[key].Credential, _ = strings.Cut(key, "#")
 	}
 	return r[key]
@@ -95,7 +95,7 @@ func (r keyRing) find(word string) ([]string, error) {
 }
 
 // usedBy reports whether a source uses the key.
-func (k *gateKey) usedBy(code string) bool {
+func (k *GateKey) usedBy(code string) bool {
 	own := strings.HasPrefix(k.Key, code+"#") || strings.HasPrefix(k.Key, code+"/")
 	return own || slices.ContainsFunc(k.SharedBy, func(at string) bool { return strings.HasPrefix(at, code+"/") })
 }
@@ -103,9 +103,9 @@ func (k *gateKey) usedBy(code string) bool {
 // unknown says that there is no such key, and which ones there are.
 func (r keyRing) unknown(word string) error {
 	if near, ok := strictyaml.Nearest(word, r.names()); ok {
-		return usage("the gate has no key %q; did you mean %q? patra gate status lists all of them", word, near)
+		return noSuch("the gate has no key %q; did you mean %q? patra gate status lists all of them", word, near)
 	}
-	return usage("the gate has no key %q; it has %s", word, strings.Join(r.names(), ", "))
+	return noSuch("the gate has no key %q; it has %s", word, strings.Join(r.names(), ", "))
 }
 
 // cut makes a name fit a column: what is in the middle says least.

@@ -187,7 +187,7 @@ func graceOf(l patra.RateLimit) time.Duration {
 }
 
 // conductOf counts the requests of one key.
-func conductOf(ctx context.Context, s *store.Store, k *gateKey, from, to patra.Instant, daily bool) (conductView, error) {
+func conductOf(ctx context.Context, s *store.Store, k *GateKey, from, to patra.Instant, daily bool) (conductView, error) {
 	whole := patra.NewConduct(graceOf(k.limit))
 	var days []conductView
 	var day *patra.Conduct
@@ -220,7 +220,7 @@ func conductOf(ctx context.Context, s *store.Store, k *gateKey, from, to patra.I
 }
 
 // conduct puts what was counted beside what is permitted.
-func (k *gateKey) conduct(m patra.Manners, from, to patra.Instant) conductView {
+func (k *GateKey) conduct(m patra.Manners, from, to patra.Instant) conductView {
 	v := conductView{Key: k.Key, SharedBy: k.SharedBy, Credential: k.Credential, From: from, To: to, Manners: m, RefusedShare: m.RefusedShare(),
 		WaitedAll: m.Waited.Seconds(), WaitedMean: m.MeanWait().Seconds(), WaitedMost: m.Waited95.Seconds(), PerSecond: k.limit.PerSecond, Burst: k.limit.Burst}
 	if k.limit.PerSecond > 0 {

@@ -121,7 +121,7 @@ func (a *app) gateSet(ctx context.Context, key string, f gateFlags) (gateSteered
 	if err := a.confirmForget(key, f); err != nil {
 		return gateSteered{}, err
 	}
-	was, is, clock, err := s.SteerGate(ctx, key, turn, f.reason, actor())
+	was, is, clock, err := s.SteerGate(ctx, key, turn, f.reason, actor(ctx))
 	if err != nil {
 		return gateSteered{}, err
 	}

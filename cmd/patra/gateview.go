@@ -13,7 +13,7 @@ import (
 
 // gateView is one key of the gate as it stands now, by our clock.
 type gateView struct {
-	*gateKey
+	*GateKey
 	Used      bool           `json:"used"` // somebody has asked under it, or a person has set it
 	Permitted permitted      `json:"permitted"`
 	PerSecond float64        `json:"per_second"` // what is given out now
@@ -182,14 +182,14 @@ func (b *gateBoard) history(ctx context.Context, v *gateView) (err error) {
 }
 
 // viewOf is a key as it stands. The state goes by the database's clock, and what people see by ours.
-func viewOf(k *gateKey, is patra.RateState, used bool, clock, now patra.Instant) gateView {
+func viewOf(k *GateKey, is patra.RateState, used bool, clock, now patra.Instant) gateView {
 	ours := func(at patra.Instant) patra.Instant {
 		if at == 0 {
 			return 0
 		}
 		return now + at - clock
 	}
-	v := gateView{gateKey: k, Used: used, Keeper: keptByStore}
+	v := gateView{GateKey: k, Used: used, Keeper: keptByStore}
 	l := k.limit
 	if l.PerSecond == 0 { // nobody is installed who would say
 		l.PerSecond, l.Burst = float64(is.Limit)/1000, is.Burst

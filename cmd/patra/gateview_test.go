@@ -71,15 +71,15 @@ func TestGatesFitAPage(t *testing.T) {
 func TestWhoeverComesNowWaits(t *testing.T) {
 	slow := patra.RateLimit{Key: "a", PerSecond: 0.08, Burst: 5}
 	now := patra.Date(2026, time.June, 1)
-	v := viewOf(&gateKey{limit: slow}, patra.RateState{Limit: 80, Burst: 5, Arrival: now.Add(12 * time.Second)}, true, now, now)
+	v := viewOf(&GateKey{limit: slow}, patra.RateState{Limit: 80, Burst: 5, Arrival: now.Add(12 * time.Second)}, true, now, now)
 	if v.Ahead != 0 {
 		t.Errorf("one of five is used, and the next is to wait %v s", v.Ahead)
 	}
-	v = viewOf(&gateKey{limit: slow}, patra.RateState{Limit: 80, Burst: 5, Arrival: now.Add(51 * time.Second), Tempo: patra.Tempo{Rate: 40}}, true, now, now)
+	v = viewOf(&GateKey{limit: slow}, patra.RateState{Limit: 80, Burst: 5, Arrival: now.Add(51 * time.Second), Tempo: patra.Tempo{Rate: 40}}, true, now, now)
 	if v.Ahead != 51 {
 		t.Errorf("while we are slow there are no bursts, and the next is to wait %v s", v.Ahead)
 	}
-	v = viewOf(&gateKey{limit: slow}, patra.RateState{Limit: 80, Burst: 5, Cooldown: now + patra.Minute}, true, now, now)
+	v = viewOf(&GateKey{limit: slow}, patra.RateState{Limit: 80, Burst: 5, Cooldown: now + patra.Minute}, true, now, now)
 	if v.Ahead != 60 {
 		t.Errorf("in a cooldown of a minute the next is to wait %v s", v.Ahead)
 	}
@@ -91,7 +91,7 @@ func TestQuotasOfNow(t *testing.T) {
 	hour := func(from patra.Instant, used int64) patra.QuotaUse {
 		return patra.QuotaUse{Key: "a", Window: patra.QuotaHour, From: from, To: from + patra.Hour, Limit: 10, Usable: 9, Used: used}
 	}
-	v := gateView{gateKey: &gateKey{Key: "a", limit: patra.RateLimit{Quota: patra.QuotaLimit{Hourly: 10, Daily: 100, Reserve: 10, Skew: 5 * time.Minute}}}, PerSecond: 3}
+	v := gateView{GateKey: &GateKey{Key: "a", limit: patra.RateLimit{Quota: patra.QuotaLimit{Hourly: 10, Daily: 100, Reserve: 10, Skew: 5 * time.Minute}}}, PerSecond: 3}
 	v.count(nil, []patra.QuotaUse{hour(patra.Date(2026, time.June, 1), 9), hour(patra.Date(2026, time.June, 1)+patra.Hour, 1)}, now)
 	if len(v.Quotas) != 2 || v.Quotas[0].Used != 9 || v.Quotas[1].Window != patra.QuotaDay || v.Quotas[1].Usable != 90 || v.Quotas[1].Used != 0 {
 		t.Fatalf("%+v", v.Quotas)
@@ -104,7 +104,7 @@ func TestQuotasOfNow(t *testing.T) {
 // During a warm-up the rate is what is given out then, and not what it will be.
 func TestAWarmUpIsSeen(t *testing.T) {
 	now := patra.Date(2026, time.June, 1)
-	k := &gateKey{Key: "a", limit: patra.RateLimit{PerSecond: 10, Burst: 1, Warmup: time.Minute}}
+	k := &GateKey{Key: "a", limit: patra.RateLimit{PerSecond: 10, Burst: 1, Warmup: time.Minute}}
 	for passed, want := range map[time.Duration]float64{0: 1, 30 * time.Second: 5.5, time.Minute: 10} {
 		v := viewOf(k, patra.RateState{Limit: 10_000, Burst: 1, Arrival: now, RateNotes: patra.RateNotes{WarmSince: now.Add(-passed)}}, true, now, now)
 		if v.PerSecond != want {
@@ -116,7 +116,7 @@ func TestAWarmUpIsSeen(t *testing.T) {
 // Where requests count more than one, numbers of requests and of what they count differ, and a person is told.
 func TestWhatARequestCountsIsTold(t *testing.T) {
 	var b bytes.Buffer
-	viewOf(&gateKey{Key: "a", limit: patra.RateLimit{PerSecond: 3, Burst: 6, Heaviest: 2}}, patra.RateState{}, false, 0, 0).print(&b)
+	viewOf(&GateKey{Key: "a", limit: patra.RateLimit{PerSecond: 3, Burst: 6, Heaviest: 2}}, patra.RateState{}, false, 0, 0).print(&b)
 	if !strings.Contains(b.String(), "A request counts up to 2, here and in quotas.") {
 		t.Error(b.String())
 	}

@@ -12,7 +12,7 @@ import (
 // viewed is a key under which two endpoints ask, with a state by a clock that is an hour behind ours.
 func viewed(change func(now patra.Instant, is *patra.RateState)) gateView {
 	clock := patra.Date(2026, time.June, 1)
-	k := &gateKey{Key: "pubmed#ncbi", SharedBy: []string{"pubmed/search", "pubmed/fetch"}, limit: patra.RateLimit{Key: "pubmed#ncbi", PerSecond: 3, Burst: 3, Concurrency: 3}}
+	k := &GateKey{Key: "pubmed#ncbi", SharedBy: []string{"pubmed/search", "pubmed/fetch"}, limit: patra.RateLimit{Key: "pubmed#ncbi", PerSecond: 3, Burst: 3, Concurrency: 3}}
 	is := patra.RateState{Limit: 3000, Burst: 3}
 	change(clock, &is)
 	v := viewOf(k, is, true, clock, clock+patra.Hour)

@@ -71,12 +71,32 @@ func (a *app) current(ctx context.Context, code string) (state, error) {
 		}
 		was = st
 	}
-	f, err := a.find(code)
+	rows, err := a.fileRows(code)
 	if err != nil {
 		return state{}, was.orRetired(err)
 	}
+	return state{From: fromFile, Name: code, rows: rows}, nil
+}
+
+// fileRows is what the file of a source says, as rows. A process that serves is asked for it again and again, so the same text is
+// understood once.
+func (a *app) fileRows(code string) ([]patra.RegistryRow, error) {
+	key := ""
+	if name, data, err := a.sourceText(code); err == nil {
+		key = name + " " + patra.HashBytes(data)
+		if rows, ok := a.understood.Load(key); ok {
+			return slices.Clone(rows.([]patra.RegistryRow)), nil
+		}
+	}
+	f, err := a.find(code)
+	if err != nil {
+		return nil, err
+	}
 	rows, err := registry.Rows(f)
-	return state{From: fromFile, Name: code, rows: rows}, err
+	if err == nil && key != "" {
+		a.understood.Store(key, slices.Clone(rows))
+	}
+	return rows, err
 }
 
 // inForce is the file of a source as it counts now, and the rows that say so.

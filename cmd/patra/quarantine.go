@@ -145,7 +145,7 @@ func setAside(ctx context.Context, s *store.Store, word string) (patra.SetAside,
 	}
 	q, err := s.SetAside(ctx, id)
 	if errors.Is(err, patra.ErrNotFound) {
-		err = usage("there is no item %d in quarantine; patra quarantine list --each shows them", id)
+		err = noSuch("there is no item %d in quarantine; patra quarantine list --each shows them", id)
 	}
 	return q, err
 }
@@ -232,16 +232,35 @@ func (a *app) quarantineDiscardCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if err := s.Discard(c.Context(), q.ID, reason, actor()); err != nil {
-					return illegal(err, "item %d is %s; only what is open can be discarded", q.ID, q.Status)
+				done, err := discard(c.Context(), s, q, reason)
+				if err != nil {
+					return err
 				}
-				fmt.Fprintf(a.stdout, "Item %d is discarded.\n", q.ID)
+				fmt.Fprintln(a.stdout, done.Said)
 			}
 			return nil
 		},
 	}
 	c.Flags().StringVar(&reason, "reason", "", "why")
 	return c
+}
+
+// discarded is an item that was given up.
+type discarded struct {
+	ID   int64  `json:"id"`
+	Said string `json:"said"`
+	Next string `json:"next,omitempty"`
+}
+
+// discard gives an item up, and writes down who did.
+func discard(ctx context.Context, s *store.Store, q patra.SetAside, reason string) (discarded, error) {
+	no := func(err error) error {
+		return illegal(err, "item %d is %s; only what is open can be discarded", q.ID, q.Status)
+	}
+	if err := patra.QuarantineMoves.Check(q.Status, patra.Discarded); err != nil {
+		return discarded{}, no(err)
+	}
+	return discarded{ID: q.ID, Said: fmt.Sprintf("Item %d is discarded.", q.ID)}, no(s.Discard(ctx, q.ID, reason, actor(ctx)))
 }
 
 // illegal turns a step that a state does not allow into a sentence.

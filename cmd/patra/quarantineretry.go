@@ -91,12 +91,20 @@ func chosen(ctx context.Context, s *store.Store, q quarantineFlags, args []strin
 		if err != nil {
 			return nil, err
 		}
-		if item.Status != patra.Open && item.Status != patra.Retrying {
-			return nil, usage("item %d is %s; only what is open can be looked at again", item.ID, item.Status)
+		if err := retriable(item); err != nil {
+			return nil, err
 		}
 		items = append(items, item)
 	}
 	return items, nil
+}
+
+// retriable refuses an item that is settled.
+func retriable(item patra.SetAside) error {
+	if item.Status != patra.Open && item.Status != patra.Retrying {
+		return usage("item %d is %s; only what is open can be looked at again", item.ID, item.Status)
+	}
+	return nil
 }
 
 // retryItem finds the way for one item and sets out on it.
@@ -115,7 +123,7 @@ func (a *app) retryItem(ctx context.Context, s *store.Store, item patra.SetAside
 	case r.RecordID != "" && req.Source.ByID() != "":
 		r.Way = wayByID
 		r.Text = fmt.Sprintf("it will be fetched by its id; next: patra update %s --signals", item.Source)
-		return r, s.RetryQuarantined(ctx, now(), item.ID, r.RecordID, true, actor())
+		return r, s.RetryQuarantined(ctx, now(), item.ID, r.RecordID, true, actor(ctx))
 	case slice == nil || slice.Spec.Window == nil:
 		r.Way, r.Text = wayNone, "there is no way to get it: the source cannot be asked by id, and it came in no window"
 		return r, nil
@@ -133,7 +141,7 @@ func (a *app) retryItem(ctx context.Context, s *store.Store, item patra.SetAside
 	}
 	r.Way, r.PlanID = wayWindow, plan.Plan.ID
 	r.Text = fmt.Sprintf("%s is planned to be read again, as plan %d; next: %s works through it", slice.Window, plan.Plan.ID, nextCommand(&plan.Draft))
-	return r, s.RetryQuarantined(ctx, now(), item.ID, r.RecordID, false, actor())
+	return r, s.RetryQuarantined(ctx, now(), item.ID, r.RecordID, false, actor(ctx))
 }
 
 // sameQuestion asks what the slice asked, for its window, again.

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"cmp"
+	"context"
 	"fmt"
 	"io"
 	"maps"
@@ -23,8 +25,8 @@ func (a *app) queryCmd() *cobra.Command {
 	return c
 }
 
-// explanation is a query and what it becomes at one provider.
-type explanation struct {
+// Explanation is a query and what it becomes at one provider.
+type Explanation struct {
 	Source  string        `json:"source"`
 	Query   string        `json:"query"`
 	Hash    string        `json:"expr_proto_hash"`
@@ -53,19 +55,7 @@ Show what a query becomes at a provider. Nothing is sent. Write queries like thi
 A clause that the provider cannot answer exactly is refused with the reason, never left out.`),
 		Example: `  patra query explain crossref -q 'title:cancer type:journal-article'`,
 		RunE: func(c *cobra.Command, args []string) error {
-			req, err := a.request(c.Context(), args[0], f)
-			if err != nil {
-				return err
-			}
-			contact := req.Contact
-			if contact == "" {
-				contact = "you@example.org"
-			}
-			spec, err := source.Compile(req.Source, source.Options{Endpoint: f.endpoint, Operation: patra.Harvest, Contact: contact, Parameters: req.Params})
-			if err != nil {
-				return err
-			}
-			e, err := explain(spec, f.query, window(req.From, req.To), req.BaseURL, contact)
+			e, spec, err := a.explain(c.Context(), args[0], f)
 			if err != nil {
 				return err
 			}
@@ -81,6 +71,21 @@ A clause that the provider cannot answer exactly is refused with the reason, nev
 	return c
 }
 
+// explain says what a query becomes at a source.
+func (a *app) explain(ctx context.Context, code string, f askFlags) (*Explanation, *source.Spec, error) {
+	req, err := a.request(ctx, code, f)
+	if err != nil {
+		return nil, nil, err
+	}
+	contact := cmp.Or(req.Contact, "you@example.org")
+	spec, err := source.Compile(req.Source, source.Options{Endpoint: f.endpoint, Operation: patra.Harvest, Contact: contact, Parameters: req.Params})
+	if err != nil {
+		return nil, nil, err
+	}
+	e, err := explain(spec, f.query, window(req.From, req.To), req.BaseURL, contact)
+	return e, spec, err
+}
+
 // window is what the user said, or a day to show an example with.
 func window(from, to *patra.Instant) patra.Window {
 	w := patra.Window{From: patra.Date(2026, 1, 1)}
@@ -94,7 +99,7 @@ func window(from, to *patra.Instant) patra.Window {
 	return w
 }
 
-func explain(spec *source.Spec, text string, w patra.Window, baseURL, contact string) (*explanation, error) {
+func explain(spec *source.Spec, text string, w patra.Window, baseURL, contact string) (*Explanation, error) {
 	n := expr.All()
 	if text != "" {
 		var err error
@@ -115,11 +120,11 @@ func explain(spec *source.Spec, text string, w patra.Window, baseURL, contact st
 	if err != nil {
 		return nil, err
 	}
-	return &explanation{Source: spec.Source, Query: expr.Format(n, spec.Query.Fields), Hash: n.Hash(), AST: n, Clauses: asked.Clauses,
+	return &Explanation{Source: spec.Source, Query: expr.Format(n, spec.Query.Fields), Hash: n.Hash(), AST: n, Clauses: asked.Clauses,
 		Method: call.Method, URL: call.URL, Body: string(call.Body)}, nil
 }
 
-func (e *explanation) print(w io.Writer, spec *source.Spec) {
+func (e *Explanation) print(w io.Writer, spec *source.Spec) {
 	fmt.Fprintf(w, "Query    %s\nCursor   %.8s (another query has another watermark)\n\n", e.Query, e.Hash)
 	t := newTable(w, "clause", "becomes", "by")
 	for _, c := range e.Clauses {

@@ -149,7 +149,7 @@ func accepted(was patra.Answer, total int64) bool {
 
 // mark keeps what a count says about a window, where that is something new.
 func mark(ctx context.Context, s *store.Store, was patra.Answer, total int64) error {
-	why := patra.Remark{At: now(), By: actor(), From: was.State, To: patra.StateDisputed, Reason: "the provider counts differently now", Counted: &total}
+	why := patra.Remark{At: now(), By: actor(ctx), From: was.State, To: patra.StateDisputed, Reason: "the provider counts differently now", Counted: &total}
 	switch {
 	case total == was.IDsSeen && was.State != patra.StateSealed:
 		why.To, why.Reason = patra.StateSealed, "the provider counts what was read"

@@ -57,14 +57,9 @@ func (a *app) recordWhyCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			acc, err := accountOf(c.Context(), s, args[0], recordType, args[1], at)
+			acc, err := a.account(c.Context(), s, args[0], recordType, args[1], at)
 			if err != nil {
 				return err
-			}
-			if acc.Record == nil {
-				if _, err := a.target(c.Context(), s, args[0]); err != nil {
-					return err
-				}
 			}
 			if out != "table" {
 				return printValue(a.stdout, out, acc)
@@ -77,6 +72,15 @@ func (a *app) recordWhyCmd() *cobra.Command {
 	c.Flags().StringVar(&date, "date", "", "when the provider changed it: 2026-01-31 or 2026-01-31T09:30:00Z")
 	formatFlag(c, &out)
 	return c
+}
+
+// account is what is known about a record of a source that somebody knows.
+func (a *app) account(ctx context.Context, s *store.Store, source, recordType, id string, at *patra.Instant) (account, error) {
+	acc, err := accountOf(ctx, s, source, recordType, id, at)
+	if err == nil && acc.Record == nil {
+		_, err = a.target(ctx, s, source)
+	}
+	return acc, err
 }
 
 func accountOf(ctx context.Context, s *store.Store, source, recordType, id string, at *patra.Instant) (acc account, err error) {

@@ -238,19 +238,15 @@ registry is compared with the file of that code.`),
 			if err != nil {
 				return err
 			}
-			x, y, err := a.sides(c, s, args, at)
+			x, y, err := a.sides(c.Context(), s, args, at)
 			if err != nil {
 				return err
 			}
-			left, err := x.file()
+			found, err := differences(x, y)
 			if err != nil {
 				return err
 			}
-			right, err := y.file()
-			if err != nil {
-				return err
-			}
-			return a.printDiff(out, x, y, left, right)
+			return a.printDiff(out, x, y, found)
 		},
 	}
 	c.Flags().StringArrayVar(&at, "at", nil, "as it was at this moment; given twice: the first for A, the second for B")
@@ -258,12 +254,21 @@ registry is compared with the file of that code.`),
 	return c
 }
 
-// printDiff shows the differences of two files or two specs.
-func (a *app) printDiff(out format, x, y state, left, right any) error {
-	found, err := registry.Diff(left, right)
+// differences compares the files of two states.
+func differences(x, y state) ([]registry.Difference, error) {
+	left, err := x.file()
 	if err != nil {
-		return err
+		return nil, err
 	}
+	right, err := y.file()
+	if err != nil {
+		return nil, err
+	}
+	return registry.Diff(left, right)
+}
+
+// printDiff shows the differences of two files or two specs.
+func (a *app) printDiff(out format, x, y state, found []registry.Difference) error {
 	if out == "table" {
 		fmt.Fprintf(a.stdout, "A  %s\nB  %s\n\n", x, y)
 	}

@@ -115,7 +115,7 @@ func sinkNamed(cfg config.Config, name string) (config.Sink, error) {
 	if len(known) == 0 {
 		known = []string{"none"}
 	}
-	return config.Sink{}, usage("there is no sink %q in patra.yaml; there are: %s", name, strings.Join(known, ", "))
+	return config.Sink{}, noSuch("there is no sink %q in patra.yaml; there are: %s", name, strings.Join(known, ", "))
 }
 
 // publisher makes the way to a sink. Its secret is read each time, so that a new one counts with the next term.
@@ -237,7 +237,22 @@ func (a *app) relayRewindCmd() *cobra.Command {
 		Long:    "Rewind puts a sink back to the first event of a moment, or to the start. It gets everything from there again, in order,\nwith the ids that the events had; also what was set aside. A relay that is at work goes on from there at once.",
 		Example: "  patra relay rewind feed --from 2026-11-01\n  patra relay rewind feed --from START --reason 'the file was lost'",
 		RunE: func(c *cobra.Command, args []string) error {
-			return a.rewind(c.Context(), args[0], from, reason, out)
+			if from == "" {
+				return usage("patra relay rewind needs --from with a time, or START")
+			}
+			s, err := a.open(c.Context())
+			if err != nil {
+				return err
+			}
+			done, err := rewind(c.Context(), s, args[0], from, reason)
+			if err != nil {
+				return err
+			}
+			if out != "table" {
+				return printValue(a.stdout, out, done)
+			}
+			fmt.Fprintf(a.stdout, "%s\nNext: %s\n", done.Said, done.Next)
+			return nil
 		},
 	}
 	c.Flags().StringVar(&from, "from", "", "a time such as 2026-11-01 or 2026-11-01T12:00:00Z, or START")
@@ -246,46 +261,44 @@ func (a *app) relayRewindCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) rewind(ctx context.Context, sink, from, reason string, out format) error {
-	if from == "" {
-		return usage("patra relay rewind needs --from with a time, or START")
-	}
-	s, err := a.open(ctx)
-	if err != nil {
-		return err
-	}
+// rewound is a sink that is told again.
+type rewound struct {
+	Sink string `json:"sink"`
+	From int64  `json:"from"` // the event that it had come to
+	To   int64  `json:"to"`
+	Said string `json:"said"`
+	Next string `json:"next"`
+}
+
+func rewind(ctx context.Context, s *store.Store, sink, from, reason string) (rewound, error) {
 	gone, err := s.Purged(ctx)
 	if err != nil {
-		return err
+		return rewound{}, err
 	}
 	to := int64(0)
 	if !strings.EqualFold(from, config.FromStart) {
 		at, err := patra.ParseInstant(from)
 		if err != nil {
-			return usage("--from %q is no time; write 2026-11-01, 2026-11-01T12:00:00Z or START", from)
+			return rewound{}, usage("--from %q is no time; write 2026-11-01, 2026-11-01T12:00:00Z or START", from)
 		}
 		if to, err = s.PositionBefore(ctx, at); err != nil {
-			return err
+			return rewound{}, err
 		}
 		if gone.Last > 0 && at <= gone.At { // what happened then is not all there
 			to = 0
 		}
 	}
-	was, err := s.Rewind(ctx, sink, to, actor(), reason)
+	was, err := s.Rewind(ctx, sink, to, actor(ctx), reason)
 	switch {
 	case errors.Is(err, patra.ErrNotFound):
-		return usage("no events were ever sent to a sink %q; patra relay status lists those that there are", sink)
+		return rewound{}, noSuch("no events were ever sent to a sink %q; patra relay status lists those that there are", sink)
 	case errors.Is(err, store.ErrPurged):
-		return usage("events from before %s are not there any more: every sink had them, and they were older than events.keep. Next: patra relay rewind %s --from %s sends what is left; patra records export has every record as it is now",
+		return rewound{}, usage("events from before %s are not there any more: every sink had them, and they were older than events.keep. Next: patra relay rewind %s --from %s sends what is left; patra records export has every record as it is now",
 			seconds(gone.At+patra.Second), sink, (gone.At + patra.Second).String())
 	case errors.Is(err, patra.ErrIllegalMove):
-		return usage("%s has not come as far as %s: it stands at event %s, and that is event %s", sink, from, thousands(was), thousands(to))
+		return rewound{}, usage("%s has not come as far as %s: it stands at event %s, and that is event %s", sink, from, thousands(was), thousands(to))
 	case err != nil:
-		return err
+		return rewound{}, err
 	}
-	if out != "table" {
-		return printValue(a.stdout, out, map[string]any{"sink": sink, "from": was, "to": to})
-	}
-	fmt.Fprintf(a.stdout, "%s goes back from event %s to event %s.\nNext: patra relay run, unless patra serve is at work\n", sink, thousands(was), thousands(to))
-	return nil
+	return rewound{Sink: sink, From: was, To: to, Said: fmt.Sprintf("%s goes back from event %s to event %s.", sink, thousands(was), thousands(to)), Next: "patra relay run, unless patra serve is at work"}, nil
 }

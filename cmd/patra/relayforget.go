@@ -41,7 +41,7 @@ func (a *app) forget(ctx context.Context, sink, reason string, out format) error
 	if err != nil {
 		return err
 	}
-	switch err := s.ForgetSink(ctx, sink, actor(), reason); {
+	switch err := s.ForgetSink(ctx, sink, actor(ctx), reason); {
 	case errors.Is(err, patra.ErrNotFound):
 		return usage("there is no sink %q that got events; patra relay status lists those that there are", sink)
 	case errors.Is(err, patra.ErrIllegalMove):

@@ -273,7 +273,7 @@ func (a *app) affected(ctx context.Context, s *store.Store, f remapFlags, with s
 	if !f.signal {
 		return to, nil
 	}
-	_, err := s.Audit(ctx, audited(patra.AuditRemap, done.Source, "", map[string]any{"since": done.Since, "with": with}))
+	_, err := s.Audit(ctx, audited(ctx, patra.AuditRemap, done.Source, "", map[string]any{"since": done.Since, "with": with}))
 	return to, err
 }
 

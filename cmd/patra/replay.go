@@ -13,6 +13,7 @@ import (
 
 	"patra"
 	"patra/internal/blob"
+	"patra/internal/config"
 	"patra/internal/evidence"
 	"patra/internal/executor"
 	"patra/internal/replay"
@@ -72,7 +73,7 @@ func (a *app) replayCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			report, err := a.replay(c.Context(), ref, live, sure)
+			report, err := a.replay(c.Context(), ref, replayWish{live: live, sure: sure, counter: true})
 			if err != nil {
 				return err
 			}
@@ -102,7 +103,16 @@ type replayer struct {
 	prober *executor.Prober // nil: nobody is asked
 }
 
-func (a *app) replay(ctx context.Context, ref runRef, live, sure bool) (*replayReport, error) {
+// replayWish is how a run is to be read again.
+type replayWish struct {
+	live, sure bool
+	reason     string
+	counter    bool  // somebody at a terminal waits
+	most       int64 // pages; 0 is any number
+}
+
+func (a *app) replay(ctx context.Context, ref runRef, want replayWish) (*replayReport, error) {
+	live := want.live
 	s, kept, err := a.kept(ctx)
 	if err != nil {
 		return nil, err
@@ -111,17 +121,20 @@ func (a *app) replay(ctx context.Context, ref runRef, live, sure bool) (*replayR
 	if err != nil {
 		return nil, err
 	}
+	if want.most > 0 && pages > want.most {
+		return nil, usage("run %d has %s, and at most %s are read again at once; name one of them, or use patra replay", run.ID, plural(pages, "page"), thousands(want.most))
+	}
 	reader, err := readerOf(ctx, s, claim.Spec)
 	if err != nil {
 		return nil, err
 	}
 	if live {
-		if err := a.mayAskAgain(run.Source, pages, sure); err != nil {
+		if err := a.mayAskAgain(run.Source, pages, want.sure); err != nil {
 			return nil, err
 		}
 	}
 	// Before, and not after: whoever is stopped half-way has asked all the same.
-	if _, err := s.Audit(ctx, audited(patra.AuditReplay, ref.String(), "", map[string]any{"live": live, "pages": pages})); err != nil {
+	if _, err := s.Audit(ctx, audited(ctx, patra.AuditReplay, ref.String(), want.reason, map[string]any{"live": live, "pages": pages})); err != nil {
 		return nil, err
 	}
 	r := &replayer{store: s, kept: kept, claim: claim, reader: reader}
@@ -131,10 +144,14 @@ func (a *app) replay(ctx context.Context, ref runRef, live, sure bool) (*replayR
 		}
 	}
 	report := &replayReport{Run: run.ID, Source: run.Source, Window: claim.Slice.Window.String(), Spec: claim.Spec, Live: live, Pages: []replayed{}}
-	bar := a.counter("replay", "page", pages)
-	defer bar.finish()
+	step := func() {}
+	if want.counter {
+		bar := a.counter("replay", "page", pages)
+		defer bar.finish()
+		step = bar.step
+	}
 	return report, s.Ledger(ctx, ref.query(), func(p patra.LedgerPage) error {
-		bar.step()
+		step()
 		done, err := r.page(ctx, p)
 		if err == nil {
 			report.add(done)
@@ -178,15 +195,22 @@ func (a *app) replayProber(s *store.Store, claim *patra.Claim) (*executor.Prober
 	if err != nil {
 		return nil, err
 	}
-	at := patra.Place{Source: claim.Task.Source, Endpoint: claim.Task.Endpoint, Operation: claim.Task.Operation}
+	return a.prober(c, s, patra.Place{Source: claim.Task.Source, Endpoint: claim.Task.Endpoint, Operation: claim.Task.Operation}), nil
+}
+
+// heldBack is that somebody, or something, keeps a request from being sent.
+type heldBack struct{ error }
+
+// prober asks for single pages of a place.
+func (a *app) prober(c config.Config, s *store.Store, at patra.Place) *executor.Prober {
 	return &executor.Prober{Store: s, Gate: a.gate(c, s), Client: clientFor, Vars: source.Vars{Contact: c.Contact, Version: version}, Log: a.logger(c), Credentials: a.credentials(),
 		Allow: func(ctx context.Context) error {
 			hold, err := s.Held(ctx, at)
 			if err == nil && hold.Code != "" {
-				err = fmt.Errorf("%s is held back (%s); see patra controls", at.Source, hold.Code)
+				err = heldBack{fmt.Errorf("%s is held back (%s); see patra controls", at.Source, hold.Code)}
 			}
 			return err
-		}}, nil
+		}}
 }
 
 // page reads one page again.

@@ -36,6 +36,11 @@ func (r runRef) String() string {
 	return fmt.Sprintf("run:%d/%d", r.run, r.batch)
 }
 
+// zipName is the name of a bundle about it.
+func (r runRef) zipName() string {
+	return strings.NewReplacer(":", "-", "/", "-").Replace(r.String()) + ".zip"
+}
+
 func (r runRef) query() store.PageQuery { return store.PageQuery{Run: r.run, BatchNo: r.batch} }
 
 // find reads the run, what its task was given, and how many pages are meant.
@@ -45,7 +50,7 @@ func (r runRef) find(ctx context.Context, s *store.Store) (run patra.Run, c *pat
 		return run, nil, 0, err
 	}
 	if len(runs) == 0 {
-		return run, nil, 0, usage("there is no run %d; see patra runs", r.run)
+		return run, nil, 0, noSuch("there is no run %d; see patra runs", r.run)
 	}
 	run = runs[0]
 	if pages, err = s.CountPages(ctx, r.query()); err != nil {
@@ -61,7 +66,7 @@ func (r runRef) find(ctx context.Context, s *store.Store) (run patra.Run, c *pat
 		}
 	}
 	if pages == 0 && r.batch != 0 {
-		return run, nil, 0, usage("run %d has no page %d; see patra batches --run %d", r.run, r.batch, r.run)
+		return run, nil, 0, noSuch("run %d has no page %d; see patra batches --run %d", r.run, r.batch, r.run)
 	}
 	c, err = s.Context(ctx, run.TaskID)
 	return run, c, pages, err

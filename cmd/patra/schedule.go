@@ -74,27 +74,36 @@ func (a *app) schedulesCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			views := []scheduleView{}
-			for _, sch := range cfg.Schedules {
-				v := scheduleView{Schedule: sch}
-				if !sch.Paused {
-					next := sch.Cron.Next(now())
-					v.Next = &next
-				}
-				last, err := s.Instances(c.Context(), store.Filter{Job: sch.Name, Limit: 1})
-				if err != nil {
-					return err
-				}
-				if len(last) > 0 {
-					v.Last = &last[0]
-				}
-				views = append(views, v)
+			views, err := scheduleViews(c.Context(), s, cfg)
+			if err != nil {
+				return err
 			}
 			return printRows(a.stdout, out, views, scheduleColumns)
 		},
 	}
 	formatFlag(c, &out)
 	return c
+}
+
+// scheduleViews are all schedules, and what came of each.
+func scheduleViews(ctx context.Context, s *store.Store, cfg config.Config) ([]scheduleView, error) {
+	views := []scheduleView{}
+	for _, sch := range cfg.Schedules {
+		v := scheduleView{Schedule: sch}
+		if !sch.Paused {
+			next := sch.Cron.Next(now())
+			v.Next = &next
+		}
+		last, err := s.Instances(ctx, store.Filter{Job: sch.Name, Limit: 1})
+		if err != nil {
+			return nil, err
+		}
+		if len(last) > 0 {
+			v.Last = &last[0]
+		}
+		views = append(views, v)
+	}
+	return views, nil
 }
 
 var scheduleColumns = columns[scheduleView]{

@@ -27,15 +27,21 @@ func (a *app) credentials() *executor.Credentials {
 // have reports whether a secret is set.
 func (a *app) have(name string) (bool, error) { return a.credentials().Have(name) }
 
-// printSecrets says which secrets a source wants, and whether they are set. It never shows one.
-func (a *app) printSecrets(w io.Writer, f *source.File) {
-	wanted := map[string]bool{} // by name: some endpoint cannot do without
+// wantedSecrets are the secrets that a source wants, and of each whether some endpoint cannot do without.
+func wantedSecrets(f *source.File) map[string]bool {
+	wanted := map[string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(f.Endpoints)) {
 		auth := f.AuthOf(name)
 		for _, n := range auth.Secrets() {
 			wanted[n.Name] = wanted[n.Name] || !auth.Optional
 		}
 	}
+	return wanted
+}
+
+// printSecrets says which secrets a source wants, and whether they are set. It never shows one.
+func (a *app) printSecrets(w io.Writer, f *source.File) {
+	wanted := wantedSecrets(f)
 	for _, name := range slices.Sorted(maps.Keys(wanted)) {
 		fmt.Fprintf(w, "# Secret: %s (%s) %s\n", name, map[bool]string{true: "required", false: "optional"}[wanted[name]], a.standingOfSecret(name))
 	}

@@ -50,7 +50,7 @@ func (a *app) serveCmd() *cobra.Command {
 		},
 	}
 	c.Flags().StringSliceVar(&roles, "role", allRoles, "what this process does; events are sent only if there are sinks")
-	c.Flags().StringVar(&baseURL, "base-url", "", "mirror, proxy or simulator that schedules ask in place of a source's own address")
+	c.Flags().StringVar(&baseURL, "base-url", "", "mirror, proxy or simulator that schedules and callers of the API ask in place of a source's own address")
 	c.Flags().IntVar(&workers, "workers", 0, "pages read at the same time, in place of executor.workers")
 	c.Flags().StringVar(&a.contact, "contact", "", "address sent where a provider asks for one, in place of contact")
 	return c
@@ -80,6 +80,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 		}
 		roles = slices.DeleteFunc(slices.Clone(roles), func(r string) bool { return r == roleRelay })
 	}
+	a.mirror = baseURL
 	log := a.logger(cfg)
 	metrics := observe.NewMetrics()
 	metrics.WatchKeys(s)

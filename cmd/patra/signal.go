@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -52,31 +53,24 @@ func (a *app) signalAddCmd() *cobra.Command {
 			if len(ids) == 0 {
 				return usage("name at least one id, or a file of ids with --file")
 			}
-			f, _, err := a.inForce(c.Context(), args[0])
-			if err != nil {
+			if _, _, err := a.inForce(c.Context(), args[0]); err != nil { // before a store is made for nothing
 				return err
-			}
-			if recordType == "" {
-				recordType = f.RecordType
 			}
 			s, err := a.openOrCreate(c.Context())
 			if err != nil {
 				return err
 			}
-			added, err := s.AddSignals(c.Context(), now(), f.Code, recordType, ids, why, "", actor())
+			done, err := a.addSignals(c.Context(), s, args[0], recordType, ids, why)
 			if err != nil {
 				return err
 			}
-			sum := map[string]any{"source": f.Code, "reason": why, "ids": len(ids), "added": added, "open_already": len(ids) - added, "by_id": f.ByID() != ""}
 			if out != "table" {
-				return printValue(a.stdout, out, sum)
+				return printValue(a.stdout, out, done)
 			}
-			fmt.Fprintf(a.stdout, "%s noted, %d were open already.\n", plural(int64(added), "signal"), len(ids)-added)
-			if f.ByID() == "" {
-				fmt.Fprintf(a.stdout, "%s cannot be asked by id, so nobody will work through them.\n", f.Code)
-				return nil
+			fmt.Fprintln(a.stdout, done.Said)
+			if done.Next != "" {
+				fmt.Fprintln(a.stdout, "Next: "+done.Next)
 			}
-			fmt.Fprintf(a.stdout, "Next: patra update %s --signals\n", f.Code)
 			return nil
 		},
 	}
@@ -85,6 +79,34 @@ func (a *app) signalAddCmd() *cobra.Command {
 	c.Flags().StringVar(&recordType, "type", "", "record type, if the source has several")
 	formatFlag(c, &out)
 	return c
+}
+
+// signalled is what came of asking for records to be fetched again.
+type signalled struct {
+	Source string             `json:"source"`
+	Reason patra.SignalReason `json:"reason"`
+	IDs    int                `json:"ids"`
+	Added  int                `json:"added"`
+	Open   int                `json:"open_already"`
+	ByID   bool               `json:"by_id"` // the source can be asked by id
+	Said   string             `json:"said"`
+	Next   string             `json:"next,omitempty"`
+}
+
+// addSignals notes that records should be looked at again, and who said so.
+func (a *app) addSignals(ctx context.Context, s *store.Store, code, recordType string, ids []string, why patra.SignalReason) (done signalled, err error) {
+	f, _, err := a.inForce(ctx, code)
+	if err != nil {
+		return done, err
+	}
+	added, err := s.AddSignals(ctx, now(), f.Code, cmp.Or(recordType, f.RecordType), ids, why, "", actor(ctx))
+	done = signalled{Source: f.Code, Reason: why, IDs: len(ids), Added: added, Open: len(ids) - added, ByID: f.ByID() != "",
+		Said: fmt.Sprintf("%s noted, %d were open already.", plural(int64(added), "signal"), len(ids)-added), Next: fmt.Sprintf("patra update %s --signals", f.Code)}
+	if !done.ByID {
+		done.Next = ""
+		done.Said += fmt.Sprintf("\n%s cannot be asked by id, so nobody will work through them.", f.Code)
+	}
+	return done, err
 }
 
 func joined[T ~string](words []T) string {

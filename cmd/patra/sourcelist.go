@@ -26,19 +26,19 @@ type listedSource struct {
 	Paging    []string `json:"paging"`
 	Rate      string   `json:"rate"`
 	From      string   `json:"from"` // where its file is; empty: there is none
-	standing
+	Standing
 	Problem string `json:"problem,omitempty"`
 }
 
-// standing is what counts for a source, and how its file stands to that.
-type standing struct {
+// Standing is what counts for a source, and how its file stands to that.
+type Standing struct {
 	InForce string         `json:"in_force"`        // FILE or REGISTRY
 	Since   *patra.Instant `json:"since,omitempty"` // when the registry last changed
 	File    string         `json:"file,omitempty"`  // of a source in the registry: SAME, DIFFERS, INVALID, NONE
 }
 
 // String is the standing for people.
-func (s standing) String() string {
+func (s Standing) String() string {
 	if s.InForce == fromFile {
 		return "file"
 	}
@@ -46,12 +46,12 @@ func (s standing) String() string {
 }
 
 // standingOf compares what counts with the file.
-func (a *app) standingOf(st state) (standing, error) {
+func (a *app) standingOf(st state) (Standing, error) {
 	if st.From == fromFile {
-		return standing{InForce: fromFile}, nil
+		return Standing{InForce: fromFile}, nil
 	}
 	since := changed(st.rows)
-	s := standing{InForce: fromRegistry, Since: &since, File: "SAME"}
+	s := Standing{InForce: fromRegistry, Since: &since, File: "SAME"}
 	f, err := a.find(st.Name)
 	if found, ok := errors.AsType[patra.Problems](err); ok {
 		s.File = "INVALID"
@@ -93,7 +93,7 @@ applied. FROM is where the file is.`),
 					if s.Problem != "" {
 						name = "not valid: run patra source " + map[string]string{fromFile: "validate", fromRegistry: "show"}[s.InForce]
 					}
-					return []any{s.Code, shorter(name, 26), strings.Join(slices.Compact(slices.Clone(s.Paging)), ", "), s.Rate, s.From, s.standing}
+					return []any{s.Code, shorter(name, 26), strings.Join(slices.Compact(slices.Clone(s.Paging)), ", "), s.Rate, s.From, s.Standing}
 				},
 				empty: "No sources.",
 			})
@@ -119,11 +119,11 @@ func (a *app) listSources(ctx context.Context) ([]listedSource, error) {
 	}
 	var rows []listedSource
 	for _, code := range slices.Sorted(maps.Keys(from)) {
-		s := listedSource{Code: code, From: from[code], standing: standing{InForce: fromFile}}
+		s := listedSource{Code: code, From: from[code], Standing: Standing{InForce: fromFile}}
 		st, err := a.current(ctx, code)
 		var f *source.File
 		if err == nil {
-			if s.standing, err = a.standingOf(st); err != nil {
+			if s.Standing, err = a.standingOf(st); err != nil {
 				return nil, err
 			}
 			f, err = st.file()

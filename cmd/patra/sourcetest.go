@@ -29,6 +29,11 @@ type triedPage struct {
 	Total    *int64              `json:"total,omitempty"`
 	Records  []patra.Record      `json:"records"`
 	Problems []patra.Quarantined `json:"problems"`
+
+	call   source.Call // as it was made; who we are is added when it is sent
+	auth   source.Auth
+	got    executor.Tried
+	second *triedPage // where a search gives only ids: the request for what is behind them
 }
 
 func (a *app) sourceTestCmd() *cobra.Command {
@@ -44,11 +49,12 @@ func (a *app) sourceTestCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if req.From == nil {
-				day := patra.UnitDay.Floor(now()) - 2*patra.Day
-				req.From = &day
+			aDay(&req)
+			p, err := a.tester()
+			if err != nil {
+				return err
 			}
-			page, err := a.tryPage(c.Context(), req, most)
+			page, err := tryPage(c.Context(), p, req, most)
 			if err != nil {
 				return err
 			}
@@ -65,8 +71,25 @@ func (a *app) sourceTestCmd() *cobra.Command {
 	return c
 }
 
+// aDay is what is tried where nobody says when: the day before yesterday.
+func aDay(req *planner.Request) {
+	if req.From == nil {
+		day := patra.UnitDay.Floor(now()) - 2*patra.Day
+		req.From = &day
+	}
+}
+
+// tester asks without a store: nothing of what it does is written down.
+func (a *app) tester() (*executor.Prober, error) {
+	c, err := a.load()
+	if err != nil {
+		return nil, err
+	}
+	return &executor.Prober{Store: unwritten{}, Gate: gate.NewLocal(), Client: clientFor, Vars: source.Vars{Contact: c.Contact, Version: version}, Log: a.logger(c), Credentials: a.credentials()}, nil
+}
+
 // tryPage sends one request, or two where a search gives only ids.
-func (a *app) tryPage(ctx context.Context, req planner.Request, most int) (*triedPage, error) {
+func tryPage(ctx context.Context, p *executor.Prober, req planner.Request, most int) (*triedPage, error) {
 	spec, err := source.Compile(req.Source, source.Options{Endpoint: req.Endpoint, Operation: patra.Harvest, Contact: req.Contact, Parameters: req.Params})
 	if err != nil {
 		return nil, err
@@ -74,7 +97,7 @@ func (a *app) tryPage(ctx context.Context, req planner.Request, most int) (*trie
 	if err := spec.Harvestable(); err != nil {
 		return nil, err
 	}
-	if _, err := spec.Access(a.have); err != nil {
+	if _, err := spec.Access(p.Credentials.Have); err != nil {
 		return nil, err
 	}
 	query := expr.All()
@@ -95,7 +118,7 @@ func (a *app) tryPage(ctx context.Context, req planner.Request, most int) (*trie
 	if err != nil {
 		return nil, err
 	}
-	page, items, err := a.try(ctx, program, call, req.BaseURL)
+	page, items, err := try(ctx, p, program, call, req.BaseURL)
 	if err != nil || spec.Second == nil || len(items) == 0 {
 		return page.fill(program, items, most), err
 	}
@@ -111,19 +134,16 @@ func (a *app) tryPage(ctx context.Context, req planner.Request, most int) (*trie
 	if call, err = spec.BuildIDs(wanted, req.BaseURL, vars); err != nil {
 		return nil, err
 	}
-	_, items, err = a.try(ctx, second, call, req.BaseURL)
+	details, items, err := try(ctx, p, second, call, req.BaseURL)
+	page.second = details
 	return page.fill(second, items, most), err
 }
 
 // try sends a request and reads the answer.
-func (a *app) try(ctx context.Context, program *source.Program, call source.Call, baseURL string) (*triedPage, [][]byte, error) {
-	page := &triedPage{Method: call.Method, URL: call.URL}
-	c, err := a.load()
-	if err != nil {
-		return page, nil, err
-	}
-	p := &executor.Prober{Store: unwritten{}, Gate: gate.NewLocal(), Client: clientFor, Vars: source.Vars{Contact: c.Contact, Version: version}, Log: a.logger(c), Credentials: a.credentials()}
+func try(ctx context.Context, p *executor.Prober, program *source.Program, call source.Call, baseURL string) (*triedPage, [][]byte, error) {
+	page := &triedPage{Method: call.Method, URL: call.URL, call: call, auth: program.Spec.Auth}
 	got, err := p.Try(ctx, program, call, baseURL)
+	page.got = got
 	if err != nil {
 		err = fmt.Errorf("%s %s: %w", call.Method, call.URL, err)
 		if got.Status == 0 { // nobody answered

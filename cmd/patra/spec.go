@@ -46,7 +46,7 @@ func (f *specFlags) question(st state, endpoint string) (registry.Question, erro
 
 // compiledSpec is a spec with where it is from.
 type compiledSpec struct {
-	state
+	State
 	Endpoint    string           `json:"endpoint"`
 	Operation   patra.Operation  `json:"operation"`
 	Fingerprint string           `json:"spec_fingerprint"`
@@ -68,7 +68,7 @@ func (a *app) explained(c *cobra.Command, s *store.Store, f *specFlags, args []s
 }
 
 func explainState(f *specFlags, st state, endpoint string) (compiledSpec, error) {
-	out := compiledSpec{state: st}
+	out := compiledSpec{State: st}
 	q, err := f.question(st, endpoint)
 	if err != nil {
 		return out, err
@@ -84,7 +84,7 @@ func explainState(f *specFlags, st state, endpoint string) (compiledSpec, error)
 
 // head is what people see before the body.
 func (s compiledSpec) head() string {
-	return fmt.Sprintf("Spec         %s/%s for %s\nFrom         %s\nFingerprint  %s\n\n", strings.TrimSuffix(s.Name, ".yaml"), s.Endpoint, s.Operation, s.state, s.Fingerprint)
+	return fmt.Sprintf("Spec         %s/%s for %s\nFrom         %s\nFingerprint  %s\n\n", strings.TrimSuffix(s.Name, ".yaml"), s.Endpoint, s.Operation, s.State, s.Fingerprint)
 }
 
 func (a *app) specCompileCmd() *cobra.Command {
@@ -171,7 +171,11 @@ an endpoint it is the one that the source is searched by.`),
 					return err
 				}
 			}
-			return a.printDiff(f.out, states[0], states[1], specs[0].Snapshot, specs[1].Snapshot)
+			found, err := registry.Diff(specs[0].Snapshot, specs[1].Snapshot)
+			if err != nil {
+				return err
+			}
+			return a.printDiff(f.out, states[0], states[1], found)
 		},
 	}
 	c.Flags().StringArrayVar(&at, "at", nil, "compare SOURCE as it was at this moment with now; given twice: with the second moment")

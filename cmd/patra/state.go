@@ -10,8 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/spf13/cobra"
-
 	"patra"
 	"patra/internal/registry"
 	"patra/internal/source"
@@ -69,6 +67,9 @@ type state struct {
 	At   patra.Instant       `json:"at,omitzero"`
 	rows []patra.RegistryRow // those of a file have no id
 }
+
+// State is a state as a part of something that is shown: what describes answers looks only at names that begin like this.
+type State = state
 
 // Where a state is from.
 const (
@@ -160,9 +161,9 @@ func (s state) orRetired(err error) error {
 func (s state) file() (*source.File, error) { return registry.File(s.rows, s.At) }
 
 // sides finds the two things to compare.
-func (a *app) sides(c *cobra.Command, s *store.Store, args, at []string) (x, y state, err error) {
+func (a *app) sides(ctx context.Context, s *store.Store, args, at []string) (x, y state, err error) {
 	if len(args) == 0 || len(args) > 2 || len(at) > 2 {
-		return x, y, usage("%s needs one or two sources, and takes --at twice at most", c.CommandPath())
+		return x, y, usage("patra source diff needs one or two sources, and takes --at twice at most")
 	}
 	a1, a2 := "", ""
 	switch {
@@ -182,14 +183,14 @@ func (a *app) sides(c *cobra.Command, s *store.Store, args, at []string) (x, y s
 			a2 = ""
 		}
 	}
-	if x, err = a.state(c.Context(), s, args[0], a1); err != nil {
+	if x, err = a.state(ctx, s, args[0], a1); err != nil {
 		return x, y, err
 	}
 	if len(args) == 2 || len(at) > 0 {
-		y, err = a.state(c.Context(), s, other, a2)
+		y, err = a.state(ctx, s, other, a2)
 		return x, y, err
 	}
-	f, _, err := a.loadSource(c.Context(), s, other)
+	f, _, err := a.loadSource(ctx, s, other)
 	if err != nil {
 		return x, y, err
 	}

@@ -25,6 +25,13 @@ type steering struct {
 // steer is one step of steering one target.
 type steer func(ctx context.Context, s *store.Store, t patra.Target) (steering, error)
 
+// to steers one target.
+func (do steer) to(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
+	st, err := do(ctx, s, t)
+	st.Target = t.String()
+	return st, noSuchWork(err, t)
+}
+
 const targetHelp = `A target is a place at a provider or a piece of work:
 
   crossref                    a source
@@ -65,11 +72,10 @@ func (a *app) steerAll(ctx context.Context, args []string, out format, do steer)
 	}
 	all := []steering{}
 	for _, t := range targets {
-		st, err := do(ctx, s, t)
+		st, err := do.to(ctx, s, t)
 		if err != nil {
-			return noSuchWork(err, t)
+			return err
 		}
-		st.Target = t.String()
 		all = append(all, st)
 	}
 	if out != "table" {
@@ -90,16 +96,20 @@ func (a *app) pauseCmd() *cobra.Command {
 		Use: "pause TARGET...", Short: "Hold work back: nothing more of it is planned or begun",
 		Long:    "Pause holds work back. What is queued waits, what is running stops before its next request and goes on there later,\nand nothing more is planned. It stays so until somebody resumes it.",
 		Example: "  patra pause crossref --reason 'maintenance until noon'\n  patra pause 'crossref/*/BACKFILL' plan:3",
-	}, func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
-		done, err := s.Pause(ctx, t, reason, actor())
+	}, pausing(&reason))
+	reasonFlag(c, &reason)
+	return c
+}
+
+func pausing(reason *string) steer {
+	return func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
+		done, err := s.Pause(ctx, t, *reason, actor(ctx))
 		said := fmt.Sprintf("%s is paused. %s now", t, counted(done.Queued, "waits", "wait"))
 		if done.Running > 0 {
 			said += fmt.Sprintf(", %s before the next request", counted(done.Running, "stops", "stop"))
 		}
 		return steering{Steered: done, Said: said + ".", Next: "patra resume " + shell(t)}, err
-	})
-	reasonFlag(c, &reason)
-	return c
+	}
 }
 
 func reasonFlag(c *cobra.Command, reason *string) {
@@ -119,8 +129,14 @@ func (a *app) resumeCmd() *cobra.Command {
 	c := a.steerCmd(&cobra.Command{
 		Use: "resume TARGET...", Short: "Let work go on that was paused, or that stopped by itself",
 		Long: "Resume ends a pause of exactly this target. Of a source or an endpoint it also ends halts, after which the tasks that\nfailed because of them are queued again, and closes breakers.",
-	}, func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
-		done, err := s.Resume(ctx, t, reason, actor())
+	}, resuming(&reason))
+	reasonFlag(c, &reason)
+	return c
+}
+
+func resuming(reason *string) steer {
+	return func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
+		done, err := s.Resume(ctx, t, *reason, actor(ctx))
 		if err != nil {
 			return steering{}, err
 		}
@@ -131,9 +147,7 @@ func (a *app) resumeCmd() *cobra.Command {
 			st.Next = "patra controls"
 		}
 		return st, err
-	})
-	reasonFlag(c, &reason)
-	return c
+	}
 }
 
 // goOn is how work of a target is taken up again.
@@ -197,14 +211,21 @@ func (a *app) cancelCmd() *cobra.Command {
 	c := a.steerCmd(&cobra.Command{
 		Use: "cancel TARGET...", Short: "Call off a plan, a slice or a task",
 		Long: "Cancel ends what waits at once, and asks what runs to stop before its next request. What was read stays. The windows are\ngaps until somebody retries them or plans them again. A place cannot be called off: pause it, or cancel its plans.",
-	}, func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
+	}, a.cancelling(&reason, &sure))
+	reasonFlag(c, &reason)
+	c.Flags().BoolVar(&sure, "yes", false, "do not ask")
+	return c
+}
+
+func (a *app) cancelling(reason *string, sure *bool) steer {
+	return func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
 		if t.Wide() || t.Scope == patra.ScopeCursor {
 			return steering{}, usage("%s cannot be called off; cancel its plans (patra plans), or hold it back with patra pause %s", t, shell(t))
 		}
-		if err := a.confirm(ctx, s, t, sure); err != nil {
+		if err := a.confirm(ctx, s, t, *sure); err != nil {
 			return steering{}, err
 		}
-		done, err := s.Cancel(ctx, t, reason, actor())
+		done, err := s.Cancel(ctx, t, *reason, actor(ctx))
 		said := fmt.Sprintf("%s: %s called off", t, counted(done.Ended, "is", "are"))
 		if done.Running > 0 {
 			said += fmt.Sprintf(", %s before the next request", counted(done.Running, "stops", "stop"))
@@ -214,10 +235,7 @@ func (a *app) cancelCmd() *cobra.Command {
 			st.Said = fmt.Sprintf("%s: nothing of it waits or runs.", t)
 		}
 		return st, err
-	})
-	reasonFlag(c, &reason)
-	c.Flags().BoolVar(&sure, "yes", false, "do not ask")
-	return c
+	}
 }
 
 // confirm asks at a terminal before more than one task is called off.
@@ -244,10 +262,12 @@ func (a *app) retryCmd() *cobra.Command {
 	return a.steerCmd(&cobra.Command{
 		Use: "retry TARGET...", Short: "Queue failed and cancelled tasks again",
 		Long: "Retry queues failed and cancelled tasks again, with all their attempts, unless somebody else has read their windows\nmeanwhile or is at it. A plan that was called off is also planned to its end.",
-	}, func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
-		done, err := s.RetryTarget(ctx, t, actor())
-		return steering{Steered: done, Said: revivedText(t, done), Next: goOn(t)}, err
-	})
+	}, retrying)
+}
+
+func retrying(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
+	done, err := s.RetryTarget(ctx, t, actor(ctx))
+	return steering{Steered: done, Said: revivedText(t, done), Next: goOn(t)}, err
 }
 
 func revivedText(t patra.Target, done patra.Steered) string {
@@ -279,12 +299,16 @@ func (a *app) priorityCmd() *cobra.Command {
 			if err != nil || n < 1 || n > 9 {
 				return usage("%q is no priority; write a number from 1, which is first, to 9", args[0])
 			}
-			return a.steerAll(c.Context(), args[1:], out, func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
-				done, err := s.Prioritise(ctx, t, n, actor())
-				return steering{Steered: done, Said: fmt.Sprintf("%s: %s priority %d now.", t, counted(done.Queued+done.Running, "has", "have"), n), Next: "patra tasks"}, err
-			})
+			return a.steerAll(c.Context(), args[1:], out, prioritising(n))
 		},
 	}
 	formatFlag(c, &out)
 	return c
+}
+
+func prioritising(n int) steer {
+	return func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
+		done, err := s.Prioritise(ctx, t, n, actor(ctx))
+		return steering{Steered: done, Said: fmt.Sprintf("%s: %s priority %d now.", t, counted(done.Queued+done.Running, "has", "have"), n), Next: "patra tasks"}, err
+	}
 }

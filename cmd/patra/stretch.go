@@ -59,7 +59,7 @@ func (f stretchFlags) whole() (patra.Window, error) {
 func (f stretchFlags) cursors(ctx context.Context, s *store.Store, source string) ([]patra.Cursor, error) {
 	found, err := s.Cursors(ctx, store.Filter{Source: source, Cursor: f.cursor, Limit: 10_000})
 	if err == nil && len(found) == 0 && (source != "" || f.cursor != 0) {
-		err = usage("%s has no such watermark: nothing of it was harvested; see patra cursor list", orAnything(source))
+		err = noSuch("%s has no such watermark: nothing of it was harvested; see patra cursor list", orAnything(source))
 	}
 	return found, err
 }

@@ -60,7 +60,7 @@ func noSuchWork(err error, t patra.Target) error {
 	if list == "" {
 		list = "patra " + word + "s"
 	}
-	return usage("there is no %s %s; see %s", word, t.Key, list)
+	return noSuch("there is no %s %s; see %s", word, t.Key, list)
 }
 
 // sourceOf is the source that a target is about, as far as it says so, for sentences.

@@ -36,7 +36,7 @@ func (a *app) tokenCreateCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			t, err := api.Issue(c.Context(), s, now(), w, actor())
+			t, err := api.Issue(c.Context(), s, now(), w, actor(c.Context()))
 			if p, ok := errors.AsType[*api.Problem](err); ok {
 				return usage("%s", p.Detail)
 			}
@@ -119,7 +119,7 @@ func (a *app) revoke(ctx context.Context, id int64, reason string) error {
 	if err != nil {
 		return err
 	}
-	t, err := s.RevokeToken(ctx, now(), id, actor(), reason)
+	t, err := s.RevokeToken(ctx, now(), id, actor(ctx), reason)
 	if errors.Is(err, patra.ErrNotFound) {
 		return usage("there is no token %d in force; see patra token list", id)
 	}

@@ -23,14 +23,14 @@ func (f *wordFlags) add(c *cobra.Command) {
 }
 
 // signed is the word with the name under it.
-func (f wordFlags) signed() (string, error) {
+func (f wordFlags) signed(ctx context.Context) (string, error) {
 	if f.reason == "" {
 		return "", usage("say why with --reason: it stays with the stretch for ever")
 	}
 	if f.by != "" {
 		return f.by, nil
 	}
-	return actor(), nil
+	return actor(ctx), nil
 }
 
 // word is what somebody says about a stretch of a source, with the watermark that it is about.
@@ -39,7 +39,7 @@ func (a *app) word(ctx context.Context, f wordFlags, source string) (*store.Stor
 	if err != nil {
 		return nil, patra.Cursor{}, patra.Waiver{}, err
 	}
-	by, err := f.signed()
+	by, err := f.signed(ctx)
 	if err != nil {
 		return nil, patra.Cursor{}, patra.Waiver{}, err
 	}
@@ -64,35 +64,61 @@ func (a *app) waiveCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			var done waiving
 			if revoke {
-				moved, n, err := s.Revoke(c.Context(), now(), word)
-				if err != nil {
-					return err
-				}
-				if n == 0 {
-					return usage("no waiver lies inside %s; see patra coverage gaps %s", word.Window, args[0])
-				}
-				fmt.Fprintf(a.stdout, "%s of %s taken back. The watermark is %s.\nNext: patra coverage fill %s --from %s --to %s\n", plural(n, "waiver"), args[0], moved.Value, args[0], short(word.Window.From), short(word.Window.To))
-				return nil
+				done, err = unwaive(c.Context(), s, cur, word)
+			} else {
+				done, err = waive(c.Context(), s, cur, word)
 			}
-			missing, err := s.Gaps(c.Context(), cur.ID, word.Window)
 			if err != nil {
 				return err
 			}
-			if !waivable(missing) {
-				return usage("nothing of %s is missing; a dispute is settled by patra coverage accept", word.Window)
+			fmt.Fprintln(a.stdout, done.Said)
+			if done.Next != "" {
+				fmt.Fprintln(a.stdout, "Next: "+done.Next)
 			}
-			moved, err := s.Waive(c.Context(), now(), word)
-			if err != nil {
-				return err
-			}
-			fmt.Fprintf(a.stdout, "%s of %s is waived. The watermark is %s, complete through %s.\n", word.Window, args[0], moved.Value, moved.SealedThrough)
 			return nil
 		},
 	}
 	f.add(c)
 	c.Flags().BoolVar(&revoke, "revoke", false, "take waivers back")
 	return c
+}
+
+// waiving is what became of a word about a stretch.
+type waiving struct {
+	Cursor  patra.Cursor `json:"cursor"`
+	Window  patra.Window `json:"window"`
+	Waivers int64        `json:"waivers"` // that were given, or taken back
+	Said    string       `json:"said"`
+	Next    string       `json:"next,omitempty"`
+}
+
+// waive signs a stretch off, if something of it is missing.
+func waive(ctx context.Context, s *store.Store, cur patra.Cursor, word patra.Waiver) (waiving, error) {
+	missing, err := s.Gaps(ctx, cur.ID, word.Window)
+	if err != nil {
+		return waiving{}, err
+	}
+	if !waivable(missing) {
+		return waiving{}, usage("nothing of %s is missing; a dispute is settled by patra coverage accept", word.Window)
+	}
+	moved, err := s.Waive(ctx, now(), word)
+	return waiving{Cursor: moved, Window: word.Window, Waivers: 1,
+		Said: fmt.Sprintf("%s of %s is waived. The watermark is %s, complete through %s.", word.Window, cur.Source, moved.Value, moved.SealedThrough)}, err
+}
+
+// unwaive takes back the waivers inside a stretch, or the one that is named.
+func unwaive(ctx context.Context, s *store.Store, cur patra.Cursor, word patra.Waiver) (waiving, error) {
+	moved, n, err := s.Revoke(ctx, now(), word)
+	if err != nil {
+		return waiving{}, err
+	}
+	if n == 0 {
+		return waiving{}, usage("no waiver lies inside %s; see patra coverage gaps %s", word.Window, cur.Source)
+	}
+	return waiving{Cursor: moved, Window: word.Window, Waivers: n, Said: fmt.Sprintf("%s of %s taken back. The watermark is %s.", plural(n, "waiver"), cur.Source, moved.Value),
+		Next: fmt.Sprintf("patra coverage fill %s --from %s --to %s", cur.Source, short(word.Window.From), short(word.Window.To))}, nil
 }
 
 func waivable(gaps []patra.Gap) bool {

@@ -82,7 +82,7 @@ func (a *app) why(ctx context.Context, s *store.Store, cfg config.Config, id int
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, usage("there is no task %d; see patra tasks", id)
+		return nil, noSuch("there is no task %d; see patra tasks", id)
 	}
 	r := &reason{Task: found[0], Code: string(found[0].Status)}
 	if err := r.facts(ctx, s); err != nil {

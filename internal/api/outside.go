@@ -50,8 +50,11 @@ func (s *Server) outside(next http.Handler) http.Handler {
 // caught turns a defect of ours into an answer that does not tell about us.
 func (s *Server) caught(w http.ResponseWriter, r *http.Request) {
 	broken := recover()
-	if broken == nil || broken == http.ErrAbortHandler {
+	if broken == nil {
 		return
+	}
+	if broken == http.ErrAbortHandler { // an answer that was cut off must not look like a whole one
+		panic(broken)
 	}
 	p := problem(http.StatusInternalServerError, "something went wrong here")
 	p.ID = rand.Text()

@@ -18,6 +18,15 @@ var forgotten = []string{"Set-Cookie", "Www-Authenticate", "Authentication-Info"
 
 // digest is what is kept of an answer beside its body: the status and the headers, without what nobody may see.
 func (a answer) digest() json.RawMessage {
+	b, err := json.Marshal(map[string]any{"status": a.status, "headers": a.headers()})
+	if err != nil {
+		return nil
+	}
+	return b
+}
+
+// headers are those of the answer, without what nobody may see.
+func (a answer) headers() map[string]string {
 	headers := map[string]string{}
 	for name, values := range a.header {
 		if slices.Contains(forgotten, name) || len(values) == 0 || len(headers) == maxHeaderNames {
@@ -26,9 +35,5 @@ func (a answer) digest() json.RawMessage {
 		v := patra.Mask(a.who.hide(values[0])) // before it is cut
 		headers[name] = v[:min(len(v), maxHeaderValue)]
 	}
-	b, err := json.Marshal(map[string]any{"status": a.status, "headers": headers})
-	if err != nil {
-		return nil
-	}
-	return b
+	return headers
 }

@@ -11,8 +11,10 @@ import (
 // Tried is the answer to one request, for somebody who wants to see how a source answers.
 type Tried struct {
 	source.Page
-	Status int
-	Bytes  int
+	Status  int
+	Bytes   int
+	Headers map[string]string // as far as anybody may see them
+	Body    []byte            // without our secrets
 }
 
 // Try sends one request that belongs to no plan, and reads the page that comes. What is wrong is a *patra.Fault.
@@ -38,7 +40,7 @@ func (p *Prober) try(ctx context.Context, w wire, program *source.Program, call 
 	}
 	_, err = w.apart(ctx, w.toll(spec), patra.RequestProbe, func(requestID string, pass *pass) (answer, error) {
 		got, err := w.send(ctx, spec, p.Client(spec, w.base), call, requestID, pass)
-		tried.Status, tried.Bytes = got.status, len(got.body)
+		tried.Status, tried.Bytes, tried.Headers, tried.Body = got.status, len(got.body), got.headers(), got.body
 		if err == nil {
 			if tried.Page, err = program.Read(got.status, got.body, spec.First()); err != nil {
 				err = got.failed(patra.AsFault(err))

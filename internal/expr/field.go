@@ -98,6 +98,14 @@ func (f Field) matches() []Match {
 	return []Match{MatchAny}
 }
 
+// Matches says how a term of the field can be compared; a field without terms has none.
+func (f Field) Matches() []Match {
+	if !slices.Contains(f.Ops, OpTerm) {
+		return []Match{}
+	}
+	return f.matches()
+}
+
 func (f Field) precision() patra.Unit {
 	if f.Precision == "" {
 		return patra.UnitDay

@@ -8,7 +8,8 @@ import (
 
 var (
 	insertWaiver = stmt{"insert_waiver", `INSERT INTO ing_gap_waiver (cursor_id, window_from, window_to, reason, approved_by, created_at) VALUES (?, ?, ?, ?, ?, ?)`}
-	revokeWaiver = stmt{"revoke_waiver", `UPDATE ing_gap_waiver SET revoked_at = ?, record_remarks = ? WHERE cursor_id = ? AND window_from >= ? AND window_to <= ? AND revoked_at IS NULL`}
+	revokeWaiver = stmt{"revoke_waiver", `UPDATE ing_gap_waiver SET revoked_at = ?, record_remarks = ? WHERE cursor_id = ? AND window_from >= ? AND window_to <= ? AND (id = ? OR ? = 0) AND revoked_at IS NULL`}
+	oneWaiver    = stmt{"one_waiver", `SELECT id, cursor_id, window_from, window_to, reason, approved_by, created_at, revoked_at FROM ing_gap_waiver WHERE id = ?`}
 
 	insertPersonEvent = stmt{"insert_person_event", `INSERT INTO ing_cursor_event
 		(cursor_id, seq, provenance_code, endpoint_name, operation_code, cursor_key, namespace_scope_code, namespace_key, cursor_type_code, direction_code,
@@ -16,6 +17,15 @@ var (
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, 'TIME', ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`}
 	moveCursorByHand = stmt{"move_cursor_by_hand", `UPDATE ing_cursor SET cursor_value = ?, normalized_instant = ?, version = version + 1, updated_at = ? WHERE id = ? AND version = ?`}
 )
+
+// Waiver is one waiver by its id; patra.ErrNotFound if there is none.
+func (s *Store) Waiver(ctx context.Context, id int64) (w patra.Waiver, err error) {
+	found, err := s.read(ctx).one(oneWaiver, []any{id}, &w.ID, &w.CursorID, &w.Window.From, &w.Window.To, textInto{&w.Reason}, textInto{&w.By}, &w.At, &w.RevokedAt)
+	if err == nil && !found {
+		err = patra.ErrNotFound
+	}
+	return w, err
+}
 
 // Waive signs a stretch of a cursor's time off as missing. The watermark passes it at once, if it stood there;
 // completeness does not. The stretch stays on the list of gaps until somebody has read it.
@@ -37,7 +47,7 @@ func (s *Store) Waive(ctx context.Context, now patra.Instant, w patra.Waiver) (c
 	return c, err
 }
 
-// Revoke takes back the waivers that lie inside a window, and tells how many there were. A watermark that had passed them
+// Revoke takes back the waivers that lie inside a window, or only the one whose id is said, and tells how many there were. A watermark that had passed them
 // goes back to where the coverage really ends, with an event that says who did that: the promise never stands on a word
 // that was taken back.
 func (s *Store) Revoke(ctx context.Context, now patra.Instant, w patra.Waiver) (c patra.Cursor, n int64, err error) {
@@ -47,7 +57,7 @@ func (s *Store) Revoke(ctx context.Context, now patra.Instant, w patra.Waiver) (
 			return err
 		}
 		c = *found
-		if n, err = t.exec(revokeWaiver, now, asJSON(map[string]any{"revoked_by": w.By, "reason": w.Reason}), c.ID, w.Window.From, w.Window.To); err != nil || n == 0 {
+		if n, err = t.exec(revokeWaiver, now, asJSON(map[string]any{"revoked_by": w.By, "reason": w.Reason}), c.ID, w.Window.From, w.Window.To, w.ID, w.ID); err != nil || n == 0 {
 			return err
 		}
 		if err := t.moveByHand(now, &c, c.Origin, patra.CauseRewind, w); err != nil {
