@@ -159,11 +159,17 @@ func (b *switchboard) start(args ...string) {
 var senderName = regexp.MustCompile(`a sink is sent to from here.*owner=(\w+)`)
 
 // atWork waits until another process than that one sends, lets records change meanwhile, and gives it. For a process
-// that was stopped inside of a transaction on SQLite everybody waits; that is over when it goes on.
-func (b *switchboard) atWork(not *sender) *sender {
+// that was stopped inside of a transaction on SQLite everybody waits, and nobody could take over: once it is awake it may
+// well be the one that sends.
+func (b *switchboard) atWork(not *sender, awake <-chan struct{}) *sender {
 	b.t.Helper()
 	for deadline := time.Now().Add(40 * time.Second); time.Now().Before(deadline); <-time.After(100 * time.Millisecond) {
 		b.change()
+		select {
+		case <-awake:
+			not = nil
+		default:
+		}
 		states, err := b.other.Sinks(b.t.Context())
 		if err != nil {
 			b.t.Fatal(err)
@@ -176,7 +182,11 @@ func (b *switchboard) atWork(not *sender) *sender {
 			}
 		}
 	}
-	b.t.Fatal("no process sends")
+	states, err := b.other.Sinks(b.t.Context())
+	for _, s := range b.ready {
+		b.t.Logf("process %d: %s", s.Process.Pid, s.said)
+	}
+	b.t.Fatalf("no process sends: %+v, %v, %d versions", states, err, b.revs)
 	return nil
 }
 
@@ -215,9 +225,8 @@ func TestRelaysOfManyProcesses(t *testing.T) {
 		b.start("serve", "--role", "relay")
 		b.start("serve", "--role", "relay")
 		b.start("relay", "run")
-		var woken sync.WaitGroup
 		for _, how := range []os.Signal{syscall.SIGSTOP, syscall.SIGKILL, syscall.SIGSTOP} {
-			victim := b.atWork(nil)
+			victim := b.atWork(nil, nil)
 			b.busy()
 			<-time.After(rand.N(50 * time.Millisecond))
 			b.signal(victim, how)
@@ -225,15 +234,17 @@ func TestRelaysOfManyProcesses(t *testing.T) {
 				<-victim.ended
 				victim.ended <- nil
 				b.start("serve", "--role", "relay")
-				b.atWork(victim)
+				b.atWork(victim, nil)
 				continue
 			}
-			woken.Go(func() { // by nobody who could be waiting for it
+			awake := make(chan struct{})
+			go func() { // nobody who could be waiting for it wakes it up
+				defer close(awake)
 				<-time.After(relayLease + 1500*time.Millisecond)
 				b.signal(victim, syscall.SIGCONT)
-			})
-			b.atWork(victim)
-			woken.Wait()
+			}()
+			b.atWork(victim, awake)
+			<-awake
 		}
 		b.drain()
 		b.judge()
