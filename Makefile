@@ -9,13 +9,16 @@ FUZZTIME ?= 30s
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build openapi demo test e2e torture race race-short properties remap bench-plan bench-gate bench-export fuzz lint clean deps
+.PHONY: help build web openapi demo test e2e torture race race-short properties remap bench-plan bench-gate bench-export fuzz lint clean deps
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 build: deps ## Build the binary into bin/
 	$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/patra ./cmd/patra
+
+web: ## Build the dashboard (needs Node 20 or newer); the next make build has it in the binary
+	cd web && ../scripts/retry npm ci --no-audit --no-fund && npm run --silent build
 
 openapi: ## Write the description of the API into docs/openapi.json
 	$(GO) run ./cmd/patra openapi > docs/openapi.json.new && mv docs/openapi.json.new docs/openapi.json
@@ -75,4 +78,4 @@ deps: ## Download the modules, patiently
 	@$(GO) mod download 2>/dev/null || scripts/retry env GOMAXPROCS=1 $(GO) mod download
 
 clean: ## Remove what was built
-	rm -rf bin
+	rm -rf bin internal/web/dist/app

@@ -1,12 +1,90 @@
-// Package web is the dashboard: files that were built before the program was.
+// Package web serves the dashboard: the files that `make web` builds out of the folder web, embedded in the binary.
+//
+// It knows files and nothing of harvesting. Whatever the dashboard shows it asks for over the API, like everybody else.
+// The server around it sends the policy of what pages may load; everything here is a file, so that the policy can be strict.
+// A binary that was built without Node has no dashboard; it says so on a plain page, and everything else of it works.
 package web
 
-import "net/http"
+import (
+	"bytes"
+	"embed"
+	"io/fs"
+	"net/http"
+	"path"
+	"strings"
+	"time"
+)
 
-// Handler serves the dashboard.
+// dist holds a placeholder, so that `go build` works without Node, and beside it the folder app once somebody built it.
+//
+//go:embed all:dist
+var dist embed.FS
+
+// unbuilt is the page of a binary without a dashboard.
+const unbuilt = `<!doctype html>
+<html lang="en">
+<head><meta charset="utf-8"><title>Patra</title></head>
+<body>
+<h1>Patra runs, but this binary has no dashboard</h1>
+<p>It was built without Node. Run <code>make web</code> and build again to have one: <code>make web build</code>.</p>
+<p>The API is there all the same: <a href="/api/openapi.json">/api/openapi.json</a>.</p>
+</body>
+</html>
+`
+
+// Handler serves the dashboard at every path that is not somebody else's.
 func Handler() http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.Header().Set("Content-Type", "text/plain; charset=utf-8")
-		_, _ = w.Write([]byte("The dashboard was not built into this program: run make web, then make build.\n"))
+	app, err := fs.Sub(dist, "dist/app")
+	if err != nil { // only of a path that is not one
+		panic(err)
+	}
+	return handler(app)
+}
+
+// handler serves app. A file is answered as it is; any other path is a place within the app, which finds its way by
+// itself, unless it looks like a file: an old page that asks for a script of the last version must not be given HTML.
+func handler(app fs.FS) http.Handler {
+	index, err := fs.ReadFile(app, "index.html")
+	built := err == nil
+	if !built {
+		index = []byte(unbuilt)
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		if r.Method != http.MethodGet && r.Method != http.MethodHead {
+			h.Set("Allow", "GET, HEAD")
+			http.Error(w, "the dashboard is only read", http.StatusMethodNotAllowed)
+			return
+		}
+		name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
+		if file, ok := read(app, name); ok && name != "index.html" {
+			h.Set("Cache-Control", caching(name))
+			http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(file))
+			return
+		}
+		h.Set("Cache-Control", "no-cache")
+		if strings.HasPrefix(name, "assets/") {
+			http.Error(w, "no such file: reload the page, the dashboard is of another version", http.StatusNotFound)
+			return
+		}
+		h.Set("Content-Type", "text/html; charset=utf-8")
+		http.ServeContent(w, r, "index.html", time.Time{}, bytes.NewReader(index))
 	})
+}
+
+// read gives the file of that name. A folder is none, so nobody sees a listing.
+func read(app fs.FS, name string) ([]byte, bool) {
+	if !fs.ValidPath(name) {
+		return nil, false
+	}
+	file, err := fs.ReadFile(app, name)
+	return file, err == nil
+}
+
+// caching says how long a file may be kept. What is below assets has the hash of its content in its name.
+func caching(name string) string {
+	if strings.HasPrefix(name, "assets/") {
+		return "public, max-age=31536000, immutable"
+	}
+	return "no-cache"
 }

@@ -1,0 +1,88 @@
+import { useState } from "react";
+import { Button } from "@mantine/core";
+import { Link, useParams } from "react-router";
+import { ApiError } from "../api/client";
+import { useGet, useList } from "../api/hooks";
+import type { Batch as Row, Exchange } from "../api/types";
+import { Async } from "../components/Async";
+import { Facts } from "../components/Facts";
+import { FaultText } from "../components/FaultText";
+import { count, took } from "../components/format";
+import { JsonView } from "../components/JsonView";
+import { ErrorNote, Note } from "../components/Notes";
+import { Num } from "../components/Num";
+import { PageHead } from "../components/PageHead";
+import { StatusBadge } from "../components/StatusBadge";
+import { Time } from "../components/Time";
+
+export default function Batch() {
+  const { id = "" } = useParams();
+  const batch = useGet<Row>(["batches"], `/batches/${id}`);
+  const b = batch.data;
+  return (
+    <div className="stack">
+      <PageHead title={`Page ${id}`} badge={b ? <StatusBadge state={b.status} /> : null} crumbs={[["Plans", "/plans"], ...(b ? [[`Plan ${b.plan_id}`, `/plans/${b.plan_id}`], [`Slice ${b.slice_id}`, `/slices/${b.slice_id}`], [`Task ${b.task_id}`, `/tasks/${b.task_id}`], [`Run ${b.run_id}`, `/runs/${b.run_id}`]] as const : [])]}
+        actions={b ? <><Beside batch={b} /><Link to={`/replay?run=${b.run_id}&batch=${id}`}>Replay from the black box</Link></> : null}>
+        {b ? <>{b.phase.toLowerCase()} {b.ordinal} of run {b.run_id}, {b.source}</> : null}
+      </PageHead>
+      <Async query={batch} height={200}>
+        {(b) => {
+          const c = b.counts;
+          return (
+            <>
+              {b.error ? <Note tone="bad"><p><FaultText fault={b.error} /></p></Note> : null}
+              <section className="card" aria-label="Facts">
+                <Facts items={[
+                  ["Asked", <Time key="a" at={b.started_at} />], ["Took", took(b.started_at, b.committed_at)], ["Records", count(b.record_count)], ["The provider's total", b.provider_total === undefined ? null : count(b.provider_total)],
+                  ["New", c && count(c.insert)], ["Changed", c && count(c.update)], ["Unchanged", c && count(c.same)], ["Older than stored", c && count(c.stale)], ["Twice", c && count(c.dup)],
+                  ["Quarantined", c && <Num value={c.quarantine} to={`/quarantine?source=${b.source}`} />], ["Outside the window", c && count(c.outside)],
+                  ["More pages", b.has_next === undefined ? null : b.has_next ? "yes" : "no"], ["Ended by", b.end_code?.toLowerCase().replaceAll("_", " ")], ["Hash of the answer", b.body_sha256 ? <code title={b.body_sha256}>{b.body_sha256.slice(0, 16)}</code> : null],
+                ]} />
+              </section>
+              <ExchangeView id={id} />
+            </>
+          );
+        }}
+      </Async>
+    </div>
+  );
+}
+
+/** Beside leads to the pages before and after this one in the same run. */
+function Beside({ batch }: { batch: Row }) {
+  const ids = (useList<Row>(["batches"], "/batches", { run: batch.run_id }, { limit: 200 }).data ?? []).map((b) => b.id).sort((a, b) => a - b);
+  const i = ids.indexOf(batch.id);
+  const before = ids[i - 1], after = ids[i + 1];
+  return <span className="row">{i > 0 ? <Link to={`/batches/${before}`}>← before</Link> : null}{i >= 0 && after ? <Link to={`/batches/${after}`}>after →</Link> : null}</span>;
+}
+
+/** ExchangeView shows what was sent and what came back. It is asked for by a click, because looking at it is written down. */
+function ExchangeView({ id }: { id: string }) {
+  const [wanted, setWanted] = useState(false);
+  const got = useGet<Exchange>([], `/batches/${id}/exchange`, undefined, { enabled: wanted, staleTime: Infinity });
+  if (!wanted) return <section className="card stack tight"><h2>Request and answer</h2><p className="dim">What was sent (without secrets) and what came back, as it was kept. That you look at it is written into the audit log.</p><div><Button size="compact-sm" variant="default" onClick={() => setWanted(true)}>Show request and answer</Button></div></section>;
+  if (got.error instanceof ApiError && got.error.status === 404) return <section className="card"><h2>Request and answer</h2><ErrorNote error={got.error} /></section>;
+  return (
+    <Async query={got} height={240}>
+      {(x) => {
+        const answer = x.response ?? { status: x.status, headers: x.headers, body: x.body, truncated: x.truncated, sha256: x.sha256 };
+        return (
+          <div className="sides">
+            <section className="card stack tight" aria-label="Request"><h2>Request</h2><p className="mono">{x.request?.method} {x.request?.url}</p><Headers headers={x.request?.headers} />{x.request?.body ? <JsonView label="Body of the request" value={x.request.body} /> : null}</section>
+            <section className="card stack tight" aria-label="Answer"><h2>Answer</h2><p className="mono">{answer.status ?? "none"}</p><Headers headers={answer.headers} />{answer.truncated ? <p className="small dim">The beginning only: the whole answer is in the evidence bundle.</p> : null}{answer.body ? <JsonView label="Body of the answer" value={pretty(answer.body)} /> : <p className="dim">without a body</p>}</section>
+          </div>
+        );
+      }}
+    </Async>
+  );
+}
+
+function Headers({ headers }: { headers?: Record<string, unknown> }) {
+  if (!headers || Object.keys(headers).length === 0) return null;
+  return <JsonView label="Headers" value={Object.entries(headers).map(([k, v]) => `${k}: ${Array.isArray(v) ? v.join(", ") : String(v)}`).join("\n")} />;
+}
+
+/** pretty indents JSON; anything else is shown as it came. */
+function pretty(text: string): string {
+  try { return JSON.stringify(JSON.parse(text), null, 2); } catch { return text; }
+}
