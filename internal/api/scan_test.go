@@ -47,7 +47,7 @@ func peopled(t testing.TB, opts ...store.Option) (*room, *storetest.World) {
 	must(w.Heal(ctx, patra.Healing{TaskID: bad.TaskID, Source: "demo", Endpoint: "works", Action: patra.HealShrink, Reason: patra.CodeTooLarge, At: now}))
 	_, err = w.Pause(ctx, patra.Target{Scope: patra.ScopeEndpoint, Key: "other/works"}, "maintenance", "ada")
 	must(err)
-	_, err = w.Waive(ctx, now, patra.Waiver{CursorID: w.Cursor.ID, Window: patra.Window{From: storetest.Origin + 9*patra.Day, To: storetest.Origin + 10*patra.Day}, Reason: "lost", By: "ada"})
+	_, err = w.Waive(ctx, now, patra.Waiver{CursorID: w.Cursor.ID, Window: patra.Window{From: storetest.Origin + 12*patra.Day, To: storetest.Origin + 13*patra.Day}, Reason: "lost", By: "ada"})
 	must(err)
 	return open(t, func(o *api.Options) { o.Store = storetest.Engines()[0].Connect(t, w.URL, opts...) }), w
 }
