@@ -172,10 +172,13 @@ func stands(t *testing.T, e Engine) {
 	if len(events) != 2 || events[0].ID < events[1].ID {
 		t.Errorf("%+v", events)
 	}
-	if moves, err := w.Timeline(ctx, w.Cursor.ID, 0, 10); err != nil || len(moves) != 1 {
+	// Which day was read first is chance, and with it whether the watermark has moved.
+	moved, err := w.CursorEvents(ctx, store.Filter{Cursor: w.Cursor.ID})
+	w.must(err)
+	if moves, err := w.Timeline(ctx, w.Cursor.ID, 0, 10); err != nil || !slices.Equal(moves, moved) {
 		t.Errorf("%+v, %v", moves, err)
 	}
-	if moves, err := w.PlanMoves(ctx, w.Plan.ID, 10); err != nil || len(moves) != 1 {
+	if moves, err := w.PlanMoves(ctx, w.Plan.ID, 10); err != nil || len(moves) != len(moved) {
 		t.Errorf("%+v, %v", moves, err)
 	}
 	if _, err := w.SinkTroubles(ctx); err != nil {
