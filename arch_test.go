@@ -29,7 +29,7 @@ var importMap = map[string]place{
 	"patra/internal/executor":        {[]string{"patra", "patra/internal/source", "patra/internal/expr", "patra/internal/egress"}, "planner and executor meet only in the tables; store, gate and secrets are handed in, so that others can stand in for them"},
 	"patra/internal/observe":         {[]string{"patra", "patra/internal/executor", "patra/internal/relay"}, "numbers are made of what others tell; nobody asks them before doing something"},
 	"patra/internal/egress":          {[]string{"patra"}, "the way out is the same for everybody; it knows nothing of harvesting"},
-	"patra/internal/api":             {[]string{"patra", "patra/internal/store"}, "whoever answers over HTTP reads the store; what needs the whole program is registered by whoever has it"},
+	"patra/internal/api":             {[]string{"patra", "patra/internal/expr", "patra/internal/store"}, "whoever answers over HTTP reads the store, and shows queries, which are values; what needs the whole program is registered by whoever has it"},
 	"patra/internal/web":             {nil, "the dashboard is files"},
 	"patra/internal/archive":         {[]string{"patra", "patra/internal/blob"}, "rows and files are values to it; what is old and what may go, others say"},
 	"patra/internal/blob":            {nil, "named bytes are useful to whoever keeps something; what they mean is not their business"},

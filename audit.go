@@ -47,12 +47,13 @@ const (
 	AuditReset    AuditAction = "RESET"   // an export begins anew
 	AuditArchive  AuditAction = "ARCHIVE"
 	AuditRestore  AuditAction = "RESTORE"
-	AuditToken    AuditAction = "TOKEN" // somebody was let in, or shut out
-	AuditPlan     AuditAction = "PLAN"  // work was asked for, by somebody who calls us
+	AuditInspect  AuditAction = "INSPECT" // somebody looked at what a provider answered
+	AuditToken    AuditAction = "TOKEN"   // somebody was let in, or shut out
+	AuditPlan     AuditAction = "PLAN"    // work was asked for, by somebody who calls us
 )
 
 // AuditActions are all of them.
-var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditRetry, AuditPriority, AuditDiscard, AuditSignal, AuditFill, AuditForget, AuditReset, AuditArchive, AuditRestore, AuditToken, AuditPlan}
+var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditRetry, AuditPriority, AuditDiscard, AuditSignal, AuditFill, AuditForget, AuditReset, AuditArchive, AuditRestore, AuditInspect, AuditToken, AuditPlan}
 
 // Bounds of what the columns hold.
 const (

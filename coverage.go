@@ -209,9 +209,16 @@ func Merged(answers []Answer) Coverage {
 	return NewCoverage(ws...)
 }
 
-// Paint gives, for each state, the instants that are in it. Where answers overlap the newest one speaks. It sweeps once
-// over the ends of all windows: a cursor that waits for one bad day can have thousands of answers behind it.
+// Paint gives, for each state, the instants that are in it. Where answers overlap the newest one speaks.
 func Paint(answers []Answer) map[Completeness]Coverage {
+	out := map[Completeness]Coverage{}
+	sweep(answers, func(w Window, a Answer) { out[a.State] = extend(out[a.State], w) })
+	return out
+}
+
+// sweep tells in the order of time which answer speaks for which stretch. It goes once over the ends of all windows: a cursor
+// that waits for one bad day can have thousands of answers behind it.
+func sweep(answers []Answer, tell func(Window, Answer)) {
 	starts := slices.DeleteFunc(slices.Clone(answers), func(a Answer) bool { return a.Window.IsEmpty() })
 	slices.SortFunc(starts, func(a, b Answer) int { return cmp.Compare(a.Window.From, b.Window.From) })
 	ends := make([]Instant, 0, 2*len(starts))
@@ -220,7 +227,6 @@ func Paint(answers []Answer) map[Completeness]Coverage {
 	}
 	slices.Sort(ends)
 	ends = slices.Compact(ends)
-	out := map[Completeness]Coverage{}
 	speakers := &newestFirst{}
 	for i, at := range ends {
 		for len(starts) > 0 && starts[0].Window.From == at {
@@ -231,11 +237,9 @@ func Paint(answers []Answer) map[Completeness]Coverage {
 			heap.Pop(speakers)
 		}
 		if speakers.Len() > 0 {
-			state := (*speakers)[0].State
-			out[state] = extend(out[state], Window{From: at, To: ends[i+1]})
+			tell(Window{From: at, To: ends[i+1]}, (*speakers)[0])
 		}
 	}
-	return out
 }
 
 // extend adds a window that begins at or after the end of the set.

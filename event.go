@@ -85,8 +85,8 @@ type Event struct {
 	Data    json.RawMessage
 }
 
-// cloudEvent is the JSON form.
-type cloudEvent struct {
+// CloudEvent is the JSON form.
+type CloudEvent struct {
 	SpecVersion     string          `json:"specversion"`
 	ID              string          `json:"id"`
 	Source          string          `json:"source"`
@@ -98,8 +98,11 @@ type cloudEvent struct {
 }
 
 // MarshalJSON gives the CloudEvent.
-func (e Event) MarshalJSON() ([]byte, error) {
-	return json.Marshal(cloudEvent{"1.0", e.ID, e.Source, e.Type, e.Subject, e.Time, "application/json", e.Data})
+func (e Event) MarshalJSON() ([]byte, error) { return json.Marshal(e.Cloud()) }
+
+// Cloud is the event in its JSON form.
+func (e Event) Cloud() CloudEvent {
+	return CloudEvent{"1.0", e.ID, e.Source, e.Type, e.Subject, e.Time, "application/json", e.Data}
 }
 
 // RecordEvent is what an event says about a record.

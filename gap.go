@@ -47,6 +47,7 @@ type Waiver struct {
 // Ended is a slice that ended without answering for all of its window.
 type Ended struct {
 	SliceID int64
+	TaskID  int64
 	Window  Window
 	Status  Status
 	Early   bool // it ended early and could not be cut
@@ -109,19 +110,17 @@ type Spoken struct {
 
 // Speaking are the answers that newer ones have not taken the place of, oldest first.
 func Speaking(answers []Answer) []Spoken {
-	newest := slices.SortedFunc(slices.Values(answers), func(a, b Answer) int {
-		return cmp.Or(cmp.Compare(b.ClosedAt, a.ClosedAt), cmp.Compare(b.ID, a.ID))
-	})
 	var all []Spoken
-	var newer Coverage
-	for _, a := range newest {
-		own := NewCoverage(a.Window)
-		if rest := own.Minus(newer); len(rest) > 0 {
-			all = append(all, Spoken{a, rest})
-			newer = newer.Union(own)
+	at := map[int64]int{}
+	sweep(answers, func(w Window, a Answer) {
+		i, ok := at[a.ID]
+		if !ok {
+			i, at[a.ID] = len(all), len(all)
+			all = append(all, Spoken{Answer: a})
 		}
-	}
-	slices.Reverse(all)
+		all[i].For = extend(all[i].For, w)
+	})
+	slices.SortFunc(all, func(a, b Spoken) int { return cmp.Or(cmp.Compare(a.ClosedAt, b.ClosedAt), cmp.Compare(a.ID, b.ID)) })
 	return all
 }
 

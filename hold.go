@@ -87,6 +87,9 @@ func (g Gates) Shut(p Place, now Instant) bool {
 	return !h.Go() && (h.Code != WaitBreaker || h.Wait > 0)
 }
 
+// Hold is what holds a partition back now.
+func (g Gates) Hold(p Place, now Instant) Hold { return Judged(g.of(p), now) }
+
 // Limit is how many tasks of a partition may run: no more than configured, and fewer where a limit is in force. 0 is any
 // number.
 func (g Gates) Limit(p Place, configured int64, now Instant) int64 {

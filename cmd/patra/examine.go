@@ -289,7 +289,7 @@ func (a *app) countGaps(ctx context.Context) (missing, disputed int64, err error
 		if err != nil {
 			return 0, 0, err
 		}
-		for _, g := range together(gaps) {
+		for _, g := range patra.Together(gaps) {
 			switch {
 			case g.Kind == patra.GapDisputed:
 				disputed++

@@ -12,17 +12,6 @@ import (
 	"patra/internal/store"
 )
 
-// gapView is a gap with what a person must know about it.
-type gapView struct {
-	Source    string          `json:"source"`
-	Endpoint  string          `json:"endpoint"`
-	Operation patra.Operation `json:"operation"`
-	Campaign  string          `json:"campaign,omitempty"`
-	patra.Gap
-	Why  string `json:"why"`
-	Next string `json:"next"`
-}
-
 func (a *app) gapsCmd() *cobra.Command {
 	var f stretchFlags
 	var out format
@@ -51,7 +40,7 @@ func (a *app) gapsCmd() *cobra.Command {
 			}
 			if out == "table" {
 				printGaps(a.stdout, gaps)
-			} else if err := printRows(a.stdout, out, gaps, columns[gapView]{}); err != nil {
+			} else if err := printRows(a.stdout, out, gaps, columns[patra.GapView]{}); err != nil {
 				return err
 			}
 			return gapVerdict(gaps)
@@ -63,7 +52,7 @@ func (a *app) gapsCmd() *cobra.Command {
 }
 
 // gapVerdict is nil only when nothing is missing that somebody has not signed off.
-func gapVerdict(gaps []gapView) error {
+func gapVerdict(gaps []patra.GapView) error {
 	missing, disputed := 0, 0
 	for _, g := range gaps {
 		switch {
@@ -79,7 +68,7 @@ func gapVerdict(gaps []gapView) error {
 	return incomplete("%s missing, %s in dispute", plural(int64(missing), "stretch"), plural(int64(disputed), "stretch"))
 }
 
-func gapViews(ctx context.Context, s *store.Store, source string, f stretchFlags) ([]gapView, error) {
+func gapViews(ctx context.Context, s *store.Store, source string, f stretchFlags) ([]patra.GapView, error) {
 	cursors, err := f.cursors(ctx, s, source)
 	if err != nil {
 		return nil, err
@@ -92,7 +81,7 @@ func gapViews(ctx context.Context, s *store.Store, source string, f stretchFlags
 	if err != nil {
 		return nil, err
 	}
-	views := []gapView{}
+	views := []patra.GapView{}
 	for _, c := range cursors {
 		span, planned, err := extent(ctx, s, c)
 		if err != nil {
@@ -105,64 +94,12 @@ func gapViews(ctx context.Context, s *store.Store, source string, f stretchFlags
 		if err != nil {
 			return nil, err
 		}
-		for _, g := range together(gaps) {
-			next := nextFor(c, g, planned, several[c.Source] > 1 || f.cursor != 0)
-			if halt := haltAt(controls, c.Source, c.Endpoint); halt != nil && g.Kind == patra.GapFailed {
-				next = afterHalt(halt)
-			}
-			views = append(views, gapView{c.Source, c.Endpoint, c.Operation, c.Campaign, g, gapReason(g), next})
-		}
+		views = append(views, patra.GapViews(c, gaps, planned, several[c.Source] > 1 || f.cursor != 0, controls)...)
 	}
 	return views, nil
 }
 
-// together joins stretches that touch and have the same reason: forty failed days are one thing to do.
-func together(gaps []patra.Gap) (joined []patra.Gap) {
-	for _, g := range gaps {
-		if n := len(joined) - 1; n >= 0 && joined[n].Window.To == g.Window.From && joined[n].Kind == g.Kind && g.Kind != patra.GapDisputed && gapReason(joined[n]) == gapReason(g) {
-			joined[n].Window.To = g.Window.To
-			continue
-		}
-		joined = append(joined, g)
-	}
-	return joined
-}
-
-// gapReason is the reason of a gap as a person would say it.
-func gapReason(g patra.Gap) string {
-	switch g.Kind {
-	case patra.GapWaived:
-		return fmt.Sprintf("%s (%s, %s)", g.Waiver.Reason, g.Waiver.By, short(g.Waiver.At))
-	case patra.GapDisputed:
-		return fmt.Sprintf("the provider counts %s, %s were read", said(g.Counted), thousands(*g.Seen))
-	case patra.GapUnplanned:
-		return "nobody has planned it"
-	}
-	if g.Fault == nil {
-		return "no reason was kept"
-	}
-	return g.Fault.Error()
-}
-
-// nextFor is the command that does something about a gap.
-func nextFor(c patra.Cursor, g patra.Gap, planned patra.Instant, name bool) string {
-	from, to, _ := strings.Cut(g.Window.String(), "~")
-	stretch := fmt.Sprintf(" %s --from %s --to %s", c.Source, from, to)
-	if name {
-		stretch += fmt.Sprintf(" --cursor %d", c.ID)
-	}
-	switch {
-	case g.Kind == patra.GapWaived:
-		return "patra coverage waive" + stretch + " --revoke --reason TEXT"
-	case g.Kind == patra.GapDisputed:
-		return "patra coverage fill" + stretch + " --disputed"
-	case g.Kind == patra.GapUnplanned && c.Operation == patra.Harvest && g.Window.From >= planned && !name:
-		return "patra harvest " + c.Source
-	}
-	return "patra coverage fill" + stretch
-}
-
-func printGaps(w io.Writer, gaps []gapView) {
+func printGaps(w io.Writer, gaps []patra.GapView) {
 	if len(gaps) == 0 {
 		fmt.Fprintln(w, "Nothing is missing.")
 		return

@@ -88,15 +88,15 @@ func (f lookFlags) query(args []string) (q store.RecordQuery, err error) {
 func (a *app) showFound(c *cobra.Command, s *store.Store, q store.RecordQuery, out format, fields []string) error {
 	if out == "jsonl" {
 		w := bufio.NewWriterSize(a.stdout, 1<<16)
-		err := s.Find(c.Context(), q, func(r patra.Record) error { return printJSON(w, found(r, fields), "") })
+		err := s.Find(c.Context(), q, func(r patra.Record) error { return printJSON(w, patra.Found(r, fields), "") })
 		if err != nil {
 			return err
 		}
 		return environment(w.Flush())
 	}
-	all := []foundRecord{}
+	all := []patra.FoundRecord{}
 	err := s.Find(c.Context(), q, func(r patra.Record) error {
-		all = append(all, found(r, fields))
+		all = append(all, patra.Found(r, fields))
 		return nil
 	})
 	if err != nil {
@@ -110,10 +110,10 @@ func (a *app) showFound(c *cobra.Command, s *store.Store, q store.RecordQuery, o
 	if len(fields) == 0 {
 		fields = []string{"title"}
 	}
-	err = printRows(a.stdout, out, all, columns[foundRecord]{
+	err = printRows(a.stdout, out, all, columns[patra.FoundRecord]{
 		names: append([]string{"source", "id", "rev", "changed here", "provider's time", "standing"}, fields...),
-		row: func(r foundRecord) []any {
-			row := []any{r.Source, r.ID, r.Rev, seconds(r.ChangedAt), shortly(r.UpdatedAt), strings.Join(r.standing(), ", ")}
+		row: func(r patra.FoundRecord) []any {
+			row := []any{r.Source, r.ID, r.Rev, seconds(r.ChangedAt), shortly(r.UpdatedAt), strings.Join(standingOf(r), ", ")}
 			for _, name := range fields {
 				row = append(row, shorten(plainText(r.Fields[name])))
 			}
@@ -127,22 +127,8 @@ func (a *app) showFound(c *cobra.Command, s *store.Store, q store.RecordQuery, o
 	return err
 }
 
-// foundRecord is a record as a query shows it.
-type foundRecord struct {
-	Source     string                     `json:"source"`
-	Type       string                     `json:"record_type"`
-	ID         string                     `json:"id"`
-	Rev        int64                      `json:"rev"`
-	UpdatedAt  *patra.Instant             `json:"updated_at"`
-	ChangedAt  patra.Instant              `json:"changed_at"`
-	Deleted    bool                       `json:"deleted"`
-	MergedInto string                     `json:"merged_into,omitempty"`
-	Retracted  bool                       `json:"retracted,omitempty"`
-	Missing    *patra.Instant             `json:"missing_since,omitempty"`
-	Fields     map[string]json.RawMessage `json:"fields"`
-}
-
-func (r foundRecord) standing() (words []string) {
+// standingOf is what is out of the ordinary about a record, in a word or two.
+func standingOf(r patra.FoundRecord) (words []string) {
 	for _, w := range []struct {
 		word string
 		is   bool
@@ -152,22 +138,6 @@ func (r foundRecord) standing() (words []string) {
 		}
 	}
 	return words
-}
-
-func found(r patra.Record, fields []string) foundRecord {
-	f := foundRecord{Source: r.Source, Type: r.Type, ID: r.ProviderID, Rev: r.Rev, UpdatedAt: r.UpdatedAt, ChangedAt: r.ChangedAt, Deleted: r.Deleted, MergedInto: r.MergedInto, Retracted: r.Retracted, Missing: r.MissingSince}
-	all := map[string]json.RawMessage{}
-	if json.Unmarshal(r.Fields, &all) != nil || len(fields) == 0 {
-		f.Fields = all
-		return f
-	}
-	f.Fields = map[string]json.RawMessage{}
-	for _, name := range fields {
-		if v, ok := all[name]; ok {
-			f.Fields[name] = v
-		}
-	}
-	return f
 }
 
 // plainText is a field for a table: a text as it is, everything else as JSON.

@@ -17,7 +17,7 @@ type account struct {
 	ID         string            `json:"id"`
 	Date       *patra.Instant    `json:"date,omitempty"`
 	Record     *patra.Record     `json:"record,omitempty"`
-	Versions   []versionLine     `json:"versions,omitempty"`
+	Versions   []store.Version   `json:"versions,omitempty"`
 	Quarantine []patra.SetAside  `json:"quarantine"`
 	Signals    []store.SignalRow `json:"signals"`
 	Windows    []placeInTime     `json:"windows"`
@@ -89,7 +89,7 @@ func accountOf(ctx context.Context, s *store.Store, source, recordType, id strin
 		return acc, err
 	}
 	if rec := acc.Record; rec != nil {
-		if acc.Versions, err = biography(ctx, s, *rec); err != nil {
+		if acc.Versions, err = s.Biography(ctx, *rec); err != nil {
 			return acc, err
 		}
 		if at == nil {

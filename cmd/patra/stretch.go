@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 
@@ -87,28 +86,9 @@ func (f stretchFlags) one(ctx context.Context, s *store.Store, source string) (p
 	return found[0], nil
 }
 
-// extent is the time that a cursor answers for: a harvest from its origin up to now less the safety lag, everybody else
-// what was ever asked of them. planned is where the last plan ended.
+// extent is the time that a cursor answers for. planned is where the last plan ended.
 func extent(ctx context.Context, s *store.Store, c patra.Cursor) (span patra.Window, planned patra.Instant, err error) {
-	asked, err := s.Extent(ctx, c.ID)
-	if err != nil {
-		return span, 0, err
-	}
-	span = patra.Window{From: c.Origin, To: asked.To}
-	if c.Operation != patra.Harvest {
-		span.From = min(span.From, asked.From)
-		return span, asked.To, nil
-	}
-	plan, err := lastPlan(ctx, s, c.ID)
-	if err != nil || plan == nil {
-		return span, asked.To, err
-	}
-	var d patra.WindowDecision
-	if err := json.Unmarshal(plan.Inputs, &d); err != nil {
-		return span, asked.To, err
-	}
-	span.To = max(span.To, d.Horizon(now()))
-	return span, asked.To, nil
+	return s.Reach(ctx, c, now())
 }
 
 // lastPlan is the newest plan of a cursor.

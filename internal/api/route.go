@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
+
+	"patra"
+	"patra/internal/store"
 )
 
 // None is the input of a route that takes nothing.
@@ -141,9 +144,45 @@ func Listed[T any](p Page, rows []T, id func(T) int64) List[T] {
 	l := List[T]{Items: rows}
 	if len(rows) > p.Limit {
 		l.Items = rows[:p.Limit]
-		l.Next = base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(id(l.Items[p.Limit-1]), 10)))
+		l.Next = position(id(l.Items[p.Limit-1]))
 	}
 	return l
+}
+
+// mostWalked is how many rows one call may look at where no index says which ones fit.
+const mostWalked = 20_000
+
+// part is what the store is asked: one row more than is wanted, to know whether there are more.
+func (p Page) part() (store.Part, error) {
+	before, err := p.Before()
+	return store.Part{Before: before, Limit: p.Limit + 1, Walk: &store.Walk{Rows: mostWalked}}, err
+}
+
+// walked is Listed for a list that may have ended because enough was looked at: then there is a next part although this one
+// is not full.
+func walked[T any](p Page, rows []T, id func(T) int64, w *store.Walk) List[T] {
+	l := Listed(p, rows, id)
+	if l.Next == "" && w.Next > 0 {
+		l.Next = position(w.Next)
+	}
+	return l
+}
+
+// position is an id as a cursor.
+func position(id int64) string {
+	return base64.RawURLEncoding.EncodeToString([]byte(strconv.FormatInt(id, 10)))
+}
+
+// moment reads a time that a caller wrote; 0 if there is none.
+func moment(name, text string) (patra.Instant, error) {
+	if text == "" {
+		return 0, nil
+	}
+	at, err := patra.ParseInstant(text)
+	if err != nil {
+		return 0, Refuse(http.StatusUnprocessableEntity, "%s is no time: write 2026-01-31 or 2026-01-31T09:30:00Z", name)
+	}
+	return at, nil
 }
 
 // All makes a list of everything there is.

@@ -23,6 +23,7 @@ const Prefix = "/api/v1"
 // Options are what a server needs.
 type Options struct {
 	Store   *store.Store
+	Bodies  Bodies // of answers that were kept; nil if none are
 	Version string
 	Log     *slog.Logger
 	Tokens  bool         // everybody needs a token; otherwise whoever reaches us from this machine is an admin
@@ -85,6 +86,14 @@ func (s *Server) own() {
 	s.stream()
 	s.document()
 	s.work()
+	s.lineage()
+	s.watermarks()
+	s.coverage()
+	s.history()
+	s.overview()
+	s.errors()
+	s.records()
+	s.exchanges()
 	if s.Web != nil {
 		s.mux.Handle("/", s.Web) // which takes GET and HEAD
 	}

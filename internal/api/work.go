@@ -21,8 +21,8 @@ type Narrow struct {
 
 // filter is what the store is asked: one row more than is wanted, to know whether there are more.
 func (n Narrow) filter() (store.Filter, error) {
-	before, err := n.Before()
-	return store.Filter{Source: n.Source, Status: n.Status, Plan: n.Plan, Slice: n.Slice, Task: n.Task, Run: n.Run, Cursor: n.Cursor, Before: before, Limit: n.Limit + 1}, err
+	p, err := n.part()
+	return store.Filter{Source: n.Source, Status: n.Status, Plan: n.Plan, Slice: n.Slice, Task: n.Task, Run: n.Run, Cursor: n.Cursor, Before: p.Before, Limit: p.Limit, Walk: p.Walk}, err
 }
 
 // listing is a route that lists rows of one noun.
@@ -33,7 +33,7 @@ func listing[T any](s *Server, path, id, summary string, read func(context.Conte
 			return List[T]{}, err
 		}
 		rows, err := read(ctx, f)
-		return Listed(in.Page, rows, key), err
+		return walked(in.Page, rows, key, f.Walk), err
 	})
 }
 

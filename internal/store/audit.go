@@ -86,18 +86,23 @@ type AuditFilter struct {
 	Target string
 	Since  patra.Instant
 	Limit  int
+	Before int64 // numbers below this
+	Walk   *Walk
 }
 
 // AuditLog lists entries, newest first.
 func (s *Store) AuditLog(ctx context.Context, f AuditFilter) ([]patra.AuditEntry, error) {
-	all := []patra.AuditEntry{}
-	err := s.read(ctx).rows(stmt{"list_audit", `SELECT ` + auditColumns + ` FROM ing_audit
-		WHERE (? = '' OR actor = ?) AND (? = '' OR action_code = ?) AND (? = '' OR target = ?) AND created_at >= ? ORDER BY seq DESC LIMIT ?`}, func(r *sql.Rows) error {
-		e, err := scanAudit(r)
-		all = append(all, e)
-		return err
-	}, f.Actor, f.Actor, f.Action, f.Action, f.Target, f.Target, f.Since, f.Limit)
-	return all, err
+	var conds []cond
+	add := func(name, text string, set bool, value any) {
+		if set {
+			conds = append(conds, cond{name, text, []any{value}})
+		}
+	}
+	add("actor", "actor = ?", f.Actor != "", f.Actor)
+	add("action", "action_code = ?", f.Action != "", f.Action)
+	add("target", "target = ?", f.Target != "", f.Target)
+	add("since", "created_at >= ?", f.Since != 0, f.Since)
+	return part(ctx, s, listing{"list_audit", `SELECT ` + auditColumns + ` FROM ing_audit WHERE {where} ORDER BY seq DESC LIMIT ?`, "seq"}, conds, Part{f.Before, f.Limit, f.Walk}, scanAudit)
 }
 
 // VerifyAudit follows the log from its first entry to its last, and tells how many fit and where it breaks first. Entries

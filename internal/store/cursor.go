@@ -3,7 +3,6 @@ package store
 import (
 	"context"
 	"database/sql"
-	"encoding/json"
 
 	"patra"
 )
@@ -20,8 +19,7 @@ var (
 		(provenance_code, endpoint_name, operation_code, cursor_key, namespace_scope_code, namespace_key, cursor_type_code, direction_code,
 		 expr_proto_hash, campaign, origin_instant, origin_code, cursor_value, normalized_instant, sealed_instant, version, plan_version, updated_at, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, 'TIME', ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)`}
-	selectAnswers = stmt{"select_answers", `SELECT id, cursor_id, slice_id, window_from, window_to, kind_code, state_code, total_code, count_before, count_after,
-		ids_seen, stored, quarantined, known_missing, rescans, closed_at, sealed_at, record_remarks FROM ing_coverage WHERE cursor_id = ? AND window_to > ? ORDER BY window_to, window_from`}
+	selectAnswers = stmt{"select_answers", `SELECT ` + answerColumns + ` FROM ing_coverage WHERE cursor_id = ? AND window_to > ? ORDER BY window_to, window_from`}
 	selectWaivers = stmt{"select_waivers", `SELECT window_from, window_to FROM ing_gap_waiver WHERE cursor_id = ? AND window_to > ? AND revoked_at IS NULL`}
 	selectLive    = stmt{"select_live", `SELECT window_from, window_to, COALESCE(confirmed_from, 0), COALESCE(confirmed_to, 0) FROM ing_plan_slice
 		WHERE cursor_id = ? AND status_code IN ('READY', 'PARTIAL')`}
@@ -137,17 +135,6 @@ func (t *tx) windows(st stmt, args ...any) (ws []patra.Window, err error) {
 	return ws, err
 }
 
-func (t *tx) answers(cursorID int64, after patra.Instant) (all []patra.Answer, err error) {
-	err = t.rows(selectAnswers, func(r *sql.Rows) error {
-		var a patra.Answer
-		var remarks json.RawMessage
-		err := r.Scan(&a.ID, &a.CursorID, &a.SliceID, &a.Window.From, &a.Window.To, &a.Kind, &a.State, &a.Trust, &a.CountBefore, &a.CountAfter,
-			&a.IDsSeen, &a.Stored, &a.Quarantined, &a.KnownMissing, &a.Rescans, &a.ClosedAt, &a.SealedAt, jsonInto{&remarks})
-		if err == nil && len(remarks) > 0 {
-			err = json.Unmarshal(remarks, &a.Remarks)
-		}
-		all = append(all, a)
-		return err
-	}, cursorID, after)
-	return all, err
+func (t *tx) answers(cursorID int64, after patra.Instant) ([]patra.Answer, error) {
+	return t.answersBy(selectAnswers, cursorID, after)
 }

@@ -124,8 +124,21 @@ var (
 
 // Sinks tells how all sinks stand that ever had a relay.
 func (s *Store) Sinks(ctx context.Context) ([]patra.SinkState, error) {
-	all := []patra.SinkState{}
 	t := s.read(ctx)
+	all, err := t.sinks()
+	for i := range all {
+		if err == nil {
+			err = t.backlog(&all[i])
+		}
+		if err == nil {
+			all[i].Rewinds, err = t.rewinds(all[i].Name)
+		}
+	}
+	return all, err
+}
+
+func (t *tx) sinks() ([]patra.SinkState, error) {
+	all := []patra.SinkState{}
 	err := t.rows(allSinks, func(r *sql.Rows) error {
 		var st patra.SinkState
 		var raw json.RawMessage
@@ -140,14 +153,6 @@ func (s *Store) Sinks(ctx context.Context) ([]patra.SinkState, error) {
 		all = append(all, st)
 		return err
 	})
-	for i := range all {
-		if err == nil {
-			err = t.backlog(&all[i])
-		}
-		if err == nil {
-			all[i].Rewinds, err = t.rewinds(all[i].Name)
-		}
-	}
 	return all, err
 }
 

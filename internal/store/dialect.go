@@ -21,6 +21,7 @@ type dialect struct {
 	now   string // the database's clock in microseconds, evaluated inside the statement
 	lock  string // appended to a SELECT that reads what the transaction will write
 	peek  string // the same, but failing at once when somebody else has the row
+	byKey string // behind a table: it is read by its primary key, and by no other index
 	iso   string // a microsecond column as text; %[1]s is the column
 	// snapshot is the isolation under which several reads see one moment.
 	snapshot sql.IsolationLevel
@@ -41,6 +42,7 @@ var sqliteDialect = dialect{
 	goose: goose.DialectSQLite3,
 	now:   "CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
 	lock:  "", // the write lock is already held: every transaction begins IMMEDIATE
+	byKey: "NOT INDEXED",
 	iso:   "strftime('%%Y-%%m-%%dT%%H:%%M:%%fZ', %[1]s / 1000000.0, 'unixepoch')",
 	types: map[string]string{
 		"id": "INTEGER PRIMARY KEY AUTOINCREMENT", "n": "INTEGER", "us": "INTEGER", "code": "TEXT",
@@ -68,6 +70,7 @@ var mysqlDialect = dialect{
 	now:      "CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)",
 	lock:     "FOR UPDATE",
 	peek:     "FOR UPDATE NOWAIT",
+	byKey:    "FORCE INDEX (PRIMARY)",
 	snapshot: sql.LevelRepeatableRead,
 	// Not FROM_UNIXTIME: it ends in 2038.
 	iso: "DATE_FORMAT(TIMESTAMPADD(MICROSECOND, %[1]s, '1970-01-01'), '%%Y-%%m-%%dT%%H:%%i:%%s.%%fZ')",
@@ -158,7 +161,7 @@ func Advice(err error) string {
 // render fills the fragments of the dialect into one SQL text. now is either the dialect's own or, under a test
 // clock, a number.
 func (d dialect) render(text, now string) string {
-	return strings.NewReplacer("{now}", now, "{lock}", d.lock, "{peek}", d.peek).Replace(text)
+	return strings.NewReplacer("{now}", now, "{lock}", d.lock, "{peek}", d.peek, "{bykey}", d.byKey).Replace(text)
 }
 
 // column turns one type word into the engine's type.

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"patra"
 )
@@ -49,6 +50,9 @@ type EventQuery struct {
 	Type   string // a type, or the beginning of one with % behind it
 	Source string
 	Limit  int
+
+	Subject  string // of work, for EventList
+	RecordID int64  // of a record, for EventList
 }
 
 // Events lists events, newest first.
@@ -65,6 +69,38 @@ func (s *Store) PositionBefore(ctx context.Context, since patra.Instant) (int64,
 		return last, firstOf(err, numErr)
 	}
 	return seq - 1, nil
+}
+
+// EventList lists events newest first in the order in which they were written, numbered or not, in parts. A store that never
+// sent anything has no name yet, and nobody gives it one for looking.
+func (s *Store) EventList(ctx context.Context, q EventQuery, p Part) ([]EventRow, error) {
+	instance, _, err := s.instanceOf(s.read(ctx))
+	if err != nil {
+		return nil, err
+	}
+	var conds []cond
+	add := func(name, text string, set bool, values ...any) {
+		if set {
+			conds = append(conds, cond{name, text, values})
+		}
+	}
+	add("type", "o.event_type LIKE ?", q.Type != "", q.Type)
+	add("since", "o.created_at >= ?", q.Since != 0, q.Since)
+	add("source", "(r.provenance_code = ? OR o.payload LIKE ?)", q.Source != "", q.Source, `{"source":"`+q.Source+`"%`)
+	add("subject", "o.subject = ?", q.Subject != "" && q.RecordID == 0, q.Subject)
+	add("record", "o.record_id = ?", q.RecordID != 0, q.RecordID)
+	list := listing{"list_events", strings.Replace(eventQuery, "SELECT ", "SELECT o.id, ", 1) + `{where} ORDER BY o.id DESC LIMIT ?`, "o.id"}
+	list.query = strings.Replace(list.query, "FROM ing_outbox o", "FROM ing_outbox o {by}", 1)
+	return part(ctx, s, list, conds, p, func(r *sql.Rows) (row EventRow, err error) {
+		row.Event, err = scanEvent(r, instance, &row.ID)
+		return row, err
+	})
+}
+
+// EventRow is an event and the id of its row.
+type EventRow struct {
+	ID int64
+	patra.Event
 }
 
 func (s *Store) events(ctx context.Context, st stmt, size int, args ...any) ([]patra.Event, error) {
@@ -90,15 +126,15 @@ func (s *Store) events(ctx context.Context, st stmt, size int, args ...any) ([]p
 	return all, err
 }
 
-func scanEvent(r *sql.Rows, instance string) (e patra.Event, err error) {
+func scanEvent(r *sql.Rows, instance string, before ...any) (e patra.Event, err error) {
 	var rec patra.RecordEvent
 	var recordID int64
 	var key, subject string
 	var payload, said json.RawMessage
-	err = r.Scan(&e.Seq, &e.Type, &rec.Rev, textInto{&key}, textInto{&subject}, jsonInto{&payload}, &e.Time, &recordID,
+	err = r.Scan(append(before, &e.Seq, &e.Type, &rec.Rev, textInto{&key}, textInto{&subject}, jsonInto{&payload}, &e.Time, &recordID,
 		textInto{&rec.Source}, textInto{&rec.RecordType}, textInto{&rec.ID}, &rec.CurrentRev, jsonInto{&rec.Fields},
 		textInto{&rec.ContentSHA256}, &rec.UpdatedAt, textInto{&rec.Change}, jsonInto{&said}, textInto{&rec.PrevSHA256},
-		&rec.Lineage.Plan, &rec.Lineage.Slice, &rec.Lineage.Task, &rec.Lineage.Run, &rec.Lineage.Batch)
+		&rec.Lineage.Plan, &rec.Lineage.Slice, &rec.Lineage.Task, &rec.Lineage.Run, &rec.Lineage.Batch)...)
 	if err != nil {
 		return e, err
 	}

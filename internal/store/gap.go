@@ -8,10 +8,13 @@ import (
 	"patra"
 )
 
+const waiverColumns = `id, cursor_id, window_from, window_to, reason, approved_by, created_at, revoked_at`
+
 var (
-	selectUnanswered = stmt{"select_unanswered", `SELECT s.id, s.window_from, s.window_to, s.status_code, s.reslice IS NOT NULL, t.last_error FROM ing_plan_slice s JOIN ing_task t ON t.slice_id = s.id
+	selectUnanswered = stmt{"select_unanswered", `SELECT s.id, t.id, s.window_from, s.window_to, s.status_code, s.reslice IS NOT NULL, t.last_error FROM ing_plan_slice s JOIN ing_task t ON t.slice_id = s.id
 		WHERE s.cursor_id = ? AND s.status_code IN ('FAILED', 'CANCELLED') AND s.window_from IS NOT NULL AND s.window_to > ? AND s.window_from < ?`}
-	listWaivers = stmt{"list_waivers", `SELECT id, cursor_id, window_from, window_to, reason, approved_by, created_at, revoked_at FROM ing_gap_waiver WHERE cursor_id = ? ORDER BY window_from, id`}
+	listWaivers = stmt{"list_waivers", `SELECT ` + waiverColumns + ` FROM ing_gap_waiver WHERE cursor_id = ? ORDER BY window_from, id`}
+	allWaivers  = stmt{"all_waivers", `SELECT ` + waiverColumns + ` FROM ing_gap_waiver WHERE id < ? ORDER BY id DESC LIMIT ?`}
 )
 
 // Gaps lists what is missing or in dispute of a stretch of a cursor's time. It needs no transaction, because of its order:
@@ -63,11 +66,15 @@ func (t *tx) missing(cursorID int64, until patra.Instant) (ws []patra.Window, er
 }
 
 // unanswered are the slices of a stretch that ended without an answer.
-func (t *tx) unanswered(cursorID int64, span patra.Window) (all []patra.Ended, err error) {
-	err = t.rows(selectUnanswered, func(r *sql.Rows) error {
+func (t *tx) unanswered(cursorID int64, span patra.Window) ([]patra.Ended, error) {
+	return t.ended(selectUnanswered, cursorID, span.From, span.To)
+}
+
+func (t *tx) ended(st stmt, args ...any) (all []patra.Ended, err error) {
+	err = t.rows(st, func(r *sql.Rows) error {
 		var s patra.Ended
 		var raw json.RawMessage
-		if err := r.Scan(&s.SliceID, &s.Window.From, &s.Window.To, &s.Status, &s.Early, jsonInto{&raw}); err != nil {
+		if err := r.Scan(&s.SliceID, &s.TaskID, &s.Window.From, &s.Window.To, &s.Status, &s.Early, jsonInto{&raw}); err != nil {
 			return err
 		}
 		if len(raw) > 0 {
@@ -78,7 +85,7 @@ func (t *tx) unanswered(cursorID int64, span patra.Window) (all []patra.Ended, e
 		}
 		all = append(all, s)
 		return nil
-	}, cursorID, span.From, span.To)
+	}, args...)
 	return all, err
 }
 
@@ -87,13 +94,25 @@ func (s *Store) Waivers(ctx context.Context, cursorID int64) ([]patra.Waiver, er
 	return s.read(ctx).waivers(cursorID)
 }
 
-func (t *tx) waivers(cursorID int64) (all []patra.Waiver, err error) {
-	err = t.rows(listWaivers, func(r *sql.Rows) error {
+// AllWaivers lists what was signed off as missing of all cursors, newest first.
+func (s *Store) AllWaivers(ctx context.Context, before int64, limit int) ([]patra.Waiver, error) {
+	if before == 0 {
+		before = topmost
+	}
+	return s.read(ctx).waiversBy(allWaivers, before, limit)
+}
+
+func (t *tx) waivers(cursorID int64) ([]patra.Waiver, error) {
+	return t.waiversBy(listWaivers, cursorID)
+}
+
+func (t *tx) waiversBy(st stmt, args ...any) (all []patra.Waiver, err error) {
+	err = t.rows(st, func(r *sql.Rows) error {
 		var w patra.Waiver
 		err := r.Scan(&w.ID, &w.CursorID, &w.Window.From, &w.Window.To, textInto{&w.Reason}, textInto{&w.By}, &w.At, &w.RevokedAt)
 		all = append(all, w)
 		return err
-	}, cursorID)
+	}, args...)
 	return all, err
 }
 

@@ -122,6 +122,30 @@ func (s *Store) Extent(ctx context.Context, cursorID int64) (w patra.Window, err
 	return w, err
 }
 
+// Reach is the time that a cursor answers for: a harvest from its origin up to now less the safety lag, everybody else what
+// was ever asked of them. planned is where the last plan ended.
+func (s *Store) Reach(ctx context.Context, c patra.Cursor, now patra.Instant) (span patra.Window, planned patra.Instant, err error) {
+	asked, err := s.Extent(ctx, c.ID)
+	if err != nil {
+		return span, 0, err
+	}
+	span = patra.Window{From: c.Origin, To: asked.To}
+	if c.Operation != patra.Harvest {
+		span.From = min(span.From, asked.From)
+		return span, asked.To, nil
+	}
+	plans, err := s.Plans(ctx, Filter{Cursor: c.ID, Limit: 1})
+	if err != nil || len(plans) == 0 {
+		return span, asked.To, err
+	}
+	var d patra.WindowDecision
+	if err := json.Unmarshal(plans[0].Inputs, &d); err != nil {
+		return span, asked.To, err
+	}
+	span.To = max(span.To, d.Horizon(now))
+	return span, asked.To, nil
+}
+
 // Unfinished are the plans that did not fit into the queue, and those that were begun so long ago that whoever cut them
 // must have died, oldest first.
 func (s *Store) Unfinished(ctx context.Context, begunBefore patra.Instant) ([]int64, error) {

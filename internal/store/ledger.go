@@ -11,6 +11,7 @@ import (
 
 // PageQuery is which pages of the ledger are wanted. Zero values do not narrow.
 type PageQuery struct {
+	ID      int64
 	Run     int64
 	BatchNo int64 // within the run
 	Source  string
@@ -29,6 +30,7 @@ func (q PageQuery) where() (string, []any) {
 			conds, args = append(conds, cond), append(args, value)
 		}
 	}
+	add(q.ID != 0, "b.id = ?", q.ID)
 	add(q.Run != 0, "b.run_id = ?", q.Run)
 	add(q.BatchNo != 0, "b.batch_no = ?", q.BatchNo)
 	add(q.Source != "", "b.provenance_code = ?", q.Source)

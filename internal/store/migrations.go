@@ -132,6 +132,8 @@ var (
 	uniqueLine = regexp.MustCompile(`(?m)^  UNIQUE (\w+) \(`)
 	indexLine  = regexp.MustCompile(`(?m)^  INDEX (\w+) \(([^)]*)\),?\n`)
 	tableName  = regexp.MustCompile(`CREATE TABLE IF NOT EXISTS (\w+)`)
+	alterTable = regexp.MustCompile(`ALTER TABLE (\w+)\n((?:  INDEX \w+ \([^)]*\),?\n)+);\n`)
+	addIndex   = regexp.MustCompile(`(?m)^  INDEX (\w+) (\([^)]*\)),?$`)
 	isoCall    = regexp.MustCompile(`ISO\((\w+)\)`)
 )
 
@@ -141,6 +143,7 @@ func (d dialect) schema(text string) string {
 		m := columnLine.FindStringSubmatch(line)
 		return "  " + m[1] + " " + d.column(m[2], m[3], m[4] != "") + m[5]
 	})
+	text = alterTable.ReplaceAllStringFunc(text, d.addIndexes)
 	text = uniqueLine.ReplaceAllString(text, "  CONSTRAINT $1 UNIQUE (")
 	text = isoCall.ReplaceAllStringFunc(text, func(call string) string {
 		return fmt.Sprintf(d.iso, isoCall.FindStringSubmatch(call)[1])
@@ -150,6 +153,19 @@ func (d dialect) schema(text string) string {
 		text = liftIndexes(text)
 	}
 	return text
+}
+
+// addIndexes gives a table more indexes: all in one statement where an engine cannot take back a migration that was cut off.
+func (d dialect) addIndexes(alter string) string {
+	table := alterTable.FindStringSubmatch(alter)[1]
+	if !d.liftIndexes {
+		return addIndex.ReplaceAllStringFunc(alter, func(line string) string { return "  ADD " + strings.TrimSpace(line) })
+	}
+	var all strings.Builder
+	for _, m := range addIndex.FindAllStringSubmatch(alter, -1) {
+		fmt.Fprintf(&all, "CREATE INDEX IF NOT EXISTS %s ON %s %s;\n", m[1], table, m[2])
+	}
+	return all.String()
 }
 
 // liftIndexes moves INDEX lines out of the table into statements of their own.

@@ -32,37 +32,35 @@ type QuarantineFilter struct {
 	Status                 patra.Status
 	ID                     int64
 	Limit                  int
+	Before                 int64
+	Walk                   *Walk
+}
+
+func (f QuarantineFilter) conds() (all []cond) {
+	add := func(name, column string, set bool, value any) {
+		if set {
+			all = append(all, cond{name, column + " = ?", []any{value}})
+		}
+	}
+	add("id", "q.id", f.ID != 0, f.ID)
+	add("source", "q.provenance_code", f.Source != "", f.Source)
+	add("record", "q.provider_id", f.RecordID != "", f.RecordID)
+	add("code", "q.error_code", f.Code != "", f.Code)
+	add("status", "q.status_code", f.Status != "", f.Status)
+	return all
 }
 
 func (f QuarantineFilter) where() (string, []any) {
 	where, args := "1 = 1", []any(nil)
-	add := func(cond string, set bool, value any) {
-		if set {
-			where, args = where+" AND "+cond, append(args, value)
-		}
+	for _, c := range f.conds() {
+		where, args = where+" AND "+c.text, append(args, c.values...)
 	}
-	add("q.id = ?", f.ID != 0, f.ID)
-	add("q.provenance_code = ?", f.Source != "", f.Source)
-	add("q.provider_id = ?", f.RecordID != "", f.RecordID)
-	add("q.error_code = ?", f.Code != "", f.Code)
-	add("q.status_code = ?", f.Status != "", f.Status)
 	return where, args
 }
 
 // Quarantine lists what could not become a record, newest first, without the fragments.
 func (s *Store) Quarantine(ctx context.Context, f QuarantineFilter) ([]patra.SetAside, error) {
-	where, args := f.where()
-	all := []patra.SetAside{}
-	limit := f.Limit
-	if limit <= 0 {
-		limit = 100
-	}
-	err := s.read(ctx).rows(stmt{"list_quarantine", `SELECT ` + setAsideColumns + ` FROM ing_quarantine q WHERE ` + where + ` ORDER BY q.id DESC LIMIT ?`}, func(r *sql.Rows) error {
-		q, err := scanSetAside(r)
-		all = append(all, q)
-		return err
-	}, append(args, limit)...)
-	return all, err
+	return part(ctx, s, listing{"list_quarantine", `SELECT ` + setAsideColumns + ` FROM ing_quarantine q {by} WHERE {where} ORDER BY q.id DESC LIMIT ?`, "q.id"}, f.conds(), Part{f.Before, f.Limit, f.Walk}, scanSetAside)
 }
 
 // QuarantineGroup is how much of one kind is in quarantine.

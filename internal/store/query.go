@@ -22,15 +22,20 @@ type Filter struct {
 	Record string
 	Before int64 // only ids below this: the next part of a list
 	Limit  int
+	Walk   *Walk // nil: whatever it takes
 }
 
-// where builds the conditions from a fixed set of columns: a value is always a parameter.
-func (f Filter) where(columns map[string]string) (string, []any) {
-	conds, args := []string{"1 = 1"}, []any(nil)
+// conds are the conditions from a fixed set of columns: a value is always a parameter.
+func (f Filter) conds(columns map[string]string) (all []cond) {
 	add := func(name string, set bool, value any) {
-		if column, ok := columns[name]; ok && set {
-			conds, args = append(conds, column+" = ?"), append(args, value)
+		column, ok := columns[name]
+		if !ok || !set {
+			return
 		}
+		if !strings.Contains(column, "?") { // else it is a condition of its own
+			column += " = ?"
+		}
+		all = append(all, cond{name, column, []any{value}})
 	}
 	add("source", f.Source != "", f.Source)
 	add("status", f.Status != "", f.Status)
@@ -42,37 +47,23 @@ func (f Filter) where(columns map[string]string) (string, []any) {
 	add("cursor", f.Cursor != 0, f.Cursor)
 	add("job", f.Job != "", f.Job)
 	add("record", f.Record != "", f.Record)
-	if column, ok := columns["id"]; ok && f.Before != 0 {
-		conds, args = append(conds, column+" < ?"), append(args, f.Before)
-	}
-	limit := f.Limit
-	if limit <= 0 {
-		limit = 100
-	}
-	return strings.Join(conds, " AND "), append(args, limit)
+	return all
 }
 
 // list runs one filtered query and collects what scan makes of the rows.
 func list[T any](ctx context.Context, s *Store, name, query string, f Filter, columns map[string]string, scan func(*sql.Rows) (T, error)) ([]T, error) {
-	where, args := f.where(columns)
-	all := []T{}
-	err := s.read(ctx).rows(stmt{name, strings.Replace(query, "{where}", where, 1)}, func(r *sql.Rows) error {
-		v, err := scan(r)
-		all = append(all, v)
-		return err
-	}, args...)
-	return all, err
+	return part(ctx, s, listing{name, query, columns["id"]}, f.conds(columns), Part{f.Before, f.Limit, f.Walk}, scan)
 }
 
 // Plans lists plans.
 func (s *Store) Plans(ctx context.Context, f Filter) ([]patra.Plan, error) {
-	return list(ctx, s, "list_plans", `SELECT `+planColumns+` FROM ing_plan WHERE {where} ORDER BY id DESC LIMIT ?`, f,
+	return list(ctx, s, "list_plans", `SELECT `+planColumns+` FROM ing_plan {by} WHERE {where} ORDER BY id DESC LIMIT ?`, f,
 		map[string]string{"id": "id", "source": "provenance_code", "status": "status_code", "plan": "id", "cursor": "cursor_id"}, scanPlan)
 }
 
 // Slices lists slices.
 func (s *Store) Slices(ctx context.Context, f Filter) ([]patra.Slice, error) {
-	return list(ctx, s, "list_slices", `SELECT `+sliceColumns+` FROM ing_plan_slice WHERE {where} ORDER BY id DESC LIMIT ?`, f,
+	return list(ctx, s, "list_slices", `SELECT `+sliceColumns+` FROM ing_plan_slice {by} WHERE {where} ORDER BY id DESC LIMIT ?`, f,
 		map[string]string{"id": "id", "source": "provenance_code", "status": "status_code", "plan": "plan_id", "slice": "id", "cursor": "cursor_id"},
 		scanSlice)
 }
@@ -81,7 +72,7 @@ func (s *Store) Slices(ctx context.Context, f Filter) ([]patra.Slice, error) {
 func (s *Store) Tasks(ctx context.Context, f Filter) ([]patra.Task, error) {
 	return list(ctx, s, "list_tasks", `SELECT t.id, t.plan_id, t.slice_id, COALESCE(t.cursor_id, 0), t.provenance_code, t.endpoint_name, t.operation_code, t.priority, t.scheduled_at, t.status_code, t.wait_code,
 		t.lease_owner, t.lease_count, t.leased_until, t.attempt_count, t.max_attempts, t.scan_no, t.next_ordinal, t.last_error, s.window_from, s.window_to
-		FROM ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id WHERE {where} ORDER BY t.id DESC LIMIT ?`, f,
+		FROM ing_task t {by} JOIN ing_plan_slice s ON s.id = t.slice_id WHERE {where} ORDER BY t.id DESC LIMIT ?`, f,
 		map[string]string{"id": "t.id", "source": "t.provenance_code", "status": "t.status_code", "plan": "t.plan_id", "slice": "t.slice_id", "task": "t.id", "cursor": "t.cursor_id"},
 		func(r *sql.Rows) (k patra.Task, err error) {
 			err = r.Scan(&k.ID, &k.PlanID, &k.SliceID, &k.CursorID, &k.Source, &k.Endpoint, &k.Operation, &k.Priority, &k.ScheduledAt, &k.Status, textInto{&k.WaitCode},
@@ -93,8 +84,8 @@ func (s *Store) Tasks(ctx context.Context, f Filter) ([]patra.Task, error) {
 // Runs lists runs.
 func (s *Store) Runs(ctx context.Context, f Filter) ([]patra.Run, error) {
 	return list(ctx, s, "list_runs", `SELECT id, task_id, attempt_no, plan_id, slice_id, provenance_code, operation_code, lease_owner, window_from, window_to, scan_no, exhausted, stats, error,
-		status_code, started_at, finished_at FROM ing_task_run WHERE {where} ORDER BY id DESC LIMIT ?`, f,
-		map[string]string{"id": "id", "source": "provenance_code", "status": "status_code", "plan": "plan_id", "slice": "slice_id", "task": "task_id", "run": "id"},
+		status_code, started_at, finished_at FROM ing_task_run {by} WHERE {where} ORDER BY id DESC LIMIT ?`, f,
+		map[string]string{"id": "id", "source": "provenance_code", "status": "status_code", "plan": "plan_id", "slice": ofSlice, "task": "task_id", "run": "id"},
 		func(r *sql.Rows) (k patra.Run, err error) {
 			err = r.Scan(&k.ID, &k.TaskID, &k.AttemptNo, &k.PlanID, &k.SliceID, &k.Source, &k.Operation, &k.LeaseOwner, &k.Window.From, &k.Window.To, &k.ScanNo, &k.Exhausted,
 				jsonInto{&k.Stats}, jsonInto{&k.Error}, &k.Status, &k.StartedAt, &k.FinishedAt)
@@ -106,8 +97,8 @@ func (s *Store) Runs(ctx context.Context, f Filter) ([]patra.Run, error) {
 func (s *Store) Batches(ctx context.Context, f Filter) ([]patra.Batch, error) {
 	return list(ctx, s, "list_batches", `SELECT id, run_id, task_id, slice_id, plan_id, provenance_code, operation_code, batch_no, scan_no, phase_code, ordinal, lease_count, has_next, end_code,
 		provider_total, record_count, n_insert, n_update, n_same, n_stale, n_dup, n_quarantine, n_outside, body_sha256, error, status_code, started_at, committed_at
-		FROM ing_task_run_batch WHERE {where} ORDER BY id DESC LIMIT ?`, f,
-		map[string]string{"id": "id", "source": "provenance_code", "status": "status_code", "plan": "plan_id", "slice": "slice_id", "task": "task_id", "run": "run_id", "batch": "id"},
+		FROM ing_task_run_batch {by} WHERE {where} ORDER BY id DESC LIMIT ?`, f,
+		map[string]string{"id": "id", "source": "provenance_code", "status": "status_code", "plan": "plan_id", "slice": ofSlice, "task": "task_id", "run": "run_id", "batch": "id"},
 		func(r *sql.Rows) (b patra.Batch, err error) {
 			n := &b.Counts
 			err = r.Scan(&b.ID, &b.RunID, &b.TaskID, &b.SliceID, &b.PlanID, &b.Source, &b.Operation, &b.BatchNo, &b.ScanNo, &b.Phase, &b.Ordinal, &b.LeaseCount, &b.HasNext, textInto{&b.EndCode},
@@ -143,15 +134,45 @@ type CursorEvent struct {
 
 // CursorEvents lists the moves of a cursor that a slice caused, or all of them.
 func (s *Store) CursorEvents(ctx context.Context, f Filter) ([]CursorEvent, error) {
-	return list(ctx, s, "list_cursor_events", `SELECT cursor_id, seq, cause_code, prev_instant, new_instant, COALESCE(slice_id, 0), COALESCE(run_id, 0), actor, created_at FROM ing_cursor_event
-		WHERE {where} ORDER BY id DESC LIMIT ?`, f, map[string]string{"id": "id", "source": "provenance_code", "cursor": "cursor_id", "slice": "slice_id", "plan": "plan_id", "run": "run_id"},
-		func(r *sql.Rows) (e CursorEvent, err error) {
-			err = r.Scan(&e.CursorID, &e.Seq, &e.Cause, &e.From, &e.To, &e.SliceID, &e.RunID, textInto{&e.Actor}, &e.CreatedAt)
-			return e, err
-		})
+	return list(ctx, s, "list_cursor_events", `SELECT `+cursorEventColumns+` FROM ing_cursor_event
+		WHERE {where} ORDER BY id DESC LIMIT ?`, f, map[string]string{"id": "id", "source": "provenance_code", "cursor": "cursor_id", "slice": "slice_id", "plan": "plan_id", "run": "run_id"}, scanCursorEvent)
 }
 
+// Timeline lists the moves of one watermark, newest first, those below a number if it is not 0.
+func (s *Store) Timeline(ctx context.Context, cursorID, below int64, limit int) ([]CursorEvent, error) {
+	if below == 0 {
+		below = topmost
+	}
+	all := []CursorEvent{}
+	err := s.read(ctx).rows(timeline, func(r *sql.Rows) error {
+		e, err := scanCursorEvent(r)
+		all = append(all, e)
+		return err
+	}, cursorID, below, limit)
+	return all, err
+}
+
+// PlanMoves lists moves of a watermark that a plan caused, those by its last slices first.
+func (s *Store) PlanMoves(ctx context.Context, planID int64, limit int) ([]CursorEvent, error) {
+	all := []CursorEvent{}
+	err := s.read(ctx).rows(planMoves, func(r *sql.Rows) error {
+		e, err := scanCursorEvent(r)
+		all = append(all, e)
+		return err
+	}, planID, limit)
+	return all, err
+}
+
+func scanCursorEvent(r *sql.Rows) (e CursorEvent, err error) {
+	err = r.Scan(&e.CursorID, &e.Seq, &e.Cause, &e.From, &e.To, &e.SliceID, &e.RunID, textInto{&e.Actor}, &e.CreatedAt)
+	return e, err
+}
+
+const cursorEventColumns = `cursor_id, seq, cause_code, prev_instant, new_instant, COALESCE(slice_id, 0), COALESCE(run_id, 0), actor, created_at`
+
 var (
+	timeline    = stmt{"cursor_timeline", `SELECT ` + cursorEventColumns + ` FROM ing_cursor_event WHERE cursor_id = ? AND seq < ? ORDER BY seq DESC LIMIT ?`}
+	planMoves   = stmt{"plan_moves", `SELECT ` + cursorEventColumns + ` FROM ing_cursor_event WHERE plan_id = ? ORDER BY slice_id DESC LIMIT ?`}
 	sliceStates = stmt{"slice_states", `SELECT status_code, COUNT(*) FROM ing_plan_slice WHERE cursor_id = ? GROUP BY status_code`}
 	planStates  = stmt{"plan_states", `SELECT status_code, COUNT(*) FROM ing_plan_slice WHERE plan_id = ? GROUP BY status_code`}
 )

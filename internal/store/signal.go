@@ -106,8 +106,8 @@ type SignalRow struct {
 
 // Signals lists signals, newest first.
 func (s *Store) Signals(ctx context.Context, f Filter) ([]SignalRow, error) {
-	return list(ctx, s, "list_signals", `SELECT id, provenance_code, record_type, provider_id, reason_code, payload, plan_id, status_code, created_at FROM ing_signal WHERE {where} ORDER BY id DESC LIMIT ?`, f,
-		map[string]string{"source": "provenance_code", "status": "status_code", "plan": "plan_id", "record": "provider_id"},
+	return list(ctx, s, "list_signals", `SELECT id, provenance_code, record_type, provider_id, reason_code, payload, plan_id, status_code, created_at FROM ing_signal {by} WHERE {where} ORDER BY id DESC LIMIT ?`, f,
+		map[string]string{"id": "id", "source": "provenance_code", "status": "status_code", "plan": "plan_id", "record": "provider_id"},
 		func(r *sql.Rows) (k SignalRow, err error) {
 			var payload json.RawMessage
 			var plan sql.NullInt64

@@ -84,6 +84,7 @@ func (s *Store) now() string {
 
 // many runs one statement for a loop of rows: it is compiled once for this transaction.
 func (t *tx) many(st stmt, args ...any) (sql.Result, error) {
+	t.told(st, st.text, args)
 	p, ok := t.loop[st.name]
 	if !ok {
 		var err error
@@ -97,6 +98,13 @@ func (t *tx) many(st stmt, args ...any) (sql.Result, error) {
 		return nil, fmt.Errorf("%s: %w", st.name, err)
 	}
 	return res, nil
+}
+
+// told shows a statement to whoever looks on.
+func (t *tx) told(st stmt, text string, args []any) {
+	if t.s.trace != nil {
+		t.s.trace(st.name, text, args)
+	}
 }
 
 // exec runs a statement and tells how many rows it found.
@@ -119,6 +127,7 @@ func (t *tx) insert(st stmt, args ...any) (int64, error) {
 
 func (t *tx) result(st stmt, args ...any) (res sql.Result, err error) {
 	text := t.s.dialect.render(st.text, t.s.now())
+	t.told(st, text, args)
 	if t.sql != nil {
 		res, err = t.sql.ExecContext(t.ctx, text, args...)
 	} else {
@@ -133,6 +142,7 @@ func (t *tx) result(st stmt, args ...any) (res sql.Result, err error) {
 // rows runs a query and hands each row to scan.
 func (t *tx) rows(st stmt, scan func(*sql.Rows) error, args ...any) error {
 	text := t.s.dialect.render(st.text, t.s.now())
+	t.told(st, text, args)
 	var rows *sql.Rows
 	var err error
 	if t.sql != nil {

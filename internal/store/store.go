@@ -24,6 +24,7 @@ type Store struct {
 	dialect dialect
 	path    string // of the SQLite file, empty otherwise
 	clock   func() time.Time
+	trace   func(name, text string, args []any)
 }
 
 // Option changes how a store behaves.
@@ -31,6 +32,11 @@ type Option func(*Store)
 
 // WithClock replaces the database's clock, which decides leases. It is for tests that live in simulated time.
 func WithClock(now func() time.Time) Option { return func(s *Store) { s.clock = now } }
+
+// WithTrace hands every statement to tell, as it is sent. It is for tests that look at how statements are answered.
+func WithTrace(tell func(name, text string, args []any)) Option {
+	return func(s *Store) { s.trace = tell }
+}
 
 // Open connects to `sqlite:FILE`, `sqlite::memory:` or `mysql://user:password@host:port/database`. It creates a
 // SQLite file that is not there, but no tables: see Migrate.

@@ -1,0 +1,194 @@
+package patra_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"patra"
+)
+
+// mapFacts draws what a map is made of; what is live belongs to slices.
+func mapFacts() *rapid.Generator[patra.MapFacts] {
+	return rapid.Custom(func(t *rapid.T) patra.MapFacts {
+		f := patra.MapFacts{Evidence: evidence().Draw(t, "evidence")}
+		f.Live = nil
+		for i, w := range smallWindows().Draw(t, "slices") {
+			s := patra.LiveSlice{SliceID: int64(100 + i), TaskID: int64(200 + i), Windows: []patra.Window{w}, Running: rapid.Bool().Draw(t, "running"), Recut: rapid.Bool().Draw(t, "recut")}
+			if rapid.Bool().Draw(t, "counted") {
+				s.Expected = new(int64)
+			}
+			f.Slices = append(f.Slices, s)
+			f.Live = f.Live.Union(patra.NewCoverage(w))
+		}
+		return f
+	})
+}
+
+// oracle is what is true of one moment, moment by moment.
+func oracle(f patra.MapFacts, i patra.Instant) (states []patra.MapState) {
+	for _, s := range patra.Speaking(f.Answers) {
+		if s.For.Contains(i) {
+			return []patra.MapState{patra.MapState(s.State)}
+		}
+	}
+	for _, w := range f.Waivers {
+		if w.Window.Contains(i) {
+			return []patra.MapState{patra.MapWaived}
+		}
+	}
+	var newest patra.LiveSlice
+	for _, s := range f.Slices {
+		if patra.NewCoverage(s.Windows...).Contains(i) && s.SliceID > newest.SliceID {
+			newest = s
+		}
+	}
+	switch {
+	case newest.SliceID == 0:
+		return []patra.MapState{patra.MapGap, patra.MapFailed}
+	case newest.Recut:
+		return []patra.MapState{patra.MapOpen}
+	case newest.Running:
+		return []patra.MapState{patra.MapRunning}
+	case newest.Expected != nil:
+		return []patra.MapState{patra.MapCounted}
+	}
+	return []patra.MapState{patra.MapQueued}
+}
+
+// tiles fails unless segments fill a window without overlap and without a hole.
+func tiles(t *rapid.T, w patra.Window, all []patra.Segment) {
+	at := w.From
+	for _, s := range all {
+		if s.From != at || s.To <= s.From {
+			t.Fatalf("%+v does not begin at %d", s, at)
+		}
+		at = s.To
+	}
+	if !w.IsEmpty() && at != w.To {
+		t.Fatalf("it ends at %d and not at %d", at, w.To)
+	}
+}
+
+func TestAMapFillsItsWindowAndIsTrueOfEachMoment(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f, w := mapFacts().Draw(t, "facts"), smallWindow().Draw(t, "window")
+		all := patra.Segments(w, f)
+		if w.IsEmpty() {
+			if len(all) != 0 {
+				t.Fatalf("%+v of nothing", all)
+			}
+			return
+		}
+		tiles(t, w, all)
+		for _, s := range all {
+			for i := s.From; i < s.To; i++ {
+				if want := oracle(f, i); !slices.Contains(want, s.State) {
+					t.Fatalf("%d is %s and not %v", i, s.State, want)
+				}
+			}
+		}
+	})
+}
+
+func TestAMapWithFewerSegmentsIsNoBetterThanItWas(t *testing.T) {
+	worst := []patra.MapState{patra.MapGap, patra.MapFailed, patra.MapWaived, patra.MapOpen, patra.MapQueued, patra.MapCounted, patra.MapRunning, patra.MapDisputed, patra.MapFetched, patra.MapSealed}
+	rapid.Check(t, func(t *rapid.T) {
+		f, w := mapFacts().Draw(t, "facts"), smallWindow().Draw(t, "window")
+		all, most := patra.Segments(w, f), rapid.IntRange(1, 10).Draw(t, "most")
+		fewer, merged := patra.Fewer(slices.Clone(all), most)
+		if len(fewer) > most || len(fewer)+merged != len(all) {
+			t.Fatalf("%d of %d, %d merged", len(fewer), len(all), merged)
+		}
+		if !w.IsEmpty() {
+			tiles(t, w, fewer)
+		}
+		var before, after int64
+		for _, s := range all {
+			if s.Records != nil {
+				before += *s.Records
+			}
+			i := slices.IndexFunc(fewer, func(g patra.Segment) bool { return g.From <= s.From && s.To <= g.To })
+			if i < 0 || slices.Index(worst, fewer[i].State) > slices.Index(worst, s.State) {
+				t.Fatalf("%+v became better", s)
+			}
+		}
+		for _, s := range fewer {
+			if s.Records != nil {
+				after += *s.Records
+			}
+		}
+		if before != after {
+			t.Fatalf("%d records became %d", before, after)
+		}
+	})
+}
+
+// A day is as bad as the worst part of it, and no record is lost between days.
+func TestADayIsTheWorstOfItsParts(t *testing.T) {
+	worst := []patra.MapState{patra.MapGap, patra.MapFailed, patra.MapWaived, patra.MapOpen, patra.MapQueued, patra.MapCounted, patra.MapRunning, patra.MapDisputed, patra.MapFetched, patra.MapSealed}
+	rapid.Check(t, func(t *rapid.T) {
+		f, w := mapFacts().Draw(t, "facts"), smallWindow().Draw(t, "window")
+		all := patra.Segments(w, f)
+		for i := range all { // a moment is six hours
+			all[i].From, all[i].To = all[i].From*6*patra.Hour, all[i].To*6*patra.Hour
+		}
+		days := patra.MapDays(all, 1000)
+		var before, after int64
+		for _, s := range all {
+			if s.Records != nil {
+				before += *s.Records
+			}
+		}
+		for n, d := range days {
+			after += d.Records
+			at, err := patra.ParseInstant(d.Day)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n > 0 {
+				if prev, _ := patra.ParseInstant(days[n-1].Day); at-prev != patra.Day {
+					t.Fatalf("%s comes after %s", d.Day, days[n-1].Day)
+				}
+			}
+			state, gaps := patra.MapSealed, int64(0)
+			for _, s := range all {
+				if s.From < at+patra.Day && at < s.To {
+					if slices.Index(worst, s.State) < slices.Index(worst, state) {
+						state = s.State
+					}
+					if s.State == patra.MapGap || s.State == patra.MapFailed {
+						gaps++
+					}
+				}
+			}
+			if state != d.State || gaps != d.Gaps {
+				t.Fatalf("%s is %s with %d gaps, and not %s with %d", d.Day, d.State, d.Gaps, state, gaps)
+			}
+		}
+		if before != after {
+			t.Fatalf("%d records in segments, %d in days", before, after)
+		}
+		if len(all) > 0 && len(patra.MapDays(all, 3)) > 3 {
+			t.Fatal("more days than were wanted")
+		}
+	})
+}
+
+func TestAHundredThousandAnswersAreDrawnInAMoment(t *testing.T) {
+	var f patra.MapFacts
+	for i := range patra.Instant(100_000) {
+		f.Answers = append(f.Answers, patra.Answer{ID: int64(i + 1), SliceID: int64(i + 1), Window: patra.Window{From: i * patra.Hour, To: (i + 1) * patra.Hour}, State: patra.StateSealed, ClosedAt: i})
+	}
+	began := time.Now()
+	all := patra.Segments(patra.Window{To: 100_000 * patra.Hour}, f)
+	fewer, merged := patra.Fewer(all, 2000)
+	if len(all) != 100_000 || len(fewer) != 1 || merged != 99_999 || len(patra.MapDays(fewer, 4000)) != 4000 {
+		t.Errorf("%d segments, %d of them left", len(all), len(fewer))
+	}
+	if took := time.Since(began); took > 5*time.Second {
+		t.Errorf("it took %s", took)
+	}
+}

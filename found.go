@@ -1,0 +1,35 @@
+package patra
+
+import "encoding/json"
+
+// FoundRecord is a record as a list shows it: without what the provider sent.
+type FoundRecord struct {
+	Source     string                     `json:"source"`
+	Type       string                     `json:"record_type"`
+	ID         string                     `json:"id"`
+	Rev        int64                      `json:"rev"`
+	UpdatedAt  *Instant                   `json:"updated_at"`
+	ChangedAt  Instant                    `json:"changed_at"`
+	Deleted    bool                       `json:"deleted"`
+	MergedInto string                     `json:"merged_into,omitempty"`
+	Retracted  bool                       `json:"retracted,omitempty"`
+	Missing    *Instant                   `json:"missing_since,omitempty"`
+	Fields     map[string]json.RawMessage `json:"fields"`
+}
+
+// Found is a record with some of its fields, or all if none is named.
+func Found(r Record, fields []string) FoundRecord {
+	f := FoundRecord{Source: r.Source, Type: r.Type, ID: r.ProviderID, Rev: r.Rev, UpdatedAt: r.UpdatedAt, ChangedAt: r.ChangedAt, Deleted: r.Deleted, MergedInto: r.MergedInto, Retracted: r.Retracted, Missing: r.MissingSince}
+	all := map[string]json.RawMessage{}
+	if json.Unmarshal(r.Fields, &all) != nil || len(fields) == 0 {
+		f.Fields = all
+		return f
+	}
+	f.Fields = map[string]json.RawMessage{}
+	for _, name := range fields {
+		if v, ok := all[name]; ok {
+			f.Fields[name] = v
+		}
+	}
+	return f
+}

@@ -1,0 +1,90 @@
+package patra
+
+import (
+	"fmt"
+	"strings"
+)
+
+// GapView is a gap with what a person must know about it.
+type GapView struct {
+	Source    string    `json:"source"`
+	Endpoint  string    `json:"endpoint"`
+	Operation Operation `json:"operation"`
+	Campaign  string    `json:"campaign,omitempty"`
+	Gap
+	Why  string `json:"why"`
+	Next string `json:"next"`
+}
+
+// GapViews are the gaps of a cursor for people: those that touch and have the same reason are one, as forty failed days are
+// one thing to do. planned is where the last plan of the cursor ended, and named says that a command must name the cursor.
+func GapViews(c Cursor, gaps []Gap, planned Instant, named bool, controls []Control) []GapView {
+	views := []GapView{}
+	for _, g := range Together(gaps) {
+		next := g.next(c, planned, named)
+		if halt := haltAt(controls, c.Source, c.Endpoint); halt != nil && g.Kind == GapFailed {
+			next = "mend that, then patra resume " + shellWord(halt.Target.String())
+		}
+		views = append(views, GapView{c.Source, c.Endpoint, c.Operation, c.Campaign, g, g.Reason(), next})
+	}
+	return views
+}
+
+// Together joins stretches that touch and have the same reason.
+func Together(gaps []Gap) (joined []Gap) {
+	for _, g := range gaps {
+		if n := len(joined) - 1; n >= 0 && joined[n].Window.To == g.Window.From && joined[n].Kind == g.Kind && g.Kind != GapDisputed && joined[n].Reason() == g.Reason() {
+			joined[n].Window.To = g.Window.To
+			continue
+		}
+		joined = append(joined, g)
+	}
+	return joined
+}
+
+func haltAt(controls []Control, source, endpoint string) *Control {
+	for _, c := range controls {
+		if at := c.Place(); c.Kind == KindHalt && at.Source == source && (at.Endpoint == "" || at.Endpoint == endpoint) {
+			return &c
+		}
+	}
+	return nil
+}
+
+// Reason is the reason of a gap as a person would say it.
+func (g Gap) Reason() string {
+	switch g.Kind {
+	case GapWaived:
+		return fmt.Sprintf("%s (%s, %s)", g.Waiver.Reason, g.Waiver.By, g.Waiver.At.Time().Format("2006-01-02"))
+	case GapDisputed:
+		counted := "an unknown number"
+		if g.Counted != nil {
+			counted = thousands(*g.Counted)
+		}
+		return fmt.Sprintf("the provider counts %s, %s were read", counted, thousands(*g.Seen))
+	case GapUnplanned:
+		return "nobody has planned it"
+	}
+	if g.Fault == nil {
+		return "no reason was kept"
+	}
+	return g.Fault.Error()
+}
+
+// next is the command that does something about a gap.
+func (g Gap) next(c Cursor, planned Instant, named bool) string {
+	from, to, _ := strings.Cut(g.Window.String(), "~")
+	stretch := fmt.Sprintf(" %s --from %s --to %s", c.Source, from, to)
+	if named {
+		stretch += fmt.Sprintf(" --cursor %d", c.ID)
+	}
+	switch {
+	case g.Kind == GapWaived:
+		return "patra coverage waive" + stretch + " --revoke --reason TEXT"
+	case g.Kind == GapDisputed:
+		return "patra coverage fill" + stretch + " --disputed"
+	case g.Kind == GapUnplanned && c.Operation == Harvest && g.Window.From >= planned && !named:
+		return "patra harvest " + c.Source
+	}
+	return "patra coverage fill" + stretch
+}

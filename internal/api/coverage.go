@@ -1,0 +1,167 @@
+package api
+
+import (
+	"context"
+	"net/http"
+	"time"
+
+	"patra"
+	"patra/internal/store"
+)
+
+// What one map shows at most.
+const (
+	mostSegments = 2000
+	mostDays     = 4000
+)
+
+// CoverageMap is a stretch of a watermark's time, and what is true of each part of it.
+type CoverageMap struct {
+	Cursor          Watermark       `json:"cursor"`
+	Window          patra.Window    `json:"window"`
+	CompleteThrough patra.Instant   `json:"complete_through"`
+	Segments        []patra.Segment `json:"segments" nullable:"false" doc:"in the order of time, without overlap and without a hole"`
+	Merged          int             `json:"merged" doc:"how many segments were joined with others, as there were too many: ask for less time to see them"`
+	Days            []patra.MapDay  `json:"days" nullable:"false" doc:"the worst that is true of any part of a day"`
+	Cut             bool            `json:"cut" doc:"there is more than one look shows: the window ends earlier than was asked for; go on from there"`
+}
+
+// GapList is what is missing.
+type GapList struct {
+	List[patra.GapView]
+	Cut []GapCut `json:"cut" nullable:"false" doc:"watermarks of which only a part was looked at"`
+}
+
+// GapCut is a watermark of which only a part was looked at.
+type GapCut struct {
+	Cursor int64         `json:"cursor_id"`
+	Until  patra.Instant `json:"until" doc:"ask from here on"`
+}
+
+// Between is a part of a watermark's time.
+type Between struct {
+	From string `query:"from" maxLength:"40" doc:"start, inclusive: 2026-01-31 or 2026-01-31T09:30:00Z"`
+	To   string `query:"to" maxLength:"40" doc:"end, exclusive"`
+}
+
+// clip narrows a window to what was asked for.
+func (b Between) clip(w patra.Window) (patra.Window, error) {
+	from, err := moment("from", b.From)
+	if err != nil {
+		return w, err
+	}
+	to, err := moment("to", b.To)
+	if err != nil {
+		return w, err
+	}
+	if b.From != "" && b.To != "" && from >= to {
+		return w, Refuse(http.StatusUnprocessableEntity, "from does not lie before to")
+	}
+	if b.From != "" {
+		w.From = max(w.From, from)
+	}
+	if b.To != "" {
+		w.To = min(w.To, to)
+	}
+	return w, nil
+}
+
+// coverage registers maps and gaps.
+func (s *Server) coverage() {
+	type asked struct {
+		ByID
+		Between
+	}
+	Get(s, "/cursors/{id}/coverage", Look, Doc{ID: "coverage", Summary: "What is sealed, running, failed and missing of a watermark's time"}, func(ctx context.Context, in *asked) (CoverageMap, error) {
+		c, err := s.cursor(ctx, in.ID)
+		if err != nil {
+			return CoverageMap{}, err
+		}
+		return s.draw(ctx, c, in.Between)
+	})
+	type missing struct {
+		Page
+		Between
+		Source string `query:"source" maxLength:"64"`
+		Cursor int64  `query:"watermark" minimum:"1" doc:"id of a cursor"`
+	}
+	Get(s, "/gaps", Look, Doc{ID: "gaps", Summary: "What is missing or in dispute, why, and what to do about it; newest watermark first"}, func(ctx context.Context, in *missing) (GapList, error) {
+		none := GapList{List: All[patra.GapView](nil), Cut: []GapCut{}}
+		before, err := in.Before()
+		if err != nil {
+			return none, err
+		}
+		cursors, err := s.Store.Cursors(ctx, store.Filter{Source: in.Source, Cursor: in.Cursor, Before: before, Limit: mostCursors})
+		if err != nil {
+			return none, err
+		}
+		return s.missing(ctx, cursors, in.Between, in.Limit, in.Cursor != 0)
+	})
+}
+
+// draw makes a map.
+func (s *Server) draw(ctx context.Context, c patra.Cursor, asked Between) (m CoverageMap, err error) {
+	m = CoverageMap{CompleteThrough: c.SealedThrough, Segments: []patra.Segment{}, Days: []patra.MapDay{}}
+	if m.Cursor, err = s.watermark(ctx, c); err != nil {
+		return m, err
+	}
+	span, _, err := s.Store.Reach(ctx, c, patra.InstantOf(time.Now()))
+	if err != nil {
+		return m, err
+	}
+	if m.Window, err = asked.clip(span); err != nil || m.Window.IsEmpty() {
+		m.Window.To = max(m.Window.From, m.Window.To)
+		return m, err
+	}
+	facts, until, err := s.Store.MapFacts(ctx, c.ID, m.Window)
+	if err != nil {
+		return m, err
+	}
+	m.Cut, m.Window.To = until < m.Window.To, min(m.Window.To, until)
+	all := patra.Segments(m.Window, facts)
+	m.Days = patra.MapDays(all, mostDays)
+	m.Segments, m.Merged = patra.Fewer(all, mostSegments)
+	return m, nil
+}
+
+// missing lists the gaps of watermarks, of as many as there is room for.
+func (s *Server) missing(ctx context.Context, cursors []patra.Cursor, asked Between, most int, named bool) (GapList, error) {
+	out := GapList{List: All[patra.GapView](nil), Cut: []GapCut{}}
+	controls, err := s.Store.Controls(ctx)
+	if err != nil {
+		return out, err
+	}
+	several := map[string]int{}
+	for _, c := range cursors {
+		several[c.Source]++
+	}
+	for _, c := range cursors {
+		span, planned, err := s.Store.Reach(ctx, c, patra.InstantOf(time.Now()))
+		if err != nil {
+			return out, err
+		}
+		if span, err = asked.clip(span); err != nil {
+			return out, err
+		}
+		if span.IsEmpty() {
+			continue
+		}
+		facts, until, err := s.Store.MapFacts(ctx, c.ID, span)
+		if err != nil {
+			return out, err
+		}
+		if until < span.To {
+			span.To, out.Cut = until, append(out.Cut, GapCut{c.ID, until})
+		}
+		gaps := patra.Gaps(span, facts.Evidence)
+		for i := range gaps {
+			gaps[i].CursorID = c.ID
+		}
+		out.Items = append(out.Items, patra.GapViews(c, gaps, planned, several[c.Source] > 1 || named, controls)...)
+		if len(out.Items) >= most { // those of one watermark stay together
+			out.Next = position(c.ID)
+			return out, nil
+		}
+	}
+	return out, nil
+}

@@ -1,0 +1,183 @@
+package api
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+
+	"patra"
+	"patra/internal/store"
+)
+
+// RecordList is a part of the records that fit.
+type RecordList struct {
+	List[patra.FoundRecord]
+	Looked int `json:"looked" doc:"how many records were looked at; a call ends at twenty thousand, and next_cursor goes on"`
+}
+
+// wantedRecords is which records are wanted.
+type wantedRecords struct {
+	Limit        int      `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"at most so many"`
+	Cursor       string   `query:"cursor" maxLength:"2000" doc:"next_cursor of the part before"`
+	Source       string   `query:"source" maxLength:"64"`
+	Type         string   `query:"type" maxLength:"64"`
+	ID           string   `query:"id" maxLength:"512" doc:"the beginning of ids; with source"`
+	Where        []string `query:"where,explode" maxItems:"20" doc:"field=value, field!=value, field~text, or a comparison; may be given several times"`
+	Fields       []string `query:"fields" maxItems:"100" doc:"only these fields"`
+	ChangedSince string   `query:"changed_since" maxLength:"40" doc:"only what changed here since; with source"`
+	UpdatedFrom  string   `query:"updated_from" maxLength:"40" doc:"only what the provider changed from then on"`
+	UpdatedTo    string   `query:"updated_to" maxLength:"40" doc:"only what the provider changed before"`
+	Deleted      bool     `query:"deleted" doc:"only what the provider deleted"`
+}
+
+// query is what the store understands.
+func (w wantedRecords) query() (q store.RecordQuery, err error) {
+	q = store.RecordQuery{Source: w.Source, Type: w.Type, IDPrefix: w.ID, Deleted: w.Deleted, Limit: int64(w.Limit)}
+	if w.Source == "" && (w.ID != "" || w.ChangedSince != "") {
+		return q, Refuse(http.StatusUnprocessableEntity, "say the source as well: there is no index of ids or changes over all sources")
+	}
+	for _, text := range w.Where {
+		if len(text) > 1000 {
+			return q, Refuse(http.StatusUnprocessableEntity, "a condition has at most 1000 letters")
+		}
+		t, err := patra.ParseFieldTest(text)
+		if err != nil {
+			return q, Refuse(http.StatusUnprocessableEntity, "where: %s", err)
+		}
+		q.Where = append(q.Where, t)
+	}
+	for _, at := range []struct {
+		name, text string
+		into       **patra.Instant
+	}{{"changed_since", w.ChangedSince, &q.ChangedSince}, {"updated_from", w.UpdatedFrom, &q.UpdatedFrom}, {"updated_to", w.UpdatedTo, &q.UpdatedTo}} {
+		if at.text == "" {
+			continue
+		}
+		i, err := moment(at.name, at.text)
+		if err != nil {
+			return q, err
+		}
+		*at.into = &i
+	}
+	return q, nil
+}
+
+// record names one.
+type record struct {
+	Source string `path:"source" maxLength:"64"`
+	Type   string `path:"type" maxLength:"64"`
+	ID     string `path:"id" maxLength:"512" doc:"percent-encoded, as one segment"`
+}
+
+// records registers looking at what was stored, and at what could not be.
+func (s *Server) records() {
+	Get(s, "/records", Look, Doc{ID: "records", Summary: "Records, those that changed last first; with id in the order of ids"}, func(ctx context.Context, in *wantedRecords) (RecordList, error) {
+		out := RecordList{List: All[patra.FoundRecord](nil)}
+		q, err := in.query()
+		if err != nil {
+			return out, err
+		}
+		from, err := recordPosition(in.Cursor)
+		if err != nil {
+			return out, err
+		}
+		part, err := s.Store.FindPart(ctx, q, from, mostWalked)
+		if err != nil {
+			return out, err
+		}
+		for _, r := range part.Records {
+			out.Items = append(out.Items, patra.Found(r, in.Fields))
+		}
+		out.Looked = part.Looked
+		if part.Next != nil {
+			b, err := json.Marshal(part.Next)
+			if err != nil {
+				return out, err
+			}
+			out.Next = base64.RawURLEncoding.EncodeToString(b)
+		}
+		return out, nil
+	})
+	Get(s, "/records/{source}/{type}/{id}", Look, Doc{ID: "record", Summary: "One record, with what the provider sent last and the work that brought it"}, func(ctx context.Context, in *record) (patra.Record, error) {
+		rec, err := s.record(ctx, in)
+		if err != nil {
+			return patra.Record{}, err
+		}
+		if rec.Lineage, err = s.Store.Lineage(ctx, rec.BatchID); err == nil && rec.Lineage != nil {
+			rec.Lineage.Spec, rec.Lineage.Expr = rec.SpecFingerprint, rec.ExprHash
+		}
+		return *rec, err
+	})
+	Get(s, "/records/{source}/{type}/{id}/history", Look, Doc{ID: "record-history", Summary: "Every version of a record and the work that brought it, oldest first"}, func(ctx context.Context, in *record) (List[store.Version], error) {
+		rec, err := s.record(ctx, in)
+		if err != nil {
+			return List[store.Version]{}, err
+		}
+		all, err := s.Store.Biography(ctx, *rec)
+		return All(all), err
+	})
+	s.aside()
+}
+
+// recordPosition reads a position that a list has given.
+func recordPosition(cursor string) (*store.RecordPosition, error) {
+	if cursor == "" {
+		return nil, nil
+	}
+	var at store.RecordPosition
+	b, err := base64.RawURLEncoding.DecodeString(cursor)
+	if err != nil || json.Unmarshal(b, &at) != nil || at == (store.RecordPosition{}) {
+		return nil, badCursor()
+	}
+	return &at, nil
+}
+
+// record finds one.
+func (s *Server) record(ctx context.Context, in *record) (*patra.Record, error) {
+	rec, err := s.Store.Record(ctx, in.Source, in.Type, in.ID)
+	if err == nil && rec == nil {
+		err = NotFound("record", in.Source+"/"+in.Type+"/"+in.ID)
+	}
+	return rec, err
+}
+
+// QuarantinedItem is an item with what the provider sent.
+type QuarantinedItem struct {
+	patra.SetAside
+	Fragment  string `json:"fragment" doc:"as text; what is not is replaced"`
+	Truncated bool   `json:"truncated"`
+}
+
+// mostText is how much of a body or a fragment is shown.
+const mostText = 1 << 20
+
+// aside registers what is in quarantine.
+func (s *Server) aside() {
+	type narrow struct {
+		Page
+		Source string       `query:"source" maxLength:"64"`
+		Status patra.Status `query:"status" maxLength:"32"`
+		Code   string       `query:"code" maxLength:"64"`
+		Record string       `query:"record" maxLength:"512" doc:"id of a record; with source"`
+	}
+	Get(s, "/quarantine", Look, Doc{ID: "quarantine", Summary: "Items that could not become records, newest first"}, func(ctx context.Context, in *narrow) (List[patra.SetAside], error) {
+		p, err := in.part()
+		if err != nil {
+			return List[patra.SetAside]{}, err
+		}
+		if in.Record != "" && in.Source == "" {
+			return List[patra.SetAside]{}, Refuse(http.StatusUnprocessableEntity, "say the source as well: ids are those of a source")
+		}
+		rows, err := s.Store.Quarantine(ctx, store.QuarantineFilter{Source: in.Source, Status: in.Status, Code: in.Code, RecordID: in.Record, Before: p.Before, Limit: p.Limit, Walk: p.Walk})
+		return walked(in.Page, rows, func(q patra.SetAside) int64 { return q.ID }, p.Walk), err
+	})
+	Get(s, "/quarantine/{id}", Look, Doc{ID: "quarantined", Summary: "One item with what the provider sent"}, func(ctx context.Context, in *ByID) (QuarantinedItem, error) {
+		q, err := s.Store.SetAside(ctx, in.ID)
+		if err != nil {
+			return QuarantinedItem{}, err
+		}
+		text, cut := shown(q.Fragment)
+		return QuarantinedItem{SetAside: q, Fragment: text, Truncated: cut}, nil
+	})
+}

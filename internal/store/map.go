@@ -1,0 +1,109 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"encoding/json"
+	"strconv"
+
+	"patra"
+)
+
+// mostWindows is how many windows of each kind one map, or one list of gaps, is made of. A cursor with more is looked at in
+// parts.
+const mostWindows = 50_000
+
+const answerColumns = `id, cursor_id, slice_id, window_from, window_to, kind_code, state_code, total_code, count_before, count_after,
+		ids_seen, stored, quarantined, known_missing, rescans, closed_at, sealed_at, record_remarks`
+
+var (
+	answersOf = stmt{"answers_of", `SELECT ` + answerColumns + ` FROM ing_coverage WHERE cursor_id = ? AND window_to > ? ORDER BY window_to, window_from LIMIT ?`}
+	across    = stmt{"answers_across", `SELECT ` + answerColumns + ` FROM ing_coverage WHERE cursor_id = ? AND window_to > ? AND window_from < ? LIMIT ?`}
+	endedOf   = stmt{"ended_of", `SELECT s.id, t.id, s.window_from, s.window_to, s.status_code, s.reslice IS NOT NULL, t.last_error FROM ing_plan_slice s JOIN ing_task t ON t.slice_id = s.id
+		WHERE s.cursor_id = ? AND s.status_code = ? AND s.window_to > ? AND s.window_from < ? ORDER BY s.window_to LIMIT ?`}
+	// It is one statement, because between two of them a slice could become the other kind.
+	liveOf = stmt{"live_of", `SELECT * FROM (` + liveOfKind("READY") + `) AS waiting UNION ALL SELECT * FROM (` + liveOfKind("PARTIAL") + `) AS early`}
+)
+
+func liveOfKind(status string) string {
+	return `SELECT s.id AS slice_id, t.id AS task_id, s.window_from, s.window_to, COALESCE(s.confirmed_from, 0) AS confirmed_from, COALESCE(s.confirmed_to, 0) AS confirmed_to, s.status_code, t.status_code AS task_status,
+		CASE WHEN s.estimate_source_code = 'COUNT' THEN s.estimate_records END AS expected FROM ing_plan_slice s JOIN ing_task t ON t.slice_id = s.id
+		WHERE s.cursor_id = ? AND s.status_code = '` + status + `' AND s.window_to > ? AND s.window_from < ? ORDER BY s.window_to LIMIT ` + strconv.Itoa(mostWindows)
+}
+
+// MapFacts is what is known of a stretch of a cursor's time, in the order in which it may be read without a transaction: what
+// ended, what is live, what was read. until is before the end of the stretch if there was more than one look is given.
+func (s *Store) MapFacts(ctx context.Context, cursorID int64, span patra.Window) (f patra.MapFacts, until patra.Instant, err error) {
+	t, until := s.read(ctx), span.To
+	for _, status := range []patra.Status{patra.Failed, patra.Cancelled} {
+		ended, err := t.ended(endedOf, cursorID, status, span.From, span.To, mostWindows)
+		if err != nil {
+			return f, until, err
+		}
+		if len(ended) == mostWindows {
+			until = min(until, ended[len(ended)-1].Window.To)
+		}
+		f.Ended = append(f.Ended, ended...)
+	}
+	live := map[patra.Status]int{}
+	err = t.rows(liveOf, func(r *sql.Rows) error {
+		var l patra.LiveSlice
+		var w, confirmed patra.Window
+		var status, task patra.Status
+		if err := r.Scan(&l.SliceID, &l.TaskID, &w.From, &w.To, &confirmed.From, &confirmed.To, &status, &task, &l.Expected); err != nil {
+			return err
+		}
+		if live[status]++; live[status] == mostWindows {
+			until = min(until, w.To)
+		}
+		l.Windows, l.Running, l.Recut = patra.Rest(w, confirmed), task == patra.Running, status == patra.Partial
+		f.Slices = append(f.Slices, l)
+		return nil
+	}, cursorID, span.From, span.To, cursorID, span.From, span.To)
+	if err != nil {
+		return f, until, err
+	}
+	var all []patra.Window
+	for _, l := range f.Slices {
+		all = append(all, l.Windows...)
+	}
+	f.Live = patra.NewCoverage(all...)
+	if f.Answers, err = t.answersBy(answersOf, cursorID, span.From, mostWindows); err != nil {
+		return f, until, err
+	}
+	if n := len(f.Answers); n == mostWindows { // those behind the last may reach back before it
+		last := f.Answers[n-1].Window.To
+		until = min(until, last)
+		long, err := t.answersBy(across, cursorID, last, last, mostWindows)
+		if err != nil {
+			return f, until, err
+		}
+		f.Answers = append(f.Answers, long...)
+	}
+	waivers, err := t.waivers(cursorID)
+	for _, w := range waivers {
+		if w.RevokedAt == nil {
+			f.Waivers = append(f.Waivers, w)
+		}
+	}
+	return f, max(until, span.From), err
+}
+
+func scanAnswer(r *sql.Rows) (a patra.Answer, err error) {
+	var remarks json.RawMessage
+	err = r.Scan(&a.ID, &a.CursorID, &a.SliceID, &a.Window.From, &a.Window.To, &a.Kind, &a.State, &a.Trust, &a.CountBefore, &a.CountAfter,
+		&a.IDsSeen, &a.Stored, &a.Quarantined, &a.KnownMissing, &a.Rescans, &a.ClosedAt, &a.SealedAt, jsonInto{&remarks})
+	if err == nil && len(remarks) > 0 {
+		err = json.Unmarshal(remarks, &a.Remarks)
+	}
+	return a, err
+}
+
+func (t *tx) answersBy(st stmt, args ...any) (all []patra.Answer, err error) {
+	err = t.rows(st, func(r *sql.Rows) error {
+		a, err := scanAnswer(r)
+		all = append(all, a)
+		return err
+	}, args...)
+	return all, err
+}

@@ -1,0 +1,164 @@
+package store
+
+import (
+	"context"
+	"database/sql"
+	"slices"
+	"strconv"
+
+	"patra"
+)
+
+var (
+	nextPlanned = stmt{"next_planned", `SELECT provenance_code FROM ing_plan WHERE provenance_code > ? ORDER BY provenance_code LIMIT 1`}
+	lastPageOf  = stmt{"last_page_of", `SELECT MAX(committed_at) FROM ing_task_run_batch WHERE provenance_code = ? AND operation_code = ? AND status_code = 'SUCCEEDED'`}
+	countAside  = stmt{"count_aside", `SELECT COUNT(*) FROM (SELECT id FROM ing_quarantine WHERE provenance_code = ? AND status_code = 'OPEN' LIMIT ` + strconv.Itoa(mostCounted) + `) AS n`}
+	newestID    = stmt{"newest_record", `SELECT COALESCE(MAX(id), 0) FROM ing_record`}
+	changedOf   = stmt{"count_changed", `SELECT COUNT(*) FROM (SELECT id FROM ing_record WHERE provenance_code = ? AND changed_at >= ? LIMIT ` + strconv.Itoa(mostCounted) + `) AS n`}
+
+	endedBefore = stmt{"ended_before", `SELECT window_from, window_to FROM ing_plan_slice WHERE cursor_id = ? AND status_code = ? AND window_to > ? ORDER BY window_to LIMIT ` + strconv.Itoa(mostLooked)}
+	liveAround  = stmt{"live_around", `SELECT window_from, window_to FROM ing_plan_slice WHERE cursor_id = ? AND status_code = ? AND window_to > ? ORDER BY window_to LIMIT ` + strconv.Itoa(mostLooked)}
+	readAround  = stmt{"read_around", `SELECT window_from, window_to FROM ing_coverage WHERE cursor_id = ? AND window_to > ? ORDER BY window_to LIMIT ` + strconv.Itoa(mostLooked)}
+	saidAround  = stmt{"said_around", `SELECT id, window_from, window_to, state_code, closed_at FROM ing_coverage WHERE cursor_id = ? AND window_to > ? ORDER BY window_to LIMIT ` + strconv.Itoa(mostLooked)}
+	anyWaiting  = stmt{"any_waiting", `SELECT window_to FROM ing_plan_slice WHERE cursor_id = ? AND status_code = 'READY' LIMIT 1`}
+	latelyOf    = stmt{"lately_of", `SELECT COALESCE(SUM(record_count), 0), COALESCE(SUM(n_quarantine), 0) FROM (SELECT record_count, n_quarantine FROM ing_task_run_batch
+		WHERE provenance_code = ? AND operation_code = ? AND status_code = 'SUCCEEDED' AND committed_at >= ? ORDER BY committed_at DESC LIMIT 500) AS lately`}
+)
+
+// mostLooked is how many windows before a watermark are looked at to see what is wrong there.
+const mostLooked = 2_000
+
+// Sources are the codes of all sources that anything was ever planned for, found by jumping along the index.
+func (s *Store) Sources(ctx context.Context) (codes []string, err error) {
+	t := s.read(ctx)
+	for code := ""; ; codes = append(codes, code) {
+		found, err := t.one(nextPlanned, []any{code}, textInto{&code})
+		if err != nil || !found {
+			return codes, err
+		}
+	}
+}
+
+// LastPageOf is when a page of a source was last stored; nil if none ever was, or if all are in the archive.
+func (s *Store) LastPageOf(ctx context.Context, source string) (last *patra.Instant, err error) {
+	t := s.read(ctx)
+	for _, op := range patra.Operations {
+		var at *patra.Instant
+		if _, err := t.one(lastPageOf, []any{source, op}, &at); err != nil {
+			return nil, err
+		}
+		if at != nil && (last == nil || *at > *last) {
+			last = at
+		}
+	}
+	return last, nil
+}
+
+// OpenAside counts what of a source is in quarantine and nobody has settled, up to a bound.
+func (s *Store) OpenAside(ctx context.Context, source string) (n int64, capped bool, err error) {
+	_, err = s.read(ctx).one(countAside, []any{source}, &n)
+	return n, n == mostCounted, err
+}
+
+// NewestRecord is the number of the newest record. Records are never deleted, so as many were stored, or a few less where the
+// database skips numbers. To count them would take a minute.
+func (s *Store) NewestRecord(ctx context.Context) (n int64, err error) {
+	_, err = s.read(ctx).one(newestID, nil, &n)
+	return n, err
+}
+
+// ChangedSince counts the records of a source that changed since a moment, up to a bound.
+func (s *Store) ChangedSince(ctx context.Context, source string, since patra.Instant) (n int64, capped bool, err error) {
+	_, err = s.read(ctx).one(changedOf, []any{source, since}, &n)
+	return n, n == mostCounted, err
+}
+
+// CursorFacts looks at what is wrong at a watermark. It looks at no more than so many windows before it.
+func (s *Store) CursorFacts(ctx context.Context, c patra.Cursor) (f patra.CursorFacts, err error) {
+	f.Cursor = c
+	t := s.read(ctx)
+	if f.Gaps, err = t.gapsAhead(c); err != nil {
+		return f, err
+	}
+	var to patra.Instant
+	if f.Waiting, err = t.one(anyWaiting, []any{c.ID}, &to); err != nil || c.SealedThrough >= c.Value {
+		return f, err
+	}
+	var answers []patra.Answer
+	err = t.rows(saidAround, func(r *sql.Rows) error {
+		var a patra.Answer
+		err := r.Scan(&a.ID, &a.Window.From, &a.Window.To, &a.State, &a.ClosedAt)
+		answers = append(answers, a)
+		return err
+	}, c.ID, c.SealedThrough)
+	disputed := patra.Paint(answers)[patra.StateDisputed]
+	if f.Disputed = int64(len(disputed)); f.Disputed > 0 {
+		f.First = &disputed[0].From
+	}
+	return f, err
+}
+
+// GapsAhead counts what is missing at a watermark.
+func (s *Store) GapsAhead(ctx context.Context, c patra.Cursor) (int64, error) {
+	return s.read(ctx).gapsAhead(c)
+}
+
+// gapsAhead counts the stretches before a watermark that failed or were called off, that nobody has read or signed off since,
+// and that nobody is at. It reads what ended first: a slice that is planned again in between is then not missing.
+func (t *tx) gapsAhead(c patra.Cursor) (int64, error) {
+	var ended []patra.Window
+	for _, status := range []patra.Status{patra.Failed, patra.Cancelled} {
+		ws, err := t.windows(endedBefore, c.ID, status, c.Value)
+		if err != nil {
+			return 0, err
+		}
+		ended = append(ended, ws...)
+	}
+	missing := patra.NewCoverage(ended...)
+	if len(missing) == 0 {
+		return 0, nil
+	}
+	var other []patra.Window
+	for _, status := range []patra.Status{patra.Ready, patra.Partial} {
+		ws, err := t.windows(liveAround, c.ID, status, missing[0].From)
+		if err != nil {
+			return 0, err
+		}
+		other = append(other, ws...)
+	}
+	for _, st := range []stmt{readAround, selectWaivers} {
+		ws, err := t.windows(st, c.ID, missing[0].From)
+		if err != nil {
+			return 0, err
+		}
+		other = append(other, ws...)
+	}
+	return int64(len(missing.Clip(patra.Window{From: c.Value, To: -allTime}).Minus(patra.NewCoverage(other...)))), nil
+}
+
+// Lately is how much of what came from a source since a moment is no record, by its last pages.
+func (s *Store) Lately(ctx context.Context, source string, since patra.Instant) (q patra.QuarantineShare, err error) {
+	q.Source = source
+	for _, op := range patra.Operations {
+		var items, aside int64
+		if _, err := s.read(ctx).one(latelyOf, []any{source, op, since}, &items, &aside); err != nil {
+			return q, err
+		}
+		q.Items, q.Quarantined = q.Items+items, q.Quarantined+aside
+	}
+	return q, nil
+}
+
+var asideAt = stmt{"aside_at", `SELECT COUNT(*) FROM (SELECT seq FROM ing_outbox_delivery WHERE sink_name = ? AND status_code = 'ASIDE' LIMIT ` + strconv.Itoa(mostCounted) + `) AS n`}
+
+// SinkTroubles are the sinks as they stand, without how far behind they are: to count that takes as long as there are events.
+func (s *Store) SinkTroubles(ctx context.Context) ([]patra.SinkState, error) {
+	t := s.read(ctx)
+	all, err := t.sinks()
+	for i := range all {
+		if err == nil {
+			_, err = t.one(asideAt, []any{all[i].Name}, &all[i].Aside)
+		}
+	}
+	return slices.Clip(all), err
+}
