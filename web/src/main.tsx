@@ -1,6 +1,7 @@
 import "@mantine/core/styles.css";
 import "./styles.css";
 import "./coverage/coverage.css";
+import "./pages.css";
 import { createRoot } from "react-dom/client";
 import { createTheme, localStorageColorSchemeManager, MantineProvider } from "@mantine/core";
 import { QueryClient, QueryClientProvider } from "@tanstack/react-query";

@@ -1,6 +1,6 @@
 import { lazy, type ComponentType } from "react";
 import {
-  IconAlertTriangle, IconBell, IconBook2, IconBox, IconCalendarStats, IconClipboardList, IconDatabase, IconFileSearch, IconGauge, IconHistory, IconKey, IconLayoutDashboard,
+  IconAlertTriangle, IconBell, IconBook2, IconBox, IconBroadcast, IconCalendarStats, IconClipboardList, IconClock, IconDatabase, IconFileSearch, IconGauge, IconHistory, IconKey, IconLayoutDashboard,
   IconListCheck, IconRoute, IconStack2, IconTimeline, type Icon,
 } from "@tabler/icons-react";
 
@@ -28,6 +28,7 @@ export const routes: Route[] = [
   { path: "/queue", page: lazy(() => import("./pages/Queue")), nav: { group: "Work", label: "Queue", icon: IconStack2 } },
   { path: "/cursors", page: lazy(() => import("./pages/Cursors")), nav: { group: "Work", label: "Cursors", icon: IconTimeline } },
   { path: "/cursors/:id", page: lazy(() => import("./pages/Cursor")) },
+  { path: "/schedules", page: lazy(() => import("./pages/Schedules")), nav: { group: "Work", label: "Schedules", icon: IconClock } },
 
   { path: "/sources", page: lazy(() => import("./pages/Sources")), nav: { group: "Providers", label: "Sources", icon: IconDatabase } },
   { path: "/sources/:code", page: lazy(() => import("./pages/Source")) },
@@ -39,6 +40,7 @@ export const routes: Route[] = [
   { path: "/records/:source/:type/:id", page: lazy(() => import("./pages/Record")) },
   { path: "/quarantine", page: lazy(() => import("./pages/Quarantine")), nav: { group: "Data", label: "Quarantine", icon: IconBox } },
   { path: "/quarantine/:id", page: lazy(() => import("./pages/QuarantineItem")) },
+  { path: "/events", page: lazy(() => import("./pages/Events")), nav: { group: "Data", label: "Events", icon: IconBroadcast } },
 
   { path: "/replay", page: lazy(() => import("./pages/Replay")), nav: { group: "Trust", label: "Black box", icon: IconHistory } },
   { path: "/audit", page: lazy(() => import("./pages/Audit")), nav: { group: "Trust", label: "Audit", icon: IconClipboardList } },

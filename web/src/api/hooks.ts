@@ -18,13 +18,13 @@ export function useGet<T>(topics: readonly Topic[], path: string, params?: Param
   });
 }
 
-/** useList reads a list page by page. Some lists of the API are bare arrays; they are one page. */
+/** useList reads a list page by page. Some lists of the API are bare arrays; they are one page. Some know no pages: limit 0 is for them. */
 export function useList<T>(topics: readonly Topic[], path: string, params?: Params, options?: { enabled?: boolean; limit?: number }) {
   const q = useInfiniteQuery<Page<T>, ApiError, T[], unknown[], string>({
     queryKey: [path, "list", params ?? {}, options?.limit ?? 50],
     initialPageParam: "",
     queryFn: async ({ pageParam, signal }) => {
-      const got = await get<Page<T> | T[] | null>(path, { ...params, limit: options?.limit ?? 50, cursor: pageParam }, signal);
+      const got = await get<Page<T> | T[] | null>(path, { ...params, limit: options?.limit === 0 ? undefined : (options?.limit ?? 50), cursor: pageParam }, signal);
       return Array.isArray(got) ? { items: got } : { items: got?.items ?? [], next_cursor: got?.next_cursor };
     },
     getNextPageParam: (last) => last.next_cursor || undefined,

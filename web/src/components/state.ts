@@ -14,6 +14,8 @@ const states: Record<string, [Tone, Icon]> = {
   PARTIAL: ["warn", IconCircleDashed], PAUSED: ["warn", IconPlayerPause], STOPPED: ["warn", IconPlayerPause], GAP: ["warn", IconAlertTriangle], WARNING: ["warn", IconAlertTriangle], QUARANTINED: ["warn", IconAlertTriangle],
   FAILED: ["bad", IconX], REJECTED: ["bad", IconX], CRITICAL: ["bad", IconAlertTriangle], ERROR: ["bad", IconX], LOST: ["bad", IconX],
   DISPUTED: ["odd", IconScale],
+  DELETED: ["wait", IconBan], MERGED: ["wait", IconCut], RETRACTED: ["bad", IconAlertTriangle], MISSING: ["warn", IconHelpCircle], NEW: ["wait", IconClock], RETRYING: ["busy", IconLoader],
+  SAME: ["good", IconCircleCheck], DIFFERS: ["bad", IconX], NO_BODY: ["warn", IconHelpCircle], NO_ANSWER: ["wait", IconBan], NOTICE: ["busy", IconPointFilled], PAUSE: ["warn", IconPlayerPause], BREAKER: ["bad", IconHandStop], HALT: ["bad", IconHandStop], LIMIT: ["wait", IconScale], QUOTA: ["warn", IconScale], EXPIRED: ["wait", IconBan], INVALID: ["bad", IconX],
 };
 
 export function look(state: string): { tone: Tone; icon: Icon } {

@@ -1,0 +1,70 @@
+// What is worked out in the browser and can be wrong without anybody seeing it. Run by `npm test`.
+import assert from "node:assert/strict";
+import { readFileSync } from "node:fs";
+import test from "node:test";
+import ts from "typescript";
+
+async function load(name) {
+  const text = readFileSync(new URL("../src/components/" + name, import.meta.url), "utf8");
+  const { outputText } = ts.transpileModule(text, { compilerOptions: { module: "ESNext", target: "ES2022" } });
+  return import("data:text/javascript," + encodeURIComponent(outputText));
+}
+const { compare, differ, itemOf } = await load("diff.ts");
+const { layOut, placeOf, elementOf, visible } = await load("fragment.ts");
+
+test("two values are compared field by field", () => {
+  assert.deepEqual(compare({ a: 1, b: { c: "x", d: [1] } }, { a: 1, b: { c: "y", d: [1, 2] }, e: null }), [
+    { path: "b.c", was: "x", is: "y" }, { path: "b.d", was: [1], is: [1, 2] }, { path: "e", was: undefined, is: null },
+  ]);
+  assert.deepEqual(compare({ a: [{ b: 1 }] }, { a: [{ b: 1 }] }), []);
+});
+
+test("what texts share is told apart from what changed, and nothing is lost", () => {
+  for (const [was, is] of [["heart failure in mice", "heart failure in rats"], ["", "new"], ["same", "same"], ["aaa", "aaaa"], ["abcdef", "abdef"], ["x", "y"]]) {
+    const [a, b] = differ(was, is);
+    assert.equal(a.map((p) => p.text).join(""), was);
+    assert.equal(b.map((p) => p.text).join(""), is);
+  }
+  assert.deepEqual(differ("heart failure in mice", "heart failure in rats")[1], [{ text: "heart failure in ", changed: false }, { text: "rats", changed: true }]);
+});
+
+const sent = '{"id":12345678901234567890,"a":{"b-c":[1,{"d":"x, y: {z}"},[]],"e":{}},"t":"data\\"set","u":true}';
+const marked = (path) => { const laid = layOut(sent), at = placeOf(laid, path); return at && laid.text.slice(at.start, at.end); };
+
+test("JSON is indented without touching its words", () => {
+  const { text } = layOut(sent);
+  assert.deepEqual(JSON.parse(text), JSON.parse(sent));
+  assert.match(text, /"id": 12345678901234567890,/);
+  assert.equal(layOut("<a>1</a>"), undefined);
+});
+
+test("the failing place is found in JSON", () => {
+  assert.equal(marked("$.id"), "12345678901234567890");
+  assert.equal(marked("$.a['b-c'][1].d"), '"x, y: {z}"');
+  assert.equal(marked("$.a['b-c'][1].d | lower"), '"x, y: {z}"');
+  assert.equal(marked("$.a['b-c'][2]"), "[]");
+  assert.equal(marked("$.a.e"), "{}");
+  assert.equal(marked(`$[?@ == 'data"set']`), '"data\\"set"');
+  assert.equal(JSON.parse(marked("$.a['b-c'][*].d")).length, 3, "of all members, the list");
+  assert.equal(marked("$.nothing"), undefined);
+  assert.equal(marked("$"), undefined, "all of it is no place");
+});
+
+test("the failing place is found in XML", () => {
+  const xml = '<r><m:PMID Version="1">7</m:PMID><Date><Year>x</Year></Date><Empty/></r>';
+  const at = (path) => { const f = elementOf(xml, path); return f && xml.slice(f.start, f.end); };
+  assert.equal(at("MedlineCitation/PMID"), '<m:PMID Version="1">7</m:PMID>');
+  assert.equal(at("Date[1]/Year/@x"), "<Year>x</Year>");
+  assert.equal(at("//Empty"), "<Empty/>");
+  assert.equal(at("Yea"), undefined);
+  assert.equal(at("("), undefined);
+});
+
+test("signs that turn text around are seen", () => assert.equal(visible("a\u202eb"), "a\\u202eb"));
+
+test("an item is found in its page", () => {
+  const page = { status: "ok", message: { items: [{ DOI: "10.1/A", title: ["x"] }, { DOI: "10.1/B", update: { DOI: "10.1/a" } }] } };
+  assert.deepEqual(itemOf(page, "10.1/a"), { DOI: "10.1/A", title: ["x"] });
+  assert.equal(itemOf(page, "10.1/b").DOI, "10.1/B");
+  assert.equal(itemOf(page, "10.1/c"), undefined);
+});
