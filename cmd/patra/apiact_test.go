@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -277,7 +278,8 @@ func (i impatient) Write(b []byte) (int, error) {
 // An export that is cut off must not look whole: its connection breaks.
 func anExportThatIsCutOffBreaks(t *testing.T, o *office) {
 	defer func() {
-		if broken := recover(); broken != http.ErrAbortHandler {
+		broken := recover()
+		if err, is := broken.(error); !is || !errors.Is(err, http.ErrAbortHandler) {
 			t.Errorf("it ended with %v", broken)
 		}
 	}()
