@@ -26,10 +26,10 @@ openapi: ## Write the description of the API into docs/openapi.json
 demo: build ## Harvest a simulated provider and show the result (ARGS=--once ends by itself)
 	@bin/patra demo $(ARGS)
 
-test: deps ## Run all tests, on SQLite and on a throw-away MariaDB and Redis that are installed if need be
+test: deps ## Run all tests, on SQLite and on a throw-away MariaDB and Redis, with DuckDB as a reader; all are installed if need be
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt is needed for:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
-	scripts/with-mariadb scripts/with-redis $(GO) test -count=1 -timeout 20m ./...
+	scripts/with-duckdb scripts/with-mariadb scripts/with-redis $(GO) test -count=1 -timeout 20m ./...
 
 e2e: deps ## Run only the kill -9 test, many times (COUNT=20)
 	scripts/with-mariadb $(GO) test -count=$(or $(COUNT),20) -run TestKilled -v ./cmd/patra

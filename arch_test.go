@@ -74,7 +74,7 @@ var reserves = []reserve{
 	{imports: []string{"net/http", "net/http/"},
 		only: []string{"patra/internal/egress", "patra/internal/executor", "patra/internal/source", "patra/internal/sim", "patra/internal/observe", "patra/internal/relay", "patra/internal/api", "patra/internal/web", "patra/cmd/patra"},
 		why:  "every request goes through the guarded client; a second HTTP client would have none of its guards"},
-	{imports: []string{"github.com/nats-io/nats.go", "github.com/nats-io/nats.go/", "github.com/twmb/franz-go/"}, only: []string{"patra/internal/relay"},
+	{imports: []string{"github.com/nats-io/nats.go", "github.com/nats-io/nats.go/", "github.com/twmb/franz-go/"}, only: []string{"patra/internal/relay", "patra/internal/relay/relaytest"},
 		why: "one package sends events, so that their order is kept in one place"},
 	{imports: []string{"net"}, never: []string{"patra", "patra/internal/expr", "patra/internal/source", "patra/internal/planner", "patra/internal/gate", "patra/internal/registry", "patra/internal/strictyaml", "patra/internal/config", "patra/internal/secret"},
 		why: "what is pure can be proved; a package that dials cannot"},

@@ -25,31 +25,35 @@ type AuditAction string
 
 // The actions.
 const (
-	AuditPause   AuditAction = "PAUSE"
-	AuditResume  AuditAction = "RESUME"
-	AuditCancel  AuditAction = "CANCEL"
-	AuditWaive   AuditAction = "WAIVE"
-	AuditRevoke  AuditAction = "REVOKE"  // a waiver was taken back
-	AuditAccept  AuditAction = "ACCEPT"  // a dispute was settled
-	AuditDispute AuditAction = "DISPUTE" // and one was begun
-	AuditReplay  AuditAction = "REPLAY"
-	AuditRemap   AuditAction = "REMAP" // known records are to be read again
-	AuditExport  AuditAction = "EXPORT"
-	AuditOrphans AuditAction = "ORPHANS" // blobs that nobody knew were deleted
-	AuditGate    AuditAction = "GATE"    // a rate was lowered, a cooldown begun or ended
-	AuditRewind  AuditAction = "REWIND"  // a sink is told again
-	AuditArchive AuditAction = "ARCHIVE"
-	AuditRestore AuditAction = "RESTORE"
-	AuditInspect AuditAction = "INSPECT" // somebody looked at what a provider answered
-	AuditToken   AuditAction = "TOKEN"   // somebody was let in, or shut out
-	AuditPlan    AuditAction = "PLAN"    // work was asked for, by somebody who calls us
-	AuditDiscard AuditAction = "DISCARD" // an item in quarantine was given up
-	AuditReread  AuditAction = "REREAD"  // an item in quarantine is looked at again
-	AuditSignal  AuditAction = "SIGNAL"  // records are to be fetched again
+	AuditPause    AuditAction = "PAUSE"
+	AuditResume   AuditAction = "RESUME"
+	AuditCancel   AuditAction = "CANCEL"
+	AuditWaive    AuditAction = "WAIVE"
+	AuditRevoke   AuditAction = "REVOKE"  // a waiver was taken back
+	AuditAccept   AuditAction = "ACCEPT"  // a dispute was settled
+	AuditDispute  AuditAction = "DISPUTE" // and one was begun
+	AuditReplay   AuditAction = "REPLAY"
+	AuditRemap    AuditAction = "REMAP" // known records are to be read again
+	AuditExport   AuditAction = "EXPORT"
+	AuditOrphans  AuditAction = "ORPHANS" // blobs that nobody knew were deleted
+	AuditGate     AuditAction = "GATE"    // a rate was lowered, a cooldown begun or ended
+	AuditRewind   AuditAction = "REWIND"  // a sink is told again
+	AuditRetry    AuditAction = "RETRY"   // what failed was queued again, or looked at again
+	AuditPriority AuditAction = "PRIORITY"
+	AuditDiscard  AuditAction = "DISCARD" // of what was set aside
+	AuditSignal   AuditAction = "SIGNAL"  // records are to be fetched again
+	AuditFill     AuditAction = "FILL"    // gaps are to be read
+	AuditForget   AuditAction = "FORGET"  // a sink that is gone
+	AuditReset    AuditAction = "RESET"   // an export begins anew
+	AuditArchive  AuditAction = "ARCHIVE"
+	AuditRestore  AuditAction = "RESTORE"
+	AuditInspect  AuditAction = "INSPECT" // somebody looked at what a provider answered
+	AuditToken    AuditAction = "TOKEN"   // somebody was let in, or shut out
+	AuditPlan     AuditAction = "PLAN"    // work was asked for, by somebody who calls us
 )
 
 // AuditActions are all of them.
-var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditArchive, AuditRestore, AuditInspect, AuditToken, AuditPlan, AuditDiscard, AuditReread, AuditSignal}
+var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditRetry, AuditPriority, AuditDiscard, AuditSignal, AuditFill, AuditForget, AuditReset, AuditArchive, AuditRestore, AuditInspect, AuditToken, AuditPlan}
 
 // Bounds of what the columns hold.
 const (

@@ -114,7 +114,7 @@ type RecordEvent struct {
 	UpdatedAt     *Instant        `json:"updated_at"`
 	Deleted       bool            `json:"deleted"`
 	MergedInto    string          `json:"merged_into,omitempty"`
-	Change        string          `json:"change"`            // what the version was: INSERT, UPDATE, DELETED, MERGED, RETRACTED, REMAPPED
+	Change        string          `json:"change"`            // what the version was: INSERT, UPDATE, DELETED, MERGED, TAKEN_OVER, RETRACTED, REMAPPED
 	Changes       []string        `json:"changes,omitempty"` // what the rules of the source say is new about it
 	ContentSHA256 string          `json:"content_sha256"`
 	PrevSHA256    string          `json:"prev_sha256,omitempty"`

@@ -1,13 +1,15 @@
 package patra
 
 import (
+	"encoding/json"
 	"fmt"
+	"slices"
 	"time"
 )
 
-// GateChange is what a person did to a key of the gate. Each is a row that people can find later.
+// GateChange is what a person did to a key of the gate. The audit log has it.
 type GateChange struct {
-	ID     int64   `json:"id"`
+	ID     int64   `json:"id"` // its number in the log
 	Key    string  `json:"key"`
 	Action string  `json:"action"`
 	Value  string  `json:"value,omitempty"` // the rate or the time that was set
@@ -79,11 +81,17 @@ func (s RateState) bucket() Instant {
 	return Instant(s.Burst) * 1000 * Second / Instant(max(s.Limit, 1))
 }
 
-// Changes are the rows of a turn.
-func (t GateTurn) Changes(key, reason, actor string) (all []GateChange) {
+// GateDeed is one part of a turn, as the audit log has it.
+type GateDeed struct {
+	Action string `json:"action"`
+	Value  string `json:"value,omitempty"`
+}
+
+// Deeds are the parts of a turn.
+func (t GateTurn) Deeds() (all []GateDeed) {
 	add := func(when bool, action, value string) {
 		if when {
-			all = append(all, GateChange{Key: key, Action: action, Value: value, Reason: reason, Actor: actor})
+			all = append(all, GateDeed{action, value})
 		}
 	}
 	add(t.PerSecond > 0, GateSetRate, fmt.Sprintf("%g", t.PerSecond))
@@ -92,4 +100,18 @@ func (t GateTurn) Changes(key, reason, actor string) (all []GateChange) {
 	add(t.EndCooldown, GateEndCooldown, "")
 	add(t.Cooldown > 0, GateCooldown, t.Cooldown.String())
 	return all
+}
+
+// GateChanges is what an entry of the audit log says about a key of the gate, newest first.
+func (e AuditEntry) GateChanges() (all []GateChange, err error) {
+	var detail struct {
+		Changes []GateDeed `json:"changes"`
+	}
+	if err := json.Unmarshal(e.Detail, &detail); err != nil {
+		return nil, err
+	}
+	for _, d := range slices.Backward(detail.Changes) {
+		all = append(all, GateChange{ID: e.Seq, Key: e.Target, Action: d.Action, Value: d.Value, Reason: e.Reason, Actor: e.Actor, At: e.At})
+	}
+	return all, nil
 }

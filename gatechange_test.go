@@ -1,6 +1,7 @@
 package patra
 
 import (
+	"encoding/json"
 	"reflect"
 	"testing"
 	"time"
@@ -41,8 +42,9 @@ func TestWhatAPersonDoesToAKey(t *testing.T) {
 			t.Errorf("%s: %+v, want %+v", c.name, is, want)
 		}
 	}
-	rows := GateTurn{PerSecond: 1, EndCooldown: true}.Changes("k", "why", "who")
-	if len(rows) != 2 || rows[0] != (GateChange{Key: "k", Action: GateSetRate, Value: "1", Reason: "why", Actor: "who"}) || rows[1].Action != GateEndCooldown {
+	detail, _ := json.Marshal(map[string]any{"changes": GateTurn{PerSecond: 1, EndCooldown: true}.Deeds()})
+	rows, err := AuditEntry{Seq: 3, At: 5, Target: "k", Reason: "why", Actor: "who", Detail: detail}.GateChanges()
+	if err != nil || len(rows) != 2 || rows[1] != (GateChange{ID: 3, At: 5, Key: "k", Action: GateSetRate, Value: "1", Reason: "why", Actor: "who"}) || rows[0].Action != GateEndCooldown {
 		t.Errorf("%+v", rows)
 	}
 }

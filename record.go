@@ -14,6 +14,7 @@ type Observation struct {
 	Mark       string   // what decides between versions of the same time, if the source says so
 	Deleted    bool     // the provider says that the record is gone
 	MergedInto string   // and which record has taken its place
+	MergedFrom []string // records whose place this one has taken
 	Retracted  bool     // the provider says that the work does not stand any more
 	Facts      *Facts   // what the rules about changes found
 	Signals    []Signal // other records that should be looked at again because of this one
@@ -52,10 +53,11 @@ const (
 
 // What a version was, in the biography of its record, where UPDATE would say too little.
 const (
-	ChangeDeleted   Decision = "DELETED"   // the provider says that it is gone
-	ChangeMerged    Decision = "MERGED"    // and that another has taken its place
-	ChangeRetracted Decision = "RETRACTED" // the work does not stand any more
-	ChangeRemapped  Decision = "REMAPPED"  // the provider said the same, and a new mapping reads it differently
+	ChangeDeleted   Decision = "DELETED"    // the provider says that it is gone
+	ChangeMerged    Decision = "MERGED"     // and that another has taken its place
+	ChangeTakenOver Decision = "TAKEN_OVER" // the other one says so
+	ChangeRetracted Decision = "RETRACTED"  // the work does not stand any more
+	ChangeRemapped  Decision = "REMAPPED"   // the provider said the same, and a new mapping reads it differently
 )
 
 func compareOptional(a, b *Instant) int {

@@ -20,10 +20,9 @@ type SinkNotes struct {
 	LastError string   `json:"last_error,omitempty"` // of the last one
 	FailedAt  *Instant `json:"failed_at,omitempty"`
 	SentAt    *Instant `json:"sent_at,omitempty"` // when something arrived last
-	Rewinds   []Rewind `json:"rewinds,omitempty"` // the last ones, newest first
 }
 
-// Rewind is somebody's wish that a sink gets events again.
+// Rewind is somebody's wish that a sink gets events again. The audit log has it.
 type Rewind struct {
 	At     Instant `json:"at"`
 	By     string  `json:"by"`
@@ -71,4 +70,5 @@ type SinkState struct {
 	New      bool       `json:"new,omitempty"` // only in the settings yet: where it begins is not known
 	Error    string     `json:"last_error,omitempty"`
 	Notes    *SinkNotes `json:"notes,omitempty"`
+	Rewinds  []Rewind   `json:"rewinds,omitempty"` // the last ones, newest first
 }

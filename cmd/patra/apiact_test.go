@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/csv"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -71,8 +72,8 @@ func TestActionsDoWhatCommandsDo(t *testing.T) {
 			w, err := o.store.Waiver(t.Context(), waiver)
 			return err == nil && w.RevokedAt != nil
 		}},
-		{"/gaps/fill", body{"cursor": cursors[0].ID, "from": "2026-05-04", "to": "2026-05-06"}, patra.AuditPlan, "Plan 6 has", func(a map[string]any) bool { return a["added"].(float64) > 0 }},
-		{fmt.Sprintf("/quarantine/%d/retry", items[0].ID), nil, patra.AuditReread, "", func(a map[string]any) bool { return a["way"] == wayWindow && a["plan_id"].(float64) > 6 }},
+		{"/gaps/fill", body{"cursor": cursors[0].ID, "from": "2026-05-04", "to": "2026-05-06"}, patra.AuditFill, "Plan 6 has", func(a map[string]any) bool { return a["added"].(float64) > 0 }},
+		{fmt.Sprintf("/quarantine/%d/retry", items[0].ID), nil, patra.AuditRetry, "", func(a map[string]any) bool { return a["way"] == wayWindow && a["plan_id"].(float64) > 6 }},
 		{fmt.Sprintf("/quarantine/%d/discard", items[1].ID), body{"reason": "a test of theirs"}, patra.AuditDiscard, "is discarded", func(map[string]any) bool {
 			q, err := o.store.SetAside(t.Context(), items[1].ID)
 			return err == nil && q.Status == patra.Discarded
@@ -277,7 +278,8 @@ func (i impatient) Write(b []byte) (int, error) {
 // An export that is cut off must not look whole: its connection breaks.
 func anExportThatIsCutOffBreaks(t *testing.T, o *office) {
 	defer func() {
-		if broken := recover(); broken != http.ErrAbortHandler {
+		broken := recover()
+		if err, is := broken.(error); !is || !errors.Is(err, http.ErrAbortHandler) {
 			t.Errorf("it ended with %v", broken)
 		}
 	}()

@@ -138,7 +138,11 @@ func (d *desk) plan(ctx context.Context, req planner.Request, probe, dry bool) (
 		return d.drafted(v), nil
 	}
 	what := map[string]any{"operation": req.Operation, "endpoint": req.Endpoint, "query": req.Query, "from": req.From, "to": req.To, "campaign": req.Campaign, "force": req.Force, "base_url": req.BaseURL, "fill": req.Fill}
-	if _, err := d.store.Audit(ctx, audited(ctx, patra.AuditPlan, req.Source.Code, "", what)); err != nil {
+	action := patra.AuditPlan
+	if req.Fill != nil {
+		action = patra.AuditFill
+	}
+	if _, err := d.store.Audit(ctx, audited(ctx, action, req.Source.Code, "", what)); err != nil {
 		return planned{}, err
 	}
 	res, err := p.Plan(ctx, now(), req)

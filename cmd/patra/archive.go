@@ -133,6 +133,9 @@ func (a *app) forgetBodies(ctx context.Context, cfg config.Config, s *store.Stor
 	}
 }
 
+// restoreLists are where to look for the number of what can be restored.
+var restoreLists = map[string]string{"plan": "patra plans", "slice": "patra slices", "task": "patra tasks", "run": "patra runs", "batch": "patra batches", "cursor": "patra cursor list"}
+
 func (a *app) archiveRestoreCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
@@ -151,6 +154,11 @@ func (a *app) archiveRestoreCmd() *cobra.Command {
 			s, err := a.open(c.Context())
 			if err != nil {
 				return err
+			}
+			if ever, err := s.Ever(c.Context(), kind, id); err != nil {
+				return err
+			} else if !ever {
+				return usage("there is no %s %d, here or in the archive; see %s", kind, id, restoreLists[kind])
 			}
 			place, err := a.archivePlace(cfg)
 			if err != nil {

@@ -62,9 +62,9 @@ func (a *app) auditListCmd() *cobra.Command {
 				empty = "Nothing fits. patra audit list without conditions lists all there is."
 			}
 			return printRows(a.stdout, out, log, columns[patra.AuditEntry]{
-				names: []string{"seq", "when", "who", "did", "to", "why"},
+				names: []string{"seq", "when", "who", "did", "to", "why"}, fit: true,
 				row: func(e patra.AuditEntry) []any {
-					return []any{e.Seq, seconds(e.At), e.Actor, e.Action, e.Target, wrapped(e.Reason, 0)}
+					return []any{e.Seq, seconds(e.At), e.Actor, e.Action, e.Target, e.Reason}
 				},
 				empty: empty,
 			})

@@ -22,7 +22,8 @@ type checkup struct {
 	Bodies    int64    `json:"bodies"`
 	Bytes     int64    `json:"bytes"` // as they came
 	Expired   int64    `json:"expired"`
-	Before    int64    `json:"before"` // pages from before answers were kept
+	Before    int64    `json:"before"`   // pages from before answers were kept
+	NotKept   int64    `json:"not_kept"` // pages whose answers nobody wanted to keep
 	Damaged   int64    `json:"damaged"`
 	Damage    []damage `json:"damage"` // some of it
 	Orphans   int64    `json:"orphans"`
@@ -142,9 +143,11 @@ func (a *app) checkPages(ctx context.Context, s *store.Store, source string, sin
 		return err
 	}
 	at := now()
-	return s.Unkept(ctx, source, since, func(b patra.Batch) error {
+	return s.Unkept(ctx, source, since, func(b patra.Batch, wanted bool) error {
 		keep := cfg.Evidence.For(b.Source)
 		switch {
+		case !wanted:
+			found.NotKept++
 		case b.CommittedAt == nil, first == 0, *b.CommittedAt < first:
 			found.Before++
 		case keep > 0 && b.CommittedAt.Add(keep) <= at:
@@ -240,6 +243,9 @@ func (c *checkup) print(w io.Writer) error {
 	}
 	if c.Before > 0 {
 		fmt.Fprintf(w, "before     %s from before answers were kept\n", plural(c.Before, "page"))
+	}
+	if c.NotKept > 0 {
+		fmt.Fprintf(w, "not kept   %s that kept no answer, as evidence.url said none then\n", plural(c.NotKept, "page"))
 	}
 	if c.Orphans > 0 {
 		next := "patra check --delete-orphans deletes them"

@@ -34,7 +34,7 @@ func (a *app) controlsCmd() *cobra.Command {
 }
 
 var controlColumns = columns[patra.Control]{
-	names: []string{"target", "kind", "state", "since", "until", "by", "why"},
+	names: []string{"target", "kind", "state", "since", "until", "by", "why"}, fit: true,
 	row: func(c patra.Control) []any {
 		until := "it is resumed"
 		if c.Until != 0 {
@@ -89,7 +89,7 @@ func (a *app) healingCmd() *cobra.Command {
 }
 
 var healingColumns = columns[patra.Healing]{
-	names: []string{"at", "source", "operation", "action", "because of", "task", "detail"},
+	names: []string{"at", "source", "operation", "action", "because of", "task", "detail"}, fit: true,
 	row: func(h patra.Healing) []any {
 		return []any{seconds(h.At), h.Source + "/" + h.Endpoint, h.Operation, h.Action, h.Reason, unlessZero(h.TaskID), healingText(h)}
 	},

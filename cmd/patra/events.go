@@ -72,9 +72,9 @@ func (a *app) eventsListCmd() *cobra.Command {
 }
 
 var eventColumns = columns[patra.Event]{
-	names: []string{"no", "time", "type", "subject", "says"},
+	names: []string{"no", "time", "type", "subject", "says"}, fit: true,
 	row: func(e patra.Event) []any {
-		return []any{e.Seq, seconds(e.Time), strings.TrimPrefix(string(e.Type), "patra."), shortened(e.Subject, 28), eventText(e)}
+		return []any{e.Seq, seconds(e.Time), strings.TrimPrefix(string(e.Type), "patra."), shortened(e.Subject, 20), eventText(e)}
 	},
 	empty: "No events. " + emptyNext,
 }
@@ -102,7 +102,7 @@ func eventText(e patra.Event) string {
 	case d.Rev > 0:
 		return strings.TrimSpace("rev " + thousands(d.Rev) + " " + strings.Join(d.Changes, " "))
 	case e.Type == patra.EventCursorAdvanced:
-		return "to " + strings.TrimSuffix(d.To, "T00:00:00Z")
+		return "to " + strings.TrimSuffix(d.To, "T00:00:00.000Z")
 	}
 	return d.Status
 }

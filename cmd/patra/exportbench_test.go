@@ -62,8 +62,10 @@ func exportShapes(dir string, n int64) map[string][]string {
 	}
 }
 
-// growth is how much more memory the larger export may have had than the smaller one.
-const growth = 1.6
+// growth is how much more memory the larger export may have had than the smaller one. In the short form the smaller one has
+// not even one whole row group. In the long form the aim is 1.1; what a collector leaves lying about differs by a few hundredths
+// from one time to the next.
+const growth, longGrowth = 1.6, 1.15
 
 // The memory of an export does not grow with the number of records. EXPORT_RECORDS=1000000 is the long form; EXPORT_SHAPES
 // names some of the ways to export.
@@ -71,13 +73,13 @@ func TestAnExportHasFlatMemory(t *testing.T) {
 	if runtime.GOOS != "linux" {
 		t.Skip("peak memory is counted otherwise here")
 	}
-	small, large, shapes := int64(2_000), int64(20_000), []string{"parquet"}
+	small, large, allowed, shapes := int64(2_000), int64(20_000), growth, []string{"parquet"}
 	if text := os.Getenv("EXPORT_RECORDS"); text != "" {
 		n, err := strconv.ParseInt(text, 10, 64)
 		if err != nil {
 			t.Fatal(err)
 		}
-		small, large, shapes = n/10, n, []string{"jsonl", "csv", "parquet", "hive", "raw", "cursor"}
+		small, large, allowed, shapes = n/10, n, longGrowth, []string{"jsonl", "csv", "parquet", "hive", "raw", "cursor"}
 		if names := os.Getenv("EXPORT_SHAPES"); names != "" {
 			shapes = strings.Split(names, ",")
 		}
@@ -92,8 +94,11 @@ func TestAnExportHasFlatMemory(t *testing.T) {
 				t.Logf("%-8s %9d records: %4d MB at most, %v", shape, n, peak>>20, took.Round(time.Millisecond))
 				if n == small {
 					peaks[shape] = peak
-				} else if ratio := float64(peak) / float64(peaks[shape]); ratio > growth {
-					t.Errorf("%s: ten times as many records took %.2f times the memory", shape, ratio)
+					continue
+				}
+				ratio := float64(peak) / float64(peaks[shape])
+				if t.Logf("%-8s ten times as many records took %.2f times the memory", shape, ratio); ratio > allowed {
+					t.Errorf("%s: no more than %.2f times the memory were expected", shape, allowed)
 				}
 			}
 		}

@@ -33,7 +33,7 @@ func (a *app) exportListCmd() *cobra.Command {
 				return err
 			}
 			return printRows(a.stdout, out, all, columns[store.Export]{
-				names: []string{"name", "state", "has what changed until", "exports", "records"},
+				names: []string{"name", "state", "has what changed until", "exports", "records"}, fit: true,
 				row: func(e store.Export) []any {
 					return []any{e.Name, e.State, takenTo(e), e.Exports, thousands(e.Records)}
 				},
@@ -121,7 +121,7 @@ func (a *app) exportResetCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := s.ResetExport(c.Context(), args[0]); errors.Is(err, store.ErrExportUnknown) {
+			if err := s.ResetExport(c.Context(), args[0], actor(c.Context())); errors.Is(err, store.ErrExportUnknown) {
 				return unknownExport(args[0])
 			} else if err != nil {
 				return err

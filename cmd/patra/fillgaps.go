@@ -67,6 +67,9 @@ func (a *app) fillAll(ctx context.Context, s *store.Store, cursors []patra.Curso
 		case f.dry:
 			failed = errors.Join(failed, a.dryRun(ctx, *req, !f.noProbe, "", out))
 		default:
+			if _, err := s.Audit(ctx, audited(ctx, patra.AuditFill, patra.WorkTarget(patra.ScopeCursor, cur.ID).String(), "", map[string]any{"disputed": f.disputed})); err != nil {
+				return err
+			}
 			sum, err := a.work(ctx, s, *req, f.workers, !f.noProbe)
 			if err != nil {
 				return err

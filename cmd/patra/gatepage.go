@@ -48,7 +48,12 @@ func against(n, of int64) string {
 // verdict says whether we kept to what is permitted.
 func (v conductView) verdict() (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
+	if v.Archived > 0 {
+		add("about %s until %s %s in the archive, and in none of these figures; patra archive restore plan:ID brings them back.", plural(v.Archived, "request"), seconds(v.ArchivedUntil), verb(v.Archived, "is", "are"))
+	}
 	switch {
+	case v.Requests+v.Open == 0:
+		return all
 	case v.InSecond == 0:
 		add("no installed source says what is permitted.")
 	case v.PeakSecond > v.InSecond:
@@ -105,6 +110,9 @@ func (v conductView) markdown(w io.Writer) {
 	}
 	fmt.Fprint(w, "\n| what we asked | |\n|---|---|\n")
 	row("requests", "%s", thousands(v.Requests))
+	if v.Archived > 0 {
+		row("before that", "about %s until %s, of which no more is at hand", thousands(v.Archived), seconds(v.ArchivedUntil))
+	}
 	for _, kind := range slices.Sorted(maps.Keys(v.Kinds)) {
 		row("of these "+kindWords[kind], "%s", thousands(v.Kinds[kind]))
 	}

@@ -36,6 +36,9 @@ type conductView struct {
 	InSecond  int64   `json:"permitted_in_a_second"`
 	InMinute  int64   `json:"permitted_in_a_minute"`
 
+	Archived      int64         `json:"archived_requests,omitempty"` // about so many more are in the archive, and in none of these figures
+	ArchivedUntil patra.Instant `json:"archived_until,omitzero"`     // all of them are older than this
+
 	Days []conductView `json:"days,omitempty"`
 }
 
@@ -163,7 +166,7 @@ func (a *app) conduct(ctx context.Context, s *store.Store, only string, from pat
 		if err != nil {
 			return nil, err
 		}
-		if v.Requests+v.Open > 0 {
+		if v.Requests+v.Open+v.Archived > 0 {
 			views = append(views, v)
 		}
 	}
@@ -207,8 +210,12 @@ func conductOf(ctx context.Context, s *store.Store, k *GateKey, from, to patra.I
 		return nil
 	})
 	close()
+	if err != nil {
+		return conductView{}, err
+	}
 	v := k.conduct(whole.Manners(), from, to)
 	v.Days = days
+	v.Archived, v.ArchivedUntil, err = s.SentArchived(ctx, k.Key, from, to)
 	return v, err
 }
 

@@ -40,6 +40,7 @@ func listCmd[T any](a *app, use, short string, by []string, states patra.Moves, 
 				}
 			}
 			all := cols
+			all.fit = true
 			if narrow(f) {
 				all.empty = fmt.Sprintf("Nothing fits. %s without conditions lists all there is.", c.CommandPath())
 			}
@@ -156,9 +157,9 @@ func (a *app) tasksCmd() *cobra.Command {
 func (a *app) runsCmd() *cobra.Command {
 	return listCmd(a, "runs", "List runs", []string{"plan", "task", "run"}, patra.RunMoves, func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Run, error) { return s.Runs(ctx, f) },
 		columns[patra.Run]{
-			names: []string{"id", "task", "attempt", "window", "status", "exhausted", "started", "took", "error"},
+			names: []string{"id", "task", "try", "window", "status", "end", "started", "took", "error"},
 			row: func(r patra.Run) []any {
-				return []any{r.ID, r.TaskID, r.AttemptNo, r.Window, r.Status, yes(r.Exhausted), seconds(r.StartedAt), took(r.StartedAt, r.FinishedAt), faultText(r.Error)}
+				return []any{r.ID, r.TaskID, r.AttemptNo, r.Window, r.Status, yes(r.Exhausted), minutes(r.StartedAt), took(r.StartedAt, r.FinishedAt), faultText(r.Error)}
 			},
 			empty: "No runs. " + emptyNext,
 		})
@@ -169,9 +170,9 @@ func (a *app) batchesCmd() *cobra.Command {
 		return s.Batches(ctx, f)
 	},
 		columns[patra.Batch]{
-			names: []string{"id", "run", "scan", "phase", "page", "status", "records", "new", "changed", "same", "quar", "end", "error"},
+			names: []string{"id", "run/batch", "scan", "phase", "page", "status", "items", "new", "changed", "same", "quar", "end", "error"},
 			row: func(b patra.Batch) []any {
-				return []any{b.ID, b.RunID, b.ScanNo, b.Phase, b.Ordinal, b.Status, b.RecordCount, b.Counts.Insert, b.Counts.Update, b.Counts.Same, b.Counts.Quarantine, b.EndCode, faultText(b.Error)}
+				return []any{b.ID, fmt.Sprintf("%d/%d", b.RunID, b.BatchNo), b.ScanNo, b.Phase, b.Ordinal, b.Status, b.RecordCount, b.Counts.Insert, b.Counts.Update, b.Counts.Same, b.Counts.Quarantine, b.EndCode, faultText(b.Error)}
 			},
 			empty: "No batches, or they are in the archive (patra archive restore). " + emptyNext,
 		})
@@ -233,6 +234,9 @@ func queryOf(ctx context.Context, s *store.Store, cursorID int64) (string, error
 	}
 	return queryText(plans[0].ExprProto), nil
 }
+
+// minutes is a time for a table that has little room.
+func minutes(i patra.Instant) string { return i.Time().Format("2006-01-02 15:04") }
 
 // seconds is a time for a table.
 func seconds(i patra.Instant) string { return i.Time().Format("2006-01-02 15:04:05") }

@@ -46,6 +46,7 @@ type columns[T any] struct {
 	names []string
 	row   func(T) []any
 	empty string // what to say, and to do next, when there is nothing
+	fit   bool   // what does not fit beside stands under its row; otherwise a terminal cuts it
 }
 
 // printRows prints a list in the wanted format.
@@ -62,6 +63,13 @@ func printRows[T any](w io.Writer, f format, rows []T, c columns[T]) error {
 		if len(rows) == 0 {
 			_, err := fmt.Fprintln(w, c.empty)
 			return err
+		}
+		if c.fit {
+			cells := make([][]any, len(rows))
+			for i, r := range rows {
+				cells[i] = c.row(r)
+			}
+			return printTable(w, c.names, cells)
 		}
 		t := newTable(w, c.names...)
 		for _, r := range rows {

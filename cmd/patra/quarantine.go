@@ -73,7 +73,7 @@ func (a *app) quarantineListCmd() *cobra.Command {
 				}
 			}
 			return printRows(a.stdout, out, groups, columns[store.QuarantineGroup]{
-				names: []string{"source", "reason", "field", "status", "items", "first seen", "last seen", "example"},
+				names: []string{"source", "reason", "field", "status", "items", "first seen", "last seen", "example"}, fit: true,
 				row: func(g store.QuarantineGroup) []any {
 					return []any{g.Source, g.Code, g.Path, g.Status, g.Count, seconds(g.FirstSeen), seconds(g.LastSeen), g.Example}
 				},
@@ -95,7 +95,7 @@ func (a *app) listEach(ctx context.Context, s *store.Store, f store.QuarantineFi
 		return err
 	}
 	return printRows(a.stdout, out, items, columns[patra.SetAside]{
-		names: []string{"id", "source", "record", "reason", "field", "status", "met", "bytes", "first seen"},
+		names: []string{"id", "source", "record", "reason", "field", "status", "met", "bytes", "first seen"}, fit: true,
 		row: func(q patra.SetAside) []any {
 			return []any{q.ID, q.Source, q.RecordID, q.Code, q.Path, q.Status, q.Met, q.Size, seconds(q.FirstSeen)}
 		},
@@ -260,14 +260,8 @@ func discard(ctx context.Context, s *store.Store, q patra.SetAside, reason strin
 	if err := patra.QuarantineMoves.Check(q.Status, patra.Discarded); err != nil {
 		return discarded{}, no(err)
 	}
-	if _, err := s.Audit(ctx, audited(ctx, patra.AuditDiscard, itemName(q), reason, map[string]any{"source": q.Source, "code": q.Code})); err != nil {
-		return discarded{}, err
-	}
-	return discarded{ID: q.ID, Said: fmt.Sprintf("Item %d is discarded.", q.ID)}, no(s.Discard(ctx, q.ID, reason))
+	return discarded{ID: q.ID, Said: fmt.Sprintf("Item %d is discarded.", q.ID)}, no(s.Discard(ctx, q.ID, reason, actor(ctx)))
 }
-
-// itemName is an item as the audit log names it.
-func itemName(q patra.SetAside) string { return fmt.Sprintf("quarantine:%d", q.ID) }
 
 // illegal turns a step that a state does not allow into a sentence.
 func illegal(err error, format string, args ...any) error {

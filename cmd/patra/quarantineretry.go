@@ -119,14 +119,11 @@ func (a *app) retryItem(ctx context.Context, s *store.Store, item patra.SetAside
 		return r, err
 	}
 	reads(req, item, &r)
-	if _, err := s.Audit(ctx, audited(ctx, patra.AuditReread, itemName(item), "", map[string]any{"source": item.Source, "code": item.Code, "reads_now": r.Reads})); err != nil {
-		return r, err
-	}
 	switch {
 	case r.RecordID != "" && req.Source.ByID() != "":
 		r.Way = wayByID
 		r.Text = fmt.Sprintf("it will be fetched by its id; next: patra update %s --signals", item.Source)
-		return r, s.RetryQuarantined(ctx, now(), item.ID, r.RecordID, true)
+		return r, s.RetryQuarantined(ctx, now(), item.ID, r.RecordID, true, actor(ctx))
 	case slice == nil || slice.Spec.Window == nil:
 		r.Way, r.Text = wayNone, "there is no way to get it: the source cannot be asked by id, and it came in no window"
 		return r, nil
@@ -144,7 +141,7 @@ func (a *app) retryItem(ctx context.Context, s *store.Store, item patra.SetAside
 	}
 	r.Way, r.PlanID = wayWindow, plan.Plan.ID
 	r.Text = fmt.Sprintf("%s is planned to be read again, as plan %d; next: %s works through it", slice.Window, plan.Plan.ID, nextCommand(&plan.Draft))
-	return r, s.RetryQuarantined(ctx, now(), item.ID, r.RecordID, false)
+	return r, s.RetryQuarantined(ctx, now(), item.ID, r.RecordID, false, actor(ctx))
 }
 
 // sameQuestion asks what the slice asked, for its window, again.

@@ -22,7 +22,7 @@ func (a *app) relayCmd() *cobra.Command {
 		Use: "relay", Short: "Send events to the sinks of patra.yaml, and see how far they are", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.relayRunCmd(), a.relayStatusCmd(), a.relayRewindCmd())
+	c.AddCommand(a.relayRunCmd(), a.relayStatusCmd(), a.relayRewindCmd(), a.relayForgetCmd())
 	return c
 }
 
@@ -95,7 +95,7 @@ func (a *app) relay(cfg config.Config, s *store.Store, names []string) (*relay.R
 		}
 	}
 	a.credentials()
-	r := &relay.Relay{Store: s, Log: a.logger(cfg), Config: relay.Config{Owner: store.NewOwner()}}
+	r := &relay.Relay{Store: s, Log: a.logger(cfg), Config: relay.Config{Owner: store.NewOwner(), Lease: time.Duration(cfg.Events.Lease)}}
 	for _, c := range cfg.Sinks {
 		if len(names) == 0 || slices.Contains(names, c.Name) {
 			r.Sinks = append(r.Sinks, relay.Sink{Name: c.Name, Filter: c.Filter(), FromNow: c.From == config.FromNow, Open: func(context.Context) (relay.Publisher, error) { return a.publisher(c) }})
@@ -223,7 +223,7 @@ func (a *app) sayStrangers(sinks []patra.SinkState) error {
 	}
 	for _, s := range sinks {
 		if _, err := sinkNamed(cfg, s.Name); err != nil {
-			fmt.Fprintf(a.stdout, "%s: it is not in patra.yaml, so nothing is sent to it.\n", s.Name)
+			fmt.Fprintf(a.stdout, "%s: it is not in patra.yaml, so nothing is sent to it. Next: patra relay forget %s, if it is gone\n", s.Name, s.Name)
 		}
 	}
 	return nil
@@ -271,6 +271,10 @@ type rewound struct {
 }
 
 func rewind(ctx context.Context, s *store.Store, sink, from, reason string) (rewound, error) {
+	gone, err := s.Purged(ctx)
+	if err != nil {
+		return rewound{}, err
+	}
 	to := int64(0)
 	if !strings.EqualFold(from, config.FromStart) {
 		at, err := patra.ParseInstant(from)
@@ -280,11 +284,17 @@ func rewind(ctx context.Context, s *store.Store, sink, from, reason string) (rew
 		if to, err = s.PositionBefore(ctx, at); err != nil {
 			return rewound{}, err
 		}
+		if gone.Last > 0 && at <= gone.At { // what happened then is not all there
+			to = 0
+		}
 	}
-	was, err := s.Rewind(ctx, patra.InstantOf(time.Now()), sink, to, actor(ctx), reason)
+	was, err := s.Rewind(ctx, sink, to, actor(ctx), reason)
 	switch {
 	case errors.Is(err, patra.ErrNotFound):
 		return rewound{}, noSuch("no events were ever sent to a sink %q; patra relay status lists those that there are", sink)
+	case errors.Is(err, store.ErrPurged):
+		return rewound{}, usage("events from before %s are not there any more: every sink had them, and they were older than events.keep. Next: patra relay rewind %s --from %s sends what is left; patra records export has every record as it is now",
+			seconds(gone.At+patra.Second), sink, (gone.At + patra.Second).String())
 	case errors.Is(err, patra.ErrIllegalMove):
 		return rewound{}, usage("%s has not come as far as %s: it stands at event %s, and that is event %s", sink, from, thousands(was), thousands(to))
 	case err != nil:

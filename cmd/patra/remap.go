@@ -300,7 +300,7 @@ func (t *affected) flush() error {
 	if len(t.waiting) == 0 {
 		return nil
 	}
-	n, err := t.store.AddSignals(t.ctx, now(), t.source, t.recordType, t.waiting, patra.SignalRemap, "")
+	n, err := t.store.AddSignals(t.ctx, now(), t.source, t.recordType, t.waiting, patra.SignalRemap, "", "")
 	t.raised, t.waiting = t.raised+int64(n), nil
 	return err
 }

@@ -107,7 +107,7 @@ func scheduleViews(ctx context.Context, s *store.Store, cfg config.Config) ([]sc
 }
 
 var scheduleColumns = columns[scheduleView]{
-	names: []string{"name", "cron", "source", "operation", "query", "next", "last", "came of it"},
+	names: []string{"name", "cron", "source", "operation", "query", "next", "last", "came of it"}, fit: true,
 	row: func(v scheduleView) []any {
 		next, last, became := "paused", "", ""
 		if v.Next != nil {
@@ -126,7 +126,7 @@ func (a *app) triggersCmd() *cobra.Command {
 		return s.Instances(ctx, f)
 	},
 		columns[patra.Instance]{
-			names: []string{"id", "by", "job", "source", "operation", "at", "status", "reason"},
+			names: []string{"id", "by", "job", "source", "operation", "at", "status", "reason"}, fit: true,
 			row: func(in patra.Instance) []any {
 				return []any{in.ID, in.Scheduler, in.JobID, in.Source, in.Operation, seconds(in.TriggeredAt), in.Status, reasonOf(in.Error)}
 			},

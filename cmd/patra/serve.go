@@ -157,7 +157,7 @@ func (d *duty) tend(ctx context.Context) error {
 // houseEvery is how often old things are moved away.
 const houseEvery = time.Hour
 
-// keepHouse moves old pages into the archive and forgets answers that are kept no longer, until ctx ends.
+// keepHouse moves old pages into the archive, and forgets answers and events that are kept no longer, until ctx ends.
 func (d *duty) keepHouse(ctx context.Context, cfg config.Config) error {
 	tick := time.NewTicker(houseEvery)
 	defer tick.Stop()
@@ -166,6 +166,12 @@ func (d *duty) keepHouse(ctx context.Context, cfg config.Config) error {
 		case <-ctx.Done():
 			return nil
 		case <-tick.C:
+		}
+		switch n, err := purgeEvents(ctx, d.store, cfg, now()); {
+		case err != nil && ctx.Err() == nil:
+			d.log.Error("old events could not be deleted", "reason", err.Error())
+		case n > 0:
+			d.log.Info("old events are deleted", "events", n)
 		}
 		if cfg.Archive.After == 0 {
 			continue

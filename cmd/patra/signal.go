@@ -99,10 +99,7 @@ func (a *app) addSignals(ctx context.Context, s *store.Store, code, recordType s
 	if err != nil {
 		return done, err
 	}
-	if _, err := s.Audit(ctx, audited(ctx, patra.AuditSignal, f.Code, "", map[string]any{"reason": why, "ids": len(ids), "first": ids[0]})); err != nil {
-		return done, err
-	}
-	added, err := s.AddSignals(ctx, now(), f.Code, cmp.Or(recordType, f.RecordType), ids, why, "")
+	added, err := s.AddSignals(ctx, now(), f.Code, cmp.Or(recordType, f.RecordType), ids, why, "", actor(ctx))
 	done = signalled{Source: f.Code, Reason: why, IDs: len(ids), Added: added, Open: len(ids) - added, ByID: f.ByID() != "",
 		Said: fmt.Sprintf("%s noted, %d were open already.", plural(int64(added), "signal"), len(ids)-added), Next: fmt.Sprintf("patra update %s --signals", f.Code)}
 	if !done.ByID {

@@ -87,13 +87,13 @@ applied. FROM is where the file is.`),
 				return err
 			}
 			return printRows(a.stdout, out, rows, columns[listedSource]{
-				names: []string{"code", "name", "paging", "rate", "from", "in force"},
+				names: []string{"code", "name", "paging", "rate", "from", "in force"}, fit: true,
 				row: func(s listedSource) []any {
 					name := s.Name
 					if s.Problem != "" {
 						name = "not valid: run patra source " + map[string]string{fromFile: "validate", fromRegistry: "show"}[s.InForce]
 					}
-					return []any{s.Code, name, strings.Join(s.Paging, ", "), s.Rate, s.From, s.Standing}
+					return []any{s.Code, shorter(name, 26), strings.Join(slices.Compact(slices.Clone(s.Paging)), ", "), s.Rate, s.From, s.Standing}
 				},
 				empty: "No sources.",
 			})
@@ -101,6 +101,14 @@ applied. FROM is where the file is.`),
 	}
 	formatFlag(c, &out)
 	return c
+}
+
+// shorter cuts a name that is too long for its column; the beginning of a name tells more than its end.
+func shorter(name string, width int) string {
+	if r := []rune(name); len(r) > width {
+		return string(r[:width-1]) + "…"
+	}
+	return name
 }
 
 // listSources is every source that has a file or is in the registry.

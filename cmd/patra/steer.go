@@ -266,7 +266,7 @@ func (a *app) retryCmd() *cobra.Command {
 }
 
 func retrying(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
-	done, err := s.RetryTarget(ctx, t)
+	done, err := s.RetryTarget(ctx, t, actor(ctx))
 	return steering{Steered: done, Said: revivedText(t, done), Next: goOn(t)}, err
 }
 
@@ -308,7 +308,7 @@ func (a *app) priorityCmd() *cobra.Command {
 
 func prioritising(n int) steer {
 	return func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
-		done, err := s.Prioritise(ctx, t, n)
+		done, err := s.Prioritise(ctx, t, n, actor(ctx))
 		return steering{Steered: done, Said: fmt.Sprintf("%s: %s priority %d now.", t, counted(done.Queued+done.Running, "has", "have"), n), Next: "patra tasks"}, err
 	}
 }

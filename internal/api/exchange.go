@@ -32,13 +32,16 @@ type Exchange struct {
 	Said        string          `json:"said,omitempty" doc:"why there is no body"`
 }
 
+// LookReason is why somebody looks.
+type LookReason struct {
+	Reason string `json:"reason" minLength:"1" maxLength:"1000" doc:"it is written into the audit log"`
+}
+
 // exchanges registers looking at what a provider answered. It is a POST, as whoever looks at evidence is written down.
 func (s *Server) exchanges() {
 	type input struct {
 		ByID
-		Body struct {
-			Reason string `json:"reason" minLength:"1" maxLength:"1000" doc:"why; it is written into the audit log"`
-		}
+		Body LookReason
 	}
 	Post(s, "/batches/{id}/exchange", Inspect, Doc{ID: "exchange", Summary: "What was sent for a page, and what came back; who looks is written down"}, func(ctx context.Context, in *input) (Exchange, error) {
 		page, err := s.page(ctx, in.ID)

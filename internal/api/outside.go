@@ -3,6 +3,7 @@ package api
 import (
 	"crypto/rand"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net"
 	"net/http"
@@ -53,7 +54,7 @@ func (s *Server) caught(w http.ResponseWriter, r *http.Request) {
 	if broken == nil {
 		return
 	}
-	if broken == http.ErrAbortHandler { // an answer that was cut off must not look like a whole one
+	if err, is := broken.(error); is && errors.Is(err, http.ErrAbortHandler) { // an answer that was cut off must not look like a whole one
 		panic(broken)
 	}
 	p := problem(http.StatusInternalServerError, "something went wrong here")

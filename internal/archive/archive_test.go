@@ -17,7 +17,7 @@ import (
 )
 
 // tables are those that an archive touches.
-var tables = []string{"ing_request", "ing_task_run_batch", "ing_task_item", "ing_cursor_event", "ing_archive", "ing_archive_batch"}
+var tables = []string{"ing_request", "ing_task_run_batch", "ing_task_item", "ing_cursor_event", "ing_archive", "ing_archive_batch", "ing_archive_sent", "ing_archive_body"}
 
 // dump is everything in those tables, as text.
 func dump(t *testing.T, url string) map[string]string {

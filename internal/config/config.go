@@ -26,6 +26,7 @@ type Config struct {
 	Archive   Archive    `yaml:"archive" json:"archive"`
 	Blackbox  Blackbox   `yaml:"blackbox" json:"blackbox"`
 	API       API        `yaml:"api" json:"api"`
+	Events    Events     `yaml:"events" json:"events"`
 	Ops       Ops        `yaml:"ops" json:"ops"`
 	Log       Log        `yaml:"log" json:"log"`
 	Schedules []Schedule `yaml:"schedules" json:"schedules"` // from the file only
@@ -132,6 +133,12 @@ const (
 	ListenOff   = "off"
 )
 
+// Events sets how events are sent to sinks.
+type Events struct {
+	Keep  Duration `yaml:"keep" json:"keep"`   // after they happened, if every sink has them; 0 is for ever
+	Lease Duration `yaml:"lease" json:"lease"` // without a sign of life for this long a relay loses its sinks to another
+}
+
 // Ops sets where a serving process tells how it is.
 type Ops struct {
 	Listen string `yaml:"listen" json:"listen"` // 127.0.0.1:9090; empty: nowhere
@@ -169,6 +176,7 @@ func Default() Config {
 		Evidence:  Evidence{Keep: Duration(90 * day), KeepFor: map[string]Duration{}},
 		Archive:   Archive{After: Duration(90 * day)},
 		API:       API{Tokens: "off", Hosts: []string{}},
+		Events:    Events{Keep: Duration(7 * day), Lease: Duration(30 * time.Second)},
 		Log:       Log{Level: "warn", Format: "text"},
 		Schedules: []Schedule{}, // and not nil, which is printed as null
 		Sinks:     []Sink{},

@@ -71,7 +71,7 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 		"PATRA_PLANNER_SAFETYLAG=1d", "PATRA_PLANNER_MINSTEP=5m", "PATRA_PLANNER_TARGETRECORDS=500",
 		"PATRA_PLANNER_MAXPAGES=20", "PATRA_PLANNER_PROBES=0", "PATRA_PLANNER_BACKFILLSHARE=25%",
 		"PATRA_OPS_LISTEN=127.0.0.1:9090", "PATRA_LOG_LEVEL=debug", "PATRA_LOG_FORMAT=json", "PATRA_GATE_BACKEND=local", "PATRA_GATE_REDIS_URL=rediss://cache:6380/1",
-		"PATRA_EVIDENCE_URL=file:/srv/e", "PATRA_EVIDENCE_ACCESSKEY=a", "PATRA_EVIDENCE_SECRETKEY=b", "PATRA_EVIDENCE_KEEP=5d", "PATRA_BLACKBOX_KEY=k.pem",
+		"PATRA_EVIDENCE_URL=file:/srv/e", "PATRA_EVIDENCE_ACCESSKEY=a", "PATRA_EVIDENCE_SECRETKEY=b", "PATRA_EVIDENCE_KEEP=5d", "PATRA_BLACKBOX_KEY=k.pem", "PATRA_EVENTS_LEASE=9s", "PATRA_EVENTS_KEEP=2d",
 		"PATRA_API_LISTEN=127.0.0.1:8081", "PATRA_API_TOKENS=on", "PATRA_API_TLS_CERT=c.pem", "PATRA_API_TLS_KEY=k.pem", "PATRA_API_PROXY=true",
 		"PATRA_ARCHIVE_URL=file:/srv/a", "PATRA_ARCHIVE_ACCESSKEY=c", "PATRA_ARCHIVE_SECRETKEY=d", "PATRA_ARCHIVE_AFTER=30d",
 	}
@@ -92,9 +92,9 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 		},
 		Evidence: config.Evidence{URL: "file:/srv/e", AccessKey: "a", SecretKey: "b", Keep: config.Duration(5 * 24 * time.Hour), KeepFor: map[string]config.Duration{}},
 		Archive:  config.Archive{URL: "file:/srv/a", AccessKey: "c", SecretKey: "d", After: config.Duration(30 * 24 * time.Hour)},
-		Blackbox: config.Blackbox{Key: "k.pem"},
-		API:      config.API{Listen: "127.0.0.1:8081", Tokens: "on", Hosts: []string{}, TLS: config.TLS{Cert: "c.pem", Key: "k.pem"}, Proxy: true},
-		Ops:      config.Ops{Listen: "127.0.0.1:9090"}, Log: config.Log{Level: "debug", Format: "json"}, Schedules: []config.Schedule{}, Sinks: []config.Sink{},
+		Blackbox: config.Blackbox{Key: "k.pem"}, Events: config.Events{Keep: config.Duration(48 * time.Hour), Lease: config.Duration(9 * time.Second)},
+		API: config.API{Listen: "127.0.0.1:8081", Tokens: "on", Hosts: []string{}, TLS: config.TLS{Cert: "c.pem", Key: "k.pem"}, Proxy: true},
+		Ops: config.Ops{Listen: "127.0.0.1:9090"}, Log: config.Log{Level: "debug", Format: "json"}, Schedules: []config.Schedule{}, Sinks: []config.Sink{},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -125,6 +125,8 @@ func TestProblems(t *testing.T) {
 			`patra.yaml:4:10: lease must be at least 2s, not 1s (OUT_OF_RANGE at executor.lease)`,
 			`patra.yaml:5:14: heartbeat must be more than 0s, not 0s (OUT_OF_RANGE at executor.heartbeat)`,
 			`patra.yaml:6:17: taskAttempts must be from 1 to 100, not 101 (OUT_OF_RANGE at executor.taskAttempts)`}},
+		{"a lease of relays", "events: {lease: 1s}\n", nil, []string{
+			`patra.yaml:1:17: lease must be at least 2s, not 1s (OUT_OF_RANGE at events.lease)`}},
 		{"too many workers", "executor: {workers: 1025}\n", nil, []string{
 			`patra.yaml:1:21: workers must be from 1 to 1024, not 1025 (OUT_OF_RANGE at executor.workers)`}},
 		{"heartbeat against lease", "executor:\n  lease: 30s\n  heartbeat: 30s\n", nil, []string{
@@ -365,7 +367,7 @@ func TestJSON(t *testing.T) {
 	want := `{"store":{"url":"sqlite:patra.db"},"contact":"","sources":{"dir":""},"secrets":{},` +
 		`"executor":{"workers":4,"perPartition":2,"lease":"1m","heartbeat":"20s","taskAttempts":5,"prefetch":false,"memory":"512MiB"},"gate":{"backend":"sql","redis":{"url":""}},` +
 		`"planner":{"inventory":2000,"safetyLag":"10m","minStep":"1m","targetRecords":10000,"maxPages":1000,"probes":200,` +
-		`"backfillShare":"50%"},"evidence":{"url":"","accessKey":"","secretKey":"","keep":"90d","keepFor":{}},"archive":{"url":"","accessKey":"","secretKey":"","after":"90d"},"blackbox":{"key":""},"api":{"listen":"","tokens":"off","hosts":[],"tls":{"cert":"","key":""},"proxy":false},"ops":{"listen":""},"log":{"level":"warn","format":"text"},"schedules":[],"sinks":[]}`
+		`"backfillShare":"50%"},"evidence":{"url":"","accessKey":"","secretKey":"","keep":"90d","keepFor":{}},"archive":{"url":"","accessKey":"","secretKey":"","after":"90d"},"blackbox":{"key":""},"api":{"listen":"","tokens":"off","hosts":[],"tls":{"cert":"","key":""},"proxy":false},"events":{"keep":"7d","lease":"30s"},"ops":{"listen":""},"log":{"level":"warn","format":"text"},"schedules":[],"sinks":[]}`
 	if string(data) != want {
 		t.Errorf("got  %s\nwant %s", data, want)
 	}

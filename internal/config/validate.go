@@ -78,6 +78,7 @@ func (c Config) findings() []finding {
 	all.add(placeFinding("evidence", c.Evidence.URL, c.Evidence.AccessKey, c.Evidence.SecretKey, c.Secrets, true))
 	all.add(placeFinding("archive", c.Archive.URL, c.Archive.AccessKey, c.Archive.SecretKey, c.Secrets, false))
 	all.add(outOfRange("archive.after", fmt.Sprintf("after must be 0s or at least %s, not %s", minArchive, c.Archive.After)), c.Archive.After == 0 || c.Archive.After >= minArchive)
+	all.add(outOfRange("events.lease", fmt.Sprintf("lease must be at least %s, not %s", minLease, c.Events.Lease)), c.Events.Lease >= minLease)
 	all.add(oneOf("gate.backend", c.Gate.Backend, Backends[:]))
 	all.add(c.Gate.finding())
 	all = append(all, c.API.findings()...)

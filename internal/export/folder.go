@@ -21,8 +21,9 @@ const manifestName = "_manifest.json"
 // Hive is the layout in which folders are named after what is in them: source=pubmed/year=2026.
 const Hive = "hive"
 
-// nowhere is the name of the folder for records without a year, as readers of this layout know it.
-const nowhere = "__HIVE_DEFAULT_PARTITION__"
+// nowhere is the year of records without one. It is a number as the others are: DuckDB takes the name that others have for
+// this, __HIVE_DEFAULT_PARTITION__, for a text, and then refuses to compare any year with a number.
+const nowhere = "0"
 
 // Limit is when a part is large enough. Zero does not limit.
 type Limit struct{ Bytes, Rows int64 }
@@ -38,6 +39,7 @@ type Folder struct {
 	rows     int64             // in this round
 	bytes    int64             // written in this round
 	held     int64             // in memory, not written yet
+	groups   int               // that were ended for want of room in this round
 	open     map[string]*aside // by folder
 	mark     patra.Mark
 }
@@ -174,7 +176,7 @@ func (f *Folder) Write(r patra.Record) error {
 	}
 	f.mark = patra.MarkOf(r)
 	f.rows++
-	if f.limit.Rows > 0 && f.rows >= f.limit.Rows || f.limit.Bytes > 0 && f.bytes >= f.limit.Bytes {
+	if f.limit.Rows > 0 && f.rows >= f.limit.Rows || f.limit.Bytes > 0 && f.bytes >= f.limit.Bytes || f.groups >= roundGroups {
 		return f.endRound()
 	}
 	return nil
@@ -202,8 +204,12 @@ func (f *Folder) part(place string) (*aside, error) {
 	return a, err
 }
 
-// heldBytes is what all open files may hold in memory together.
-const heldBytes = 2 * groupBytes
+// heldBytes is what all open files may hold in memory together. Many files get small row groups that way, and of each group
+// something is held until its file ends; so a round ends after roundGroups of them.
+const (
+	heldBytes   = groupBytes
+	roundGroups = 128
+)
 
 // trim ends the largest row group when all of them together hold too much.
 func (f *Folder) trim(part *aside, held, written int64) error {
@@ -224,6 +230,7 @@ func (f *Folder) trim(part *aside, held, written int64) error {
 	}
 	f.held -= held
 	f.bytes += largest.bytes - written
+	f.groups++
 	return nil
 }
 
@@ -247,7 +254,7 @@ func (f *Folder) endRound() error {
 	}
 	f.manifest.Files, f.manifest.Mark = parts, f.mark
 	clear(f.open)
-	f.rows, f.bytes, f.held = 0, 0, 0
+	f.rows, f.bytes, f.held, f.groups = 0, 0, 0, 0
 	f.round++
 	return writeJSON(f.root, manifestName, f.manifest)
 }

@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"github.com/parquet-go/parquet-go"
-	"github.com/parquet-go/parquet-go/compress/zstd"
 
 	"patra"
 )
 
-// A row group is held in memory until it is whole, so it is bounded in bytes; so is all that several files hold together.
+// A row group is held in memory, packed, until it is whole, so it is bounded in bytes; so is all that several files hold
+// together. What is known of each group is held until the end of the file, so groups are not small either.
 const (
-	groupBytes = 16 << 20
+	groupBytes = 64 << 20
 	rowsAtOnce = 64
 )
 
@@ -38,7 +38,8 @@ func newParquet(w io.Writer, f Form) (*columnar, error) {
 	if f.small {
 		page = 32 << 10
 	}
-	options := []parquet.WriterOption{schemaOf(f.Columns), parquet.Compression(&zstd.Codec{Level: zstd.SpeedFastest}), parquet.CreatedBy("patra", "", ""), parquet.PageBufferSize(page)}
+	options := []parquet.WriterOption{schemaOf(f.Columns), parquet.Compression(&packer{}), parquet.CreatedBy("patra", "", ""), parquet.PageBufferSize(page),
+		parquet.DataPageStatistics(false)} // the index has them: in the pages they would be whole texts, four for each page
 	for _, long := range []string{"fields", "raw"} { // the smallest and largest of these say nothing, and are long
 		options = append(options, parquet.SkipPageBounds(long))
 	}
@@ -73,7 +74,7 @@ func schemaOf(columns []Column) *parquet.Schema {
 func nodeOf(c Column) parquet.Node {
 	switch c.Kind {
 	case Texts:
-		return parquet.Optional(parquet.List(parquet.String()))
+		return parquet.Optional(parquet.List(text()))
 	case Number:
 		return parquet.Optional(parquet.Int(64))
 	case Boolean:
@@ -81,13 +82,15 @@ func nodeOf(c Column) parquet.Node {
 	case Time:
 		return parquet.Optional(parquet.Timestamp(parquet.Microsecond))
 	case JSON:
-		return parquet.Optional(parquet.JSON())
+		return parquet.Optional(parquet.Leaf(briefly{parquet.JSON().Type()}))
 	}
 	if c.Field == "" && (c.Name == "source" || c.Name == "record_type") {
 		return parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary))
 	}
-	return parquet.Optional(parquet.String())
+	return parquet.Optional(text())
 }
+
+func text() parquet.Node { return parquet.Leaf(briefly{parquet.String().Type()}) }
 
 func (c *columnar) write(r patra.Record) error {
 	fields, err := unpack(r)

@@ -6,9 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"os/exec"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -143,91 +140,6 @@ func plainly(v any) string {
 		return v
 	}
 	return fmt.Sprint(v)
-}
-
-// reader is a program of somebody else that reads Parquet and compares it with JSON lines.
-const reader = `
-import json, sys, datetime
-lines = [json.loads(l) for l in open(sys.argv[1], encoding="utf-8")]
-def same(rows):
-    assert len(rows) == len(lines), (len(rows), len(lines))
-    for row, line in zip(rows, lines):
-        f = line["fields"]
-        for k in ("id", "rev", "deleted", "record_type"):
-            assert row[k] == line[k], (k, row[k], line[k])
-        assert (row["merged_into"] or "") == line.get("merged_into", ""), row["merged_into"]
-        at = row["updated_at"]
-        want = line["updated_at"] and datetime.datetime.fromisoformat(line["updated_at"].replace("Z", "+00:00"))
-        assert (at and at.astimezone(datetime.timezone.utc)) == want, (at, want)
-        assert json.loads(row["fields"]) == f
-        raw = row["raw"]
-        assert raw == line["raw"] if isinstance(line["raw"], str) else json.loads(raw) == line["raw"], raw
-        title = f.get("title")
-        assert row["title"] == (title if isinstance(title, str) else None), (row["title"], title)
-        tags = f.get("tags")
-        if isinstance(tags, str): tags = [tags]
-        if any(not isinstance(t, str) for t in tags): tags = None
-        assert (None if row["tags"] is None else list(row["tags"])) == tags, (row["tags"], tags)
-        assert row["n"] == str(f["n"])
-read = 0
-try:
-    import pyarrow.parquet as pq
-    same(pq.read_table(sys.argv[2]).to_pylist()); read += 1
-except ImportError: pass
-try:
-    import duckdb
-    duckdb.sql("set TimeZone='UTC'")
-    rel = duckdb.sql("select * exclude (first_seen, observed_at, changed_at) replace (epoch_us(updated_at) as updated_at) from '%s'" % sys.argv[2])
-    utc = datetime.timezone.utc
-    rows = [dict(zip(rel.columns, r)) for r in rel.fetchall()]
-    for r in rows:
-        if r["updated_at"] is not None: r["updated_at"] = datetime.datetime(1970,1,1,tzinfo=utc) + datetime.timedelta(microseconds=r["updated_at"])
-    same(rows); read += 1
-    n = duckdb.sql("select count(*) from read_parquet('%s/**/*.parquet', hive_partitioning=true) where source = 'pubmed' and year = 2027" % sys.argv[3]).fetchall()[0][0]
-    want = sum(1 for l in lines if l["source"] == "pubmed" and (l["updated_at"] or "").startswith("2027"))
-    assert n == want > 0, (n, want)
-except ImportError: pass
-print("readers:", read)
-`
-
-// python is an interpreter that has a reader of its own, if there is one: the one named in PATRA_TEST_PYTHON, or python3.
-func python(t *testing.T) string {
-	name := os.Getenv("PATRA_TEST_PYTHON")
-	if name == "" {
-		name = "python3"
-	}
-	if err := exec.CommandContext(t.Context(), name, "-c", "import importlib.util as u,sys; sys.exit(not (u.find_spec('pyarrow') or u.find_spec('duckdb')))").Run(); err != nil {
-		t.Skip("no python3 with pyarrow or duckdb here")
-	}
-	return name
-}
-
-func TestOthersReadOurParquet(t *testing.T) {
-	name, dir := python(t), t.TempDir()
-	paths := map[string]string{JSONL: filepath.Join(dir, "all.jsonl"), Parquet: filepath.Join(dir, "all.parquet")}
-	records := corpus(2000)
-	for format, at := range paths {
-		form := parquetForm()
-		if format == JSONL {
-			form = Form{Format: JSONL, Raw: true}
-		}
-		f, err := OpenFile(at, &Job{Form: form}, How{})
-		if err != nil {
-			t.Fatal(err)
-		}
-		fill(t, f, records)
-	}
-	lake := filepath.Join(dir, "lake")
-	f, err := OpenFolder(lake, &Job{Form: parquetForm(), Layout: Hive}, Limit{Rows: 300}, How{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fill(t, f, records)
-	out, err := exec.CommandContext(t.Context(), name, "-c", reader, paths[JSONL], paths[Parquet], lake).CombinedOutput()
-	if err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	t.Logf("%s", out)
 }
 
 func fill(t *testing.T, s Sink, records []patra.Record) {

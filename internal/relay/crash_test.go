@@ -16,6 +16,7 @@ import (
 	"patra/internal/relay"
 	"patra/internal/relay/relaytest"
 	"patra/internal/store"
+	"patra/internal/store/storetest"
 )
 
 // A child is this test program as a relay in a process of its own, which can be killed and stopped.
@@ -100,7 +101,13 @@ func start(t *testing.T, o childOrders) *exec.Cmd {
 // Relays are killed after the stream has the events and before the store knows it, again and again, while records go on
 // changing: nothing is missing, and what is there twice has the same id.
 func TestKilledBetweenPublishAndMark(t *testing.T) {
-	w, bus := newWorld(t), newNATS(t)
+	t.Parallel()
+	storetest.Each(t, killedBetweenPublishAndMark)
+}
+
+func killedBetweenPublishAndMark(t *testing.T, e storetest.Engine) {
+	t.Parallel()
+	w, bus := newWorldOn(t, e), relaytest.NewNATS(t)
 	for rev := 1; rev <= 4; rev++ {
 		w.change(rev, 6)
 		cmd := start(t, childOrders{Store: w.URL, NATS: bus.URL(), DieAfter: 2 - rev%2})
@@ -134,7 +141,13 @@ func expire(t *testing.T, s *store.Store) {
 // A relay is stopped with a wave in its hands for longer than its lease. Another takes over and brings everything. Then the
 // first wakes up and sends what it had: that is there already.
 func TestAZombieBreaksNoOrder(t *testing.T) {
-	w, bus := newWorld(t), newNATS(t)
+	t.Parallel()
+	storetest.Each(t, aZombieBreaksNoOrder)
+}
+
+func aZombieBreaksNoOrder(t *testing.T, e storetest.Engine) {
+	t.Parallel()
+	w, bus := newWorldOn(t, e), relaytest.NewNATS(t)
 	for rev := 1; rev <= 3; rev++ {
 		w.change(rev, 3)
 	}
@@ -165,7 +178,13 @@ func TestAZombieBreaksNoOrder(t *testing.T) {
 // Two relays at once: one works, the other stands by, and takes over when the first is told to stop. The sink is away
 // during the whole harvest.
 func TestTwoRelaysAndASinkThatIsAway(t *testing.T) {
-	w, bus := newWorld(t), newNATS(t)
+	t.Parallel()
+	storetest.Each(t, twoRelaysAndASinkThatIsAway)
+}
+
+func twoRelaysAndASinkThatIsAway(t *testing.T, e storetest.Engine) {
+	t.Parallel()
+	w, bus := newWorldOn(t, e), relaytest.NewNATS(t)
 	url := bus.URL()
 	one, two := w.opened(t), w.opened(t)
 	bus.Down(t)

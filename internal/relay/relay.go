@@ -96,7 +96,7 @@ type Relay struct {
 var ErrDown = errors.New("the sink does not answer")
 
 // ErrElsewhere means that another process sends to the sink.
-var ErrElsewhere = errors.New("another process sends to it, or was killed less than half a minute ago")
+var ErrElsewhere = errors.New("another process sends to it, or was killed and its lease is not over yet")
 
 // patience is with how many failures in a row a relay that is to end gives up.
 const patience = 4
@@ -141,6 +141,7 @@ func (r *Relay) serve(ctx context.Context, cfg Config, sink Sink) error {
 			continue
 		}
 		failures = 0
+		r.Log.Info("a sink is sent to from here", "sink", sink.Name, "owner", cfg.Owner, "after", role.Position)
 		t := &term{Relay: r, cfg: cfg, sink: sink, role: role}
 		switch err := t.run(ctx); {
 		case errors.Is(err, patra.ErrLeaseLost):

@@ -69,7 +69,7 @@ func TestANewSinkBeginsWhereItIsTold(t *testing.T) {
 		t.Errorf("%d from now on, %d from the start", len(now.got), len(start.got))
 	}
 	// Rewound, it gets everything again, with the same ids.
-	if _, err := s.Rewind(t.Context(), w.Clock.Instant(), "now", 0, "me", "why not"); err != nil {
+	if _, err := s.Rewind(t.Context(), "now", 0, "me", "why not"); err != nil {
 		t.Fatal(err)
 	}
 	must(t, newRelay(s, late).Run(t.Context()))

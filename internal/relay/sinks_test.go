@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -17,9 +16,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/nats-io/nats-server/v2/server"
-	"github.com/nats-io/nats.go"
-	"github.com/nats-io/nats.go/jetstream"
 	"github.com/twmb/franz-go/pkg/kfake"
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/kmsg"
@@ -74,74 +70,8 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// natsSink is a server with a stream, in this process.
-type natsSink struct {
-	dir  string
-	port int
-	srv  *server.Server
-}
-
-func newNATS(t testing.TB) *natsSink {
-	s := &natsSink{dir: t.TempDir(), port: -1}
-	s.Up(t)
-	nc, err := nats.Connect(s.srv.ClientURL())
-	must(t, err)
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	must(t, err)
-	_, err = js.CreateStream(t.Context(), jetstream.StreamConfig{Name: "EVENTS", Subjects: []string{"patra.>"}, Storage: jetstream.FileStorage, MaxMsgSize: 64 << 10})
-	must(t, err)
-	t.Cleanup(func() { s.srv.Shutdown(); s.srv.WaitForShutdown() })
-	return s
-}
-
-func (s *natsSink) Up(t testing.TB) {
-	srv, err := server.NewServer(&server.Options{Host: "127.0.0.1", Port: s.port, JetStream: true, StoreDir: s.dir, NoLog: true, NoSigs: true})
-	must(t, err)
-	go srv.Start()
-	if !srv.ReadyForConnections(20 * time.Second) {
-		t.Fatal("the NATS server does not start")
-	}
-	if s.port < 0 { // it comes back where it was
-		s.port = srv.Addr().(*net.TCPAddr).Port
-	}
-	s.srv = srv
-}
-
-func (s *natsSink) Down(testing.TB) { s.srv.Shutdown(); s.srv.WaitForShutdown() }
-
-func (s *natsSink) URL() string { return s.srv.ClientURL() }
-
-func (s *natsSink) Open() (relay.Publisher, error) {
-	return relay.OpenNATS(relay.NATSOptions{URL: s.URL(), Prefix: "patra", Timeout: 5 * time.Second})
-}
-
-func (s *natsSink) Unwanted() (patra.Event, bool) {
-	e := relaytest.Event("large", 1)
-	e.Data = json.RawMessage(`"` + strings.Repeat("x", 100<<10) + `"`)
-	return e, true
-}
-
-func (s *natsSink) Arrived(t testing.TB) (all [][]byte) {
-	nc, err := nats.Connect(s.URL())
-	must(t, err)
-	defer nc.Close()
-	js, err := jetstream.New(nc)
-	must(t, err)
-	stream, err := js.Stream(t.Context(), "EVENTS")
-	must(t, err)
-	info, err := stream.Info(t.Context())
-	must(t, err)
-	for seq := info.State.FirstSeq; seq <= info.State.LastSeq && info.State.Msgs > 0; seq++ {
-		msg, err := stream.GetMsg(t.Context(), seq)
-		must(t, err)
-		all = append(all, msg.Data)
-	}
-	return all
-}
-
 func TestNATS(t *testing.T) {
-	relaytest.Run(t, func(t *testing.T) relaytest.Sink { return newNATS(t) })
+	relaytest.Run(t, func(t *testing.T) relaytest.Sink { return relaytest.NewNATS(t) })
 }
 
 // kafkaSink is a broker in this process. It is away while it answers no request to take something.

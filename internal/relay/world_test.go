@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"path/filepath"
 	"slices"
 	"sync"
 	"testing"
@@ -25,8 +24,10 @@ type world struct {
 	want  map[string]bool // record and revision
 }
 
-func newWorld(t testing.TB) *world {
-	e := storetest.Engine{Name: "sqlite", URL: func(t testing.TB) string { return "sqlite:" + filepath.Join(t.TempDir(), "patra.db") }}
+// newWorld is one on SQLite: in a bubble there is no other.
+func newWorld(t testing.TB) *world { return newWorldOn(t, storetest.Engines()[0]) }
+
+func newWorldOn(t testing.TB, e storetest.Engine) *world {
 	w := &world{World: storetest.NewWorld(t, e, 3), want: map[string]bool{}}
 	w.claim = w.Take()
 	return w

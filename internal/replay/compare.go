@@ -89,8 +89,9 @@ func (r *Reader) Compare(p patra.LedgerPage, k Known, g Reading) []Difference {
 	first, last := span(g.Records)
 	d.compare("ts_min", instant(p.TimeMin), instant(first))
 	d.compare("ts_max", instant(p.TimeMax), instant(last))
-	d.compare("versions", strconv.FormatInt(p.Counts.Insert+p.Counts.Update, 10), strconv.Itoa(len(k.Versions)))
-	return append(d, compareVersions(k.Versions, g.Records)...)
+	own, merged := forerunners(k.Versions, g.Records)
+	d.compare("versions", strconv.FormatInt(p.Counts.Insert+p.Counts.Update, 10), strconv.Itoa(len(own)))
+	return append(d, append(compareVersions(own, g.Records), merged...)...)
 }
 
 // compareIDs compares the ids of a search: what the page was the first to give must be on it, and everything on it must
@@ -132,6 +133,27 @@ func compareVersions(versions []patra.PageVersion, records []patra.Observation) 
 		d.compare("record "+v.ID+" updated_at", instant(v.UpdatedAt), instant(found[same].UpdatedAt))
 	}
 	return d
+}
+
+// forerunners takes out the versions of records whose place a record of the page has taken: they are no items of it.
+func forerunners(versions []patra.PageVersion, records []patra.Observation) (own []patra.PageVersion, d differences) {
+	gone := map[string][]patra.Observation{}
+	for _, o := range records {
+		for _, f := range o.Forerunners() {
+			gone[f.ID] = append(gone[f.ID], f)
+		}
+	}
+	for _, v := range versions {
+		by := gone[v.ID]
+		if v.Change != patra.ChangeTakenOver || len(by) == 0 {
+			own = append(own, v)
+			continue
+		}
+		if !slices.ContainsFunc(by, func(o patra.Observation) bool { return o.Hash == v.Hash }) {
+			d.compare("record "+v.ID+" merged_into", v.Hash, by[0].MergedInto)
+		}
+	}
+	return own, d
 }
 
 func span(records []patra.Observation) (first, last *patra.Instant) {

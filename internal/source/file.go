@@ -140,6 +140,7 @@ type Response struct {
 	UpdatedAt  Paths     `yaml:"updatedAt" json:"updatedAt,omitempty"`
 	Deleted    *Mark     `yaml:"deleted" json:"deleted,omitempty"`
 	MergedInto string    `yaml:"mergedInto" json:"mergedInto,omitempty"` // where the id of the record stands that took this one's place
+	MergedFrom string    `yaml:"mergedFrom" json:"mergedFrom,omitempty"` // where the ids of records stand whose place this one took
 	Retracted  *Mark     `yaml:"retracted" json:"retracted,omitempty"`
 	Signals    []Notice  `yaml:"signals" json:"signals,omitempty"`
 	Total      Total     `yaml:"total" json:"total"`

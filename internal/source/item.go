@@ -119,7 +119,22 @@ func (p *Program) readStanding(doc any, o *patra.Observation) {
 	if o.MergedInto = firstText(p.merged, doc); o.MergedInto != "" {
 		o.Deleted = true
 	}
+	o.MergedFrom = allTexts(p.mergedFrom, doc)
 	o.Mark = firstText(p.mark, doc)
+}
+
+// allTexts is everything that a path finds, as texts that fit the columns of ids.
+func allTexts(p *path, doc any) (all []string) {
+	if p == nil {
+		return nil
+	}
+	for _, v := range p.find(doc) {
+		text, _ := textOf(v)
+		if text = strings.TrimSpace(text); text != "" && len(text) <= maxID {
+			all = append(all, text)
+		}
+	}
+	return all
 }
 
 // firstText is the first thing that a path finds, as text that fits the columns of ids.

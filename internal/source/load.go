@@ -353,6 +353,9 @@ func (c *checker) response(at string, r Response) {
 	if r.MergedInto != "" {
 		c.path(at+".mergedInto", r.Format, r.MergedInto)
 	}
+	if r.MergedFrom != "" {
+		c.path(at+".mergedFrom", r.Format, r.MergedFrom)
+	}
 	for i, n := range r.Signals {
 		c.notice(fmt.Sprintf("%s.signals[%d]", at, i), r.Format, n)
 	}

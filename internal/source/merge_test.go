@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -14,7 +15,7 @@ import (
 
 const (
 	standing = `{format: JSON, items: "$.items", id: "$.id", updatedAt: "$.at", total: {trust: NONE},
-      deleted: {path: "$.gone"}, mergedInto: "$.now", retracted: {path: "$.types[*]", equals: retracted},
+      deleted: {path: "$.gone"}, mergedInto: "$.now", mergedFrom: "$.once[*]", retracted: {path: "$.types[*]", equals: retracted},
       signals: [{path: "$.about[?@.type=='retraction']", reason: RETRACTED, target: "$.about[?@.type=='retraction'].doi | lower"}, {path: "$.abstract", equals: "n/a", reason: MISSING_FIELD, target: self}]}`
 	merging = "merge: {equalTime: BY($.version), nulls: FILL}\n"
 )
@@ -49,6 +50,20 @@ func TestAnItemSaysHowItStands(t *testing.T) {
 	}
 }
 
+// A provider may name the records whose place one has taken.
+func TestAnItemNamesThoseWhosePlaceItTook(t *testing.T) {
+	p := compile(t, write(get, offset, standing, noFields)+merging)
+	o, err := p.Item([]byte(`{"id":"a","once":["b",null,""," c ",7]}`), 5)
+	if err != nil || !slices.Equal(o.MergedFrom, []string{"b", "c", "7"}) || o.Deleted {
+		t.Errorf("%q, deleted %v, %v", o.MergedFrom, o.Deleted, err)
+	}
+	study := shippedProgram(t, "clinicaltrials", "studies")
+	o, err = study.Item([]byte(`{"protocolSection":{"identificationModule":{"nctId":"NCT00000001","nctIdAliases":["NCT00000002"]}}}`), 5)
+	if err != nil || !slices.Equal(o.MergedFrom, []string{"NCT00000002"}) {
+		t.Errorf("%q, %v", o.MergedFrom, err)
+	}
+}
+
 func TestHowVersionsMergeIsKeptWithThePlan(t *testing.T) {
 	spec := compile(t, write(get, offset, standing, noFields)+merging).Spec
 	snap, err := spec.Snapshot()
@@ -68,6 +83,7 @@ func TestBrokenMergesAndNotices(t *testing.T) {
 		{"BY($.version)", "BY()", "BAD_VALUE", "merge.equalTime"},
 		{"nulls: FILL", "nulls: MAYBE", "BAD_VALUE", "merge.nulls"},
 		{`mergedInto: "$.now"`, `mergedInto: "now"`, "BAD_PATH", "endpoints.works.response.mergedInto"},
+		{`mergedFrom: "$.once[*]"`, `mergedFrom: "once"`, "BAD_PATH", "endpoints.works.response.mergedFrom"},
 		{`path: "$.types[*]"`, `path: "types"`, "BAD_PATH", "endpoints.works.response.retracted.path"},
 		{"reason: RETRACTED", "reason: SAD", "BAD_VALUE", "endpoints.works.response.signals[0].reason"},
 		{".doi | lower", ".doi | shout", "BAD_MAPPING", "endpoints.works.response.signals[0].target"},

@@ -12,22 +12,23 @@ import (
 
 // Program is a Spec with its paths compiled, ready to read pages. It is immutable and safe for concurrent use.
 type Program struct {
-	Spec      *Spec
-	splitter  splitter
-	opener    opener
-	next      *path
-	total     *path
-	id        []path
-	updatedAt []path
-	deleted   *path
-	retracted *path
-	merged    *path
-	mark      *path // what decides between versions of the same time
-	notices   []notice
-	failures  []failure
-	fields    map[string]*mapping
-	watches   []watch
-	rules     string // the key of what is watched
+	Spec       *Spec
+	splitter   splitter
+	opener     opener
+	next       *path
+	total      *path
+	id         []path
+	updatedAt  []path
+	deleted    *path
+	retracted  *path
+	merged     *path
+	mergedFrom *path
+	mark       *path // what decides between versions of the same time
+	notices    []notice
+	failures   []failure
+	fields     map[string]*mapping
+	watches    []watch
+	rules      string // the key of what is watched
 }
 
 // failure is a compiled rule for answers that mean something else than their status says.
@@ -57,6 +58,7 @@ func (s *Spec) Compile() (*Program, error) {
 		p.retracted = c.optional(s.Response.Retracted.Path)
 	}
 	p.merged = c.optional(s.Response.MergedInto)
+	p.mergedFrom = c.optional(s.Response.MergedFrom)
 	for _, n := range s.Response.Signals {
 		p.notices = append(p.notices, c.notice(n))
 	}

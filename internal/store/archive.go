@@ -24,8 +24,18 @@ var (
 		SELECT id, task_id, run_id, ? FROM ing_task_run_batch WHERE task_id = ? AND status_code = 'SUCCEEDED'`}
 	countWritten = stmt{"count_written", `SELECT COALESCE(SUM(n_insert + n_update), 0) FROM ing_task_run_batch WHERE task_id = ? AND status_code = 'SUCCEEDED'`}
 
+	// The requests and the kept answers of archived pages are still counted and looked for.
+	insertArchiveSent = stmt{"insert_archive_sent", `INSERT INTO ing_archive_sent (task_id, gate_key, hour_at, requests, cost, created_at)
+		SELECT ?, gate_key, acquired_at - acquired_at % 3600000000, COUNT(sent_at), COALESCE(SUM(CASE WHEN finished_at IS NOT NULL THEN cost ELSE 0 END), 0), ? FROM ing_request
+		WHERE batch_id IN (SELECT id FROM ing_task_run_batch WHERE task_id = ?) GROUP BY gate_key, acquired_at - acquired_at % 3600000000`}
+	insertArchiveBodies = stmt{"insert_archive_bodies", `INSERT INTO ing_archive_body (batch_id, task_id, run_id, batch_no, provenance_code, body_sha256, committed_at, created_at)
+		SELECT b.id, b.task_id, b.run_id, b.batch_no, b.provenance_code, b.body_sha256, b.committed_at, ? FROM ing_task_run_batch b
+		WHERE b.task_id = ? AND b.committed_at IS NOT NULL AND EXISTS (SELECT 1 FROM ing_evidence e WHERE e.body_sha256 = b.body_sha256)`}
+
 	deleteArchive      = stmt{"delete_archive", `DELETE FROM ing_archive WHERE task_id = ?`}
 	deleteArchivePages = stmt{"delete_archive_pages", `DELETE FROM ing_archive_batch WHERE task_id = ?`}
+	deleteArchiveSent  = stmt{"delete_archive_sent", `DELETE FROM ing_archive_sent WHERE task_id = ?`}
+	deleteArchiveBody  = stmt{"delete_archive_body", `DELETE FROM ing_archive_body WHERE task_id = ?`}
 )
 
 const selectArchive = `SELECT a.task_id, a.plan_id, a.slice_id, a.location, a.pages, a.requests, a.items, a.written, a.rows_sha256, a.archived_at FROM ing_archive a WHERE `
@@ -128,6 +138,12 @@ func (s *Store) Archive(ctx context.Context, now patra.Instant, a patra.Archived
 		if _, err := t.exec(insertArchivePages, now, a.TaskID); err != nil {
 			return err
 		}
+		if _, err := t.exec(insertArchiveSent, a.TaskID, now, a.TaskID); err != nil {
+			return err
+		}
+		if _, err := t.exec(insertArchiveBodies, now, a.TaskID); err != nil {
+			return err
+		}
 		if _, err := t.exec(insertArchive, a.TaskID, a.PlanID, a.SliceID, a.Location, a.Pages, a.Requests, a.Items, a.Written, a.RowsSHA256, now, now); err != nil {
 			return err
 		}
@@ -166,6 +182,20 @@ func (s *Store) Archived(ctx context.Context, kind string, id int64) ([]patra.Ar
 	return s.read(ctx).archived(where, id)
 }
 
+// Ever tells whether there is, or was, such a plan, slice, task, run, batch or cursor: in the tables or in an archive.
+func (s *Store) Ever(ctx context.Context, kind string, id int64) (bool, error) {
+	table, ok := map[string]string{"plan": "ing_plan", "slice": "ing_plan_slice", "task": "ing_task", "run": "ing_task_run", "batch": "ing_task_run_batch", "cursor": "ing_cursor"}[kind]
+	if !ok {
+		return false, fmt.Errorf("%q is nothing that is archived", kind)
+	}
+	var n int
+	found, err := s.read(ctx).one(stmt{"ever_" + kind, `SELECT 1 FROM ` + table + ` WHERE id = ?`}, []any{id}, &n)
+	if err == nil && !found && kind == "batch" {
+		found, err = s.read(ctx).one(stmt{"ever_archived", `SELECT 1 FROM ing_archive_batch WHERE batch_id = ?`}, []any{id}, &n)
+	}
+	return found, err
+}
+
 // Restore puts the rows of an archived task back where they were.
 func (s *Store) Restore(ctx context.Context, a patra.ArchivedTask, rows []patra.ArchiveRow) error {
 	return s.write(ctx, "restore", func(t *tx) error {
@@ -173,8 +203,10 @@ func (s *Store) Restore(ctx context.Context, a patra.ArchivedTask, rows []patra.
 		if err != nil || n != 1 {
 			return cmp.Or(err, patra.ErrNotFound)
 		}
-		if _, err := t.exec(deleteArchivePages, a.TaskID); err != nil {
-			return err
+		for _, st := range []stmt{deleteArchivePages, deleteArchiveSent, deleteArchiveBody} {
+			if _, err := t.exec(st, a.TaskID); err != nil {
+				return err
+			}
 		}
 		for _, row := range rows {
 			if err := t.putBack(row); err != nil {

@@ -60,6 +60,20 @@ func (t *tx) acted(action patra.AuditAction, actor, target, reason string, detai
 	return err
 }
 
+// auditOf reads by the index of targets: it is asked for each key whenever somebody looks at the gate.
+var auditOf = stmt{"audit_of", `SELECT ` + auditColumns + ` FROM ing_audit WHERE target = ? AND action_code = ? ORDER BY seq DESC LIMIT ?`}
+
+// audited tells what was done to a target in one way, newest first.
+func (t *tx) audited(action patra.AuditAction, target string, limit int, tell func(patra.AuditEntry) error) error {
+	return t.rows(auditOf, func(r *sql.Rows) error {
+		e, err := scanAudit(r)
+		if err != nil {
+			return err
+		}
+		return tell(e)
+	}, patra.AuditEntry{Target: target}.Tidy().Target, action, limit)
+}
+
 func scanAudit(r *sql.Rows) (e patra.AuditEntry, err error) {
 	err = r.Scan(&e.Seq, &e.At, textInto{&e.Actor}, &e.Action, textInto{&e.Target}, textInto{&e.Reason}, jsonInto{&e.Detail}, &e.Prev, &e.Hash)
 	return e, err

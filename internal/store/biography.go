@@ -39,7 +39,7 @@ func whyStayed(before, now Change) string {
 	switch now.Change {
 	case patra.ChangeRemapped:
 		return "the same content, read by a new mapping"
-	case patra.ChangeMerged:
+	case patra.ChangeMerged, patra.ChangeTakenOver:
 		return "the provider says that another record has taken its place"
 	case patra.ChangeDeleted:
 		return "the provider says that it is gone"

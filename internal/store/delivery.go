@@ -93,7 +93,7 @@ func (t *tx) keepDelivery(sink string, position int64, d patra.Delivery) error {
 	return err
 }
 
-// mergedNotes keeps the rewinds, which whoever sends does not know.
+// mergedNotes keeps when something arrived last, which whoever sends in vain does not know.
 func (t *tx) mergedNotes(role string, notes patra.SinkNotes) (string, error) {
 	var raw json.RawMessage
 	if _, err := t.one(notesOf, []any{role}, jsonInto{&raw}); err != nil {
@@ -104,7 +104,6 @@ func (t *tx) mergedNotes(role string, notes patra.SinkNotes) (string, error) {
 		if err := json.Unmarshal(raw, &old); err != nil {
 			return "", err
 		}
-		notes.Rewinds = old.Rewinds
 		if notes.SentAt == nil {
 			notes.SentAt = old.SentAt
 		}
@@ -131,6 +130,9 @@ func (s *Store) Sinks(ctx context.Context) ([]patra.SinkState, error) {
 		if err == nil {
 			err = t.backlog(&all[i])
 		}
+		if err == nil {
+			all[i].Rewinds, err = t.rewinds(all[i].Name)
+		}
 	}
 	return all, err
 }
@@ -153,6 +155,19 @@ func (t *tx) sinks() ([]patra.SinkState, error) {
 	})
 	return all, err
 }
+
+// rewinds are the last wishes that a sink gets events again, newest first.
+func (t *tx) rewinds(sink string) (all []patra.Rewind, err error) {
+	err = t.audited(patra.AuditRewind, sink, shownRewinds, func(e patra.AuditEntry) error {
+		r := patra.Rewind{At: e.At, By: e.Actor, Reason: e.Reason}
+		all = append(all, r)
+		return json.Unmarshal(e.Detail, &all[len(all)-1])
+	})
+	return all, err
+}
+
+// shownRewinds is how many of them are told.
+const shownRewinds = 5
 
 // backlog adds what a sink has not got.
 func (t *tx) backlog(st *patra.SinkState) error {

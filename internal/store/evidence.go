@@ -15,13 +15,17 @@ var (
 		expires_at = CASE WHEN expires_at IS NULL OR ? IS NULL THEN NULL WHEN expires_at > ? THEN expires_at ELSE ? END WHERE body_sha256 = ?`}
 	insertBody = stmt{"insert_body", `INSERT INTO ing_evidence
 		(body_sha256, stored_sha256, size, stored_size, codec_code, location, redacted, last_ref_at, expires_at, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`}
-	selectBody = stmt{"select_body", `SELECT ` + bodyColumns + ` FROM ing_evidence WHERE body_sha256 = ?`}
-	allBodies  = stmt{"all_bodies", `SELECT ` + bodyColumns + `, COALESCE(expires_at, 0) FROM ing_evidence e WHERE body_sha256 > ? AND {where} ORDER BY body_sha256 LIMIT 500`}
-	bodyPages  = stmt{"body_pages", `SELECT b.id, b.run_id, b.task_id, b.batch_no, b.provenance_code, b.phase_code, b.ordinal, b.status_code FROM ing_task_run_batch b WHERE b.body_sha256 = ? ORDER BY b.id LIMIT 3`}
-	firstBody  = stmt{"first_body", `SELECT COALESCE(MIN(created_at), 0) FROM ing_evidence`}
-	unkept     = stmt{"unkept_pages", `SELECT b.id, b.run_id, b.task_id, b.batch_no, b.provenance_code, b.phase_code, b.ordinal, b.status_code, b.body_sha256, b.committed_at FROM ing_task_run_batch b
+	selectBody    = stmt{"select_body", `SELECT ` + bodyColumns + ` FROM ing_evidence WHERE body_sha256 = ?`}
+	allBodies     = stmt{"all_bodies", `SELECT ` + bodyColumns + `, COALESCE(expires_at, 0) FROM ing_evidence e WHERE body_sha256 > ? AND {where} ORDER BY body_sha256 LIMIT 500`}
+	bodyPages     = stmt{"body_pages", `SELECT b.id, b.run_id, b.task_id, b.batch_no, b.provenance_code, b.phase_code, b.ordinal, b.status_code FROM ing_task_run_batch b WHERE b.body_sha256 = ? ORDER BY b.id LIMIT 3`}
+	archivedPages = stmt{"archived_body_pages", `SELECT a.batch_id, a.run_id, a.task_id, a.batch_no, a.provenance_code, '', 0, 'SUCCEEDED' FROM ing_archive_body a WHERE a.body_sha256 = ? ORDER BY a.batch_id LIMIT 3`}
+	firstBody     = stmt{"first_body", `SELECT COALESCE(MIN(created_at), 0) FROM ing_evidence`}
+	unkept        = stmt{"unkept_pages", `SELECT b.id, b.run_id, b.task_id, b.batch_no, b.provenance_code, b.phase_code, b.ordinal, b.status_code, b.body_sha256, b.committed_at, COALESCE(b.kept, 1) FROM ing_task_run_batch b
 		WHERE b.id > ? AND b.status_code = 'SUCCEEDED' AND b.body_sha256 IS NOT NULL AND (? = '' OR b.provenance_code = ?) AND b.committed_at >= ?
 		AND NOT EXISTS (SELECT 1 FROM ing_evidence e WHERE e.body_sha256 = b.body_sha256) ORDER BY b.id LIMIT 500`}
+	unkeptArchived = stmt{"unkept_archived_pages", `SELECT a.batch_id, a.run_id, a.task_id, a.batch_no, a.provenance_code, '', 0, 'SUCCEEDED', a.body_sha256, a.committed_at, 1 FROM ing_archive_body a
+		WHERE a.batch_id > ? AND (? = '' OR a.provenance_code = ?) AND a.committed_at >= ?
+		AND NOT EXISTS (SELECT 1 FROM ing_evidence e WHERE e.body_sha256 = a.body_sha256) ORDER BY a.batch_id LIMIT 500`}
 )
 
 const bodyColumns = `body_sha256, stored_sha256, size, stored_size, codec_code, location, redacted`
@@ -63,8 +67,9 @@ func (s *Store) Body(ctx context.Context, hash string) (b patra.KeptBody, err er
 func (s *Store) Bodies(ctx context.Context, source string, since patra.Instant, use func(b patra.KeptBody, expires patra.Instant) error) error {
 	where, args := "1 = 1", []any{}
 	if source != "" || since != 0 {
-		where = `EXISTS (SELECT 1 FROM ing_task_run_batch b WHERE b.body_sha256 = e.body_sha256 AND (? = '' OR b.provenance_code = ?) AND b.committed_at >= ?)`
-		args = []any{source, source, since}
+		where = `(EXISTS (SELECT 1 FROM ing_task_run_batch b WHERE b.body_sha256 = e.body_sha256 AND (? = '' OR b.provenance_code = ?) AND b.committed_at >= ?)
+			OR EXISTS (SELECT 1 FROM ing_archive_body a WHERE a.body_sha256 = e.body_sha256 AND (? = '' OR a.provenance_code = ?) AND a.committed_at >= ?))`
+		args = []any{source, source, since, source, source, since}
 	}
 	type row struct {
 		patra.KeptBody
@@ -107,37 +112,58 @@ func scanPlace(r *sql.Rows, more ...any) (b patra.Batch, err error) {
 	return b, err
 }
 
-// PagesWith are some of the pages that a body belongs to.
+// PagesWith are some of the pages that a body belongs to, or of those that are in an archive.
 func (s *Store) PagesWith(ctx context.Context, body string) (pages []patra.Batch, err error) {
-	err = s.read(ctx).rows(bodyPages, func(r *sql.Rows) error {
-		b, err := scanPlace(r)
-		b.BodySHA256 = body
-		pages = append(pages, b)
-		return err
-	}, body)
+	for _, st := range []stmt{bodyPages, archivedPages} {
+		err = s.read(ctx).rows(st, func(r *sql.Rows) error {
+			b, err := scanPlace(r)
+			b.BodySHA256 = body
+			pages = append(pages, b)
+			return err
+		}, body)
+		if err != nil || len(pages) > 0 {
+			break
+		}
+	}
 	return pages, err
 }
 
-// Unkept hands every page to use that was read and whose body has no row any more, or never had one.
-func (s *Store) Unkept(ctx context.Context, source string, since patra.Instant, use func(patra.Batch) error) error {
+// Unkept hands every page to use that was read and whose body has no row any more, or never had one; wanted is false for
+// those whose answers nobody wanted to keep. Of pages in an archive only those are looked at whose answers were kept when they
+// went there.
+func (s *Store) Unkept(ctx context.Context, source string, since patra.Instant, use func(b patra.Batch, wanted bool) error) error {
+	for _, st := range []stmt{unkept, unkeptArchived} {
+		if err := s.unkept(ctx, st, source, since, use); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *Store) unkept(ctx context.Context, st stmt, source string, since patra.Instant, use func(b patra.Batch, wanted bool) error) error {
+	type row struct {
+		patra.Batch
+		kept int
+	}
 	for last := int64(0); ; {
-		var part []patra.Batch
-		err := s.read(ctx).rows(unkept, func(r *sql.Rows) error {
+		var part []row
+		err := s.read(ctx).rows(st, func(r *sql.Rows) error {
 			var hash string
 			var at *patra.Instant
-			b, err := scanPlace(r, &hash, &at)
+			var kept int
+			b, err := scanPlace(r, &hash, &at, &kept)
 			if err != nil {
 				return err
 			}
 			b.BodySHA256, b.CommittedAt = hash, at
-			part = append(part, b)
+			part = append(part, row{b, kept})
 			return nil
 		}, last, source, source, since)
 		if err != nil || len(part) == 0 {
 			return err
 		}
 		for _, b := range part {
-			if err := use(b); err != nil {
+			if err := use(b.Batch, b.kept != 0); err != nil {
 				return err
 			}
 			last = b.ID

@@ -8,8 +8,9 @@ import (
 )
 
 var (
-	selectExpired = stmt{"select_expired", `SELECT body_sha256, location FROM ing_evidence WHERE expires_at < ? ORDER BY expires_at LIMIT 500`}
-	deleteExpired = stmt{"delete_expired", `DELETE FROM ing_evidence WHERE body_sha256 = ? AND expires_at < ?`}
+	selectExpired  = stmt{"select_expired", `SELECT body_sha256, location FROM ing_evidence WHERE expires_at < ? ORDER BY expires_at LIMIT 500`}
+	forgetArchived = stmt{"forget_archived", `DELETE FROM ing_archive_body WHERE body_sha256 = ?`}
+	deleteExpired  = stmt{"delete_expired", `DELETE FROM ing_evidence WHERE body_sha256 = ? AND expires_at < ?`}
 )
 
 // ExpireBodies forgets bodies that nobody has referred to for as long as they are kept, some at a time, and gives the names
@@ -33,6 +34,9 @@ func (s *Store) ExpireBodies(ctx context.Context, now patra.Instant) (names []st
 				return err
 			}
 			if n == 1 { // nobody referred to it meanwhile
+				if _, err := t.exec(forgetArchived, hash); err != nil {
+					return err
+				}
 				names = append(names, places[i])
 			}
 		}

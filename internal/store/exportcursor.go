@@ -143,13 +143,16 @@ func (s *Store) moveExport(ctx context.Context, name string, st stmt, args ...an
 }
 
 // ResetExport forgets an export: the next one of that name takes everything.
-func (s *Store) ResetExport(ctx context.Context, name string) error {
+func (s *Store) ResetExport(ctx context.Context, name, actor string) error {
 	return s.write(ctx, "reset export", func(t *tx) error {
 		n, err := t.exec(resetExport, name)
 		if err == nil && n == 0 {
 			err = ErrExportUnknown
 		}
-		return err
+		if err != nil {
+			return err
+		}
+		return t.acted(patra.AuditReset, actor, "export:"+name, "", nil)
 	})
 }
 

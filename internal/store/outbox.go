@@ -14,8 +14,8 @@ type changes struct{ revs, events []any }
 
 func (c *changes) add(now patra.Instant, recordID, rev int64, as patra.Decision, batchID int64, o patra.Observation, codes []string) {
 	var notes any
-	if len(codes) > 0 {
-		notes = asJSON(revNotes{codes})
+	if len(codes) > 0 || o.MergedInto != "" {
+		notes = asJSON(revNotes{codes, o.MergedInto})
 	}
 	c.revs = append(c.revs, recordID, rev, as, o.Hash, o.UpdatedAt, o.ObservedAt, batchID, now, notes)
 	c.events = append(c.events, o.Event(), recordID, rev, now)

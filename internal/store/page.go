@@ -18,9 +18,9 @@ var (
 	commitBatch = stmt{"commit_batch", `UPDATE ing_task_run_batch
 		SET status_code = 'SUCCEEDED', done_ordinal = ordinal, after_token = ?, after_token_hash = ?, has_next = ?, end_code = ?, ts_min = ?, ts_max = ?, order_code = ?, provider_total = ?,
 		    record_count = ?, n_insert = ?, n_update = ?, n_same = ?, n_stale = ?, n_dup = ?, n_quarantine = ?, n_outside = ?,
-		    response_digest = ?, body_sha256 = ?, committed_at = ?
+		    response_digest = ?, body_sha256 = ?, kept = ?, committed_at = ?
 		WHERE id = ? AND status_code = 'RUNNING'`}
-	failBatch = stmt{"fail_batch", `UPDATE ing_task_run_batch SET status_code = 'FAILED', error = ?, response_digest = ?, body_sha256 = ?, committed_at = ? WHERE id = ? AND status_code = 'RUNNING'`}
+	failBatch = stmt{"fail_batch", `UPDATE ing_task_run_batch SET status_code = 'FAILED', error = ?, response_digest = ?, body_sha256 = ?, kept = ?, committed_at = ? WHERE id = ? AND status_code = 'RUNNING'`}
 	checkRun  = stmt{"checkpoint_run", `UPDATE ing_task_run SET scan_no = ?, checkpoint = ? WHERE id = ?`}
 
 	pageByRequest = stmt{"page_by_request", `SELECT id, batch_id FROM ing_request WHERE request_id = ?`}
@@ -122,7 +122,7 @@ func (s *Store) FailPage(ctx context.Context, c *patra.Claim, now patra.Instant,
 		if err := t.guard(c.Lease, page.Phase, scan, ordinal); err != nil {
 			return err
 		}
-		n, err := t.exec(failBatch, asJSON(fail.Fault), text(fail.Response), optional(fail.BodySHA256), now, page.BatchID)
+		n, err := t.exec(failBatch, asJSON(fail.Fault), text(fail.Response), optional(fail.BodySHA256), keptOf(fail.BodySHA256, fail.Kept), now, page.BatchID)
 		if err == nil && n != 1 {
 			err = patra.ErrIllegalMove
 		}
@@ -154,10 +154,21 @@ func (s *Store) landed(c *patra.Claim, page patra.OpenPage, as patra.Status) fun
 	}
 }
 
+// keptOf says of a page that had a body whether it is kept.
+func keptOf(body string, kept *patra.KeptBody) any {
+	switch {
+	case body == "":
+		return nil
+	case kept == nil:
+		return 0
+	}
+	return 1
+}
+
 // closeBatch marks the ledger row as done, once.
 func (t *tx) closeBatch(now patra.Instant, page patra.OpenPage, res patra.PageResult, n patra.Counts) error {
 	rows, err := t.exec(commitBatch, []byte(res.After), patra.HashBytes([]byte(res.After)), res.HasNext, optional(res.EndCode), res.TimeMin, res.TimeMax, optional(res.Order), res.Total,
-		n.Total(), n.Insert, n.Update, n.Same, n.Stale, n.Dup, n.Quarantine, n.Outside, text(res.Response), optional(res.BodySHA256), now, page.BatchID)
+		n.Total(), n.Insert, n.Update, n.Same, n.Stale, n.Dup, n.Quarantine, n.Outside, text(res.Response), optional(res.BodySHA256), keptOf(res.BodySHA256, res.Kept), now, page.BatchID)
 	if err == nil && rows != 1 {
 		err = patra.ErrIllegalMove
 	}
@@ -174,6 +185,9 @@ func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page pat
 		return in.counts, err
 	}
 	counts := in.counts
+	if err := in.absorb(res.Records); err != nil {
+		return counts, err
+	}
 	if err := t.resolve(c.Task.Source, recordType, res.Records); err != nil {
 		return counts, err
 	}

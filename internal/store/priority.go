@@ -14,7 +14,7 @@ var (
 )
 
 // Prioritise gives work another place in the queue; what is still to be planned of it gets the same. 1 is first.
-func (s *Store) Prioritise(ctx context.Context, target patra.Target, priority int) (steered patra.Steered, err error) {
+func (s *Store) Prioritise(ctx context.Context, target patra.Target, priority int, actor string) (steered patra.Steered, err error) {
 	if priority < 1 || priority > 9 {
 		return steered, fmt.Errorf("priority %d: %w", priority, patra.ErrIllegalMove)
 	}
@@ -37,7 +37,10 @@ func (s *Store) Prioritise(ctx context.Context, target patra.Target, priority in
 		if err != nil {
 			return err
 		}
-		return t.countTasks(&steered, where, args[1:])
+		if err := t.countTasks(&steered, where, args[1:]); err != nil {
+			return err
+		}
+		return t.acted(patra.AuditPriority, actor, target.String(), "", map[string]any{"priority": priority})
 	})
 	return steered, err
 }

@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"fmt"
+	"strconv"
 
 	"patra"
 )
@@ -113,15 +114,18 @@ func (s *Store) SetAside(ctx context.Context, id int64) (patra.SetAside, error) 
 }
 
 // Discard gives up an item, with the reason.
-func (s *Store) Discard(ctx context.Context, id int64, reason string) error {
+func (s *Store) Discard(ctx context.Context, id int64, reason, actor string) error {
 	return s.moveQuarantine(ctx, "discard", id, patra.Discarded, func(t *tx, _ patra.SetAside) error {
-		return t.closeItem(id, patra.Discarded, asJSON(map[string]string{"reason": reason}))
+		if err := t.closeItem(id, patra.Discarded, asJSON(map[string]string{"reason": reason})); err != nil {
+			return err
+		}
+		return t.acted(patra.AuditDiscard, actor, itemTarget(id), reason, nil)
 	})
 }
 
 // RetryQuarantined says that an item is being looked at again. recordID is what is known of its id by now. With wish, a
 // signal is raised, so that the record is fetched by this id.
-func (s *Store) RetryQuarantined(ctx context.Context, now patra.Instant, id int64, recordID string, wish bool) error {
+func (s *Store) RetryQuarantined(ctx context.Context, now patra.Instant, id int64, recordID string, wish bool, actor string) error {
 	return s.moveQuarantine(ctx, "retry", id, patra.Retrying, func(t *tx, q patra.SetAside) error {
 		if recordID != "" && recordID != q.RecordID {
 			if _, err := t.exec(nameItem, recordID, id); err != nil {
@@ -133,9 +137,15 @@ func (s *Store) RetryQuarantined(ctx context.Context, now patra.Instant, id int6
 				return err
 			}
 		}
-		return t.closeItem(id, patra.Retrying, nil)
+		if err := t.closeItem(id, patra.Retrying, nil); err != nil {
+			return err
+		}
+		return t.acted(patra.AuditRetry, actor, itemTarget(id), "", map[string]any{"record": recordID})
 	})
 }
+
+// itemTarget is how the audit log names something that was set aside.
+func itemTarget(id int64) string { return "quarantine:" + strconv.FormatInt(id, 10) }
 
 func (s *Store) moveQuarantine(ctx context.Context, what string, id int64, to patra.Status, move func(*tx, patra.SetAside) error) error {
 	return s.write(ctx, what+" quarantined item", func(t *tx) error {

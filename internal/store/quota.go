@@ -18,7 +18,10 @@ var (
 		WHERE gate_key = ? AND window_code = ? AND window_start = ? AND used_n < ?`}
 	quotaUsed   = stmt{"quota_used", `SELECT used_n FROM ing_quota WHERE gate_key = ? AND window_code = ? AND window_start = ?`}
 	quotaBeside = stmt{"quota_beside", `SELECT COALESCE(MAX(used_n), 0) FROM ing_quota WHERE gate_key = ? AND window_code = ? AND window_start < ? AND window_end > ?`}
-	quotaSent   = stmt{"quota_sent", `SELECT COALESCE(SUM(cost), 0) FROM ing_request WHERE gate_key = ? AND acquired_at >= ? AND acquired_at < ? AND finished_at IS NOT NULL`}
+	// Of requests that are in an archive the hour is known; one that lies only partly in a window counts whole. One statement,
+	// so that what is being moved is counted once.
+	quotaSent = stmt{"quota_sent", `SELECT (SELECT COALESCE(SUM(cost), 0) FROM ing_request WHERE gate_key = ? AND acquired_at >= ? AND acquired_at < ? AND finished_at IS NOT NULL)
+		+ (SELECT COALESCE(SUM(cost), 0) FROM ing_archive_sent WHERE gate_key = ? AND hour_at > ? - 3600000000 AND hour_at < ?)`}
 	insertQuota = stmt{"insert_quota", `INSERT INTO ing_quota (gate_key, window_code, window_start, window_end, limit_n, usable_n, used_n, told_n, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, 0, {now})`}
 	selectQuotas = stmt{"select_quotas", `SELECT ` + quotaColumns + ` FROM ing_quota WHERE window_end > {now} ORDER BY gate_key, window_end, window_start`}
@@ -97,7 +100,7 @@ func (s *Store) openQuota(ctx context.Context, key string, q patra.QuotaLimit, w
 		if _, err := t.one(quotaBeside, []any{key, w.Code, w.To, w.From}, &beside); err != nil {
 			return err
 		}
-		if _, err := t.one(quotaSent, []any{key, w.From, w.To}, &sent); err != nil {
+		if _, err := t.one(quotaSent, []any{key, w.From, w.To, key, w.From, w.To}, &sent); err != nil {
 			return err
 		}
 		_, err := t.exec(insertQuota, key, w.Code, w.From, w.To, w.Limit, q.Usable(w.Limit), min(max(beside, sent), w.Limit))

@@ -26,13 +26,13 @@ var (
 // Retry queues the failed and cancelled tasks of a plan again, unless another plan has covered their windows or is
 // at work on them. It tells how many.
 func (s *Store) Retry(ctx context.Context, planID int64) (int, error) {
-	steered, err := s.retryPlan(ctx, planID, 0)
+	steered, err := s.retryPlan(ctx, planID, 0, nil)
 	return int(steered.Revived), err
 }
 
 // RetryTarget queues the failed and cancelled tasks of anything again. A plan that was called off is planned to its end
 // again. What could not be cut stays as it is, and is counted: it would end early again.
-func (s *Store) RetryTarget(ctx context.Context, target patra.Target) (steered patra.Steered, err error) {
+func (s *Store) RetryTarget(ctx context.Context, target patra.Target, actor string) (steered patra.Steered, err error) {
 	var plans []int64
 	slice := int64(0)
 	err = s.write(ctx, "find what ended", func(t *tx) error { // not a plain read: it locks what it names, and finds out whether it exists
@@ -58,7 +58,9 @@ func (s *Store) RetryTarget(ctx context.Context, target patra.Target) (steered p
 			return steered, err
 		}
 		var one patra.Steered
-		one, err = s.retryPlan(ctx, plan, slice)
+		one, err = s.retryPlan(ctx, plan, slice, func(t *tx, did patra.Steered) error {
+			return t.acted(patra.AuditRetry, actor, target.String(), "", map[string]any{"plan": plan, "revived": did.Revived})
+		})
 		steered.Revived, steered.Covered, steered.Uncut = steered.Revived+one.Revived, steered.Covered+one.Covered, steered.Uncut+one.Uncut
 	}
 	return steered, err
@@ -72,8 +74,8 @@ func (t *tx) revivePlan(id int64) error {
 	return err
 }
 
-// retryPlan revives what ended of a plan, or of one slice of it.
-func (s *Store) retryPlan(ctx context.Context, planID, sliceID int64) (steered patra.Steered, err error) {
+// retryPlan revives what ended of a plan, or of one slice of it. note, if there is one, writes down who wanted it.
+func (s *Store) retryPlan(ctx context.Context, planID, sliceID int64, note func(*tx, patra.Steered) error) (steered patra.Steered, err error) {
 	err = s.write(ctx, "retry plan", func(t *tx) error {
 		steered = patra.Steered{}
 		plan, err := t.plan(lockPlan, planID)
@@ -109,7 +111,10 @@ func (s *Store) retryPlan(ctx context.Context, planID, sliceID int64) (steered p
 			}
 			steered.Revived++
 		}
-		return t.parkAll()
+		if err := t.parkAll(); err != nil || note == nil {
+			return err
+		}
+		return note(t, steered)
 	})
 	return steered, err
 }
@@ -132,7 +137,7 @@ func (s *Store) reviveHalted(ctx context.Context, halt patra.Control, steered *p
 			return err
 		}
 		var one patra.Steered
-		one, err = s.retryPlan(ctx, w.plan, w.slice)
+		one, err = s.retryPlan(ctx, w.plan, w.slice, nil)
 		steered.Revived += one.Revived
 	}
 	return err

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,7 +17,7 @@ var (
 	keepRole  = stmt{"keep_role", `UPDATE ing_lease SET leased_until = {now} + ? WHERE name = ? AND lease_owner = ? AND lease_count = ?`}
 	leaveRole = stmt{"leave_role", `UPDATE ing_lease SET lease_owner = NULL, leased_until = 0 WHERE name = ? AND lease_owner = ? AND lease_count = ?`}
 	moveRole  = stmt{"move_role", `UPDATE ing_lease SET position = ?, notes = ?, leased_until = {now} + ? WHERE name = ? AND lease_owner = ? AND lease_count = ?`}
-	seizeRole = stmt{"seize_role", `UPDATE ing_lease SET position = ?, notes = ?, lease_owner = NULL, lease_count = lease_count + 1, leased_until = 0 WHERE name = ?`}
+	seizeRole = stmt{"seize_role", `UPDATE ing_lease SET position = ?, lease_owner = NULL, lease_count = lease_count + 1, leased_until = 0 WHERE name = ?`}
 )
 
 // EnsureSink makes the row of a sink that is seen for the first time: it gets everything that is in the store, or what
@@ -28,6 +29,11 @@ func (s *Store) EnsureSink(ctx context.Context, sink string, fromNow bool) error
 	if err != nil || found {
 		return err
 	}
+	gone, err := s.Purged(ctx)
+	if err != nil {
+		return err
+	}
+	position = gone.Last // the first that is there is the next one
 	if fromNow {
 		for n := 1; n > 0 && err == nil; { // "now" is a number, so what is there must have one
 			n, position, err = s.Number(ctx)
@@ -68,9 +74,12 @@ func (s *Store) LeaveRole(ctx context.Context, r patra.Role) error {
 	})
 }
 
-// Rewind sets the position of a sink, so that it gets events again. Whoever sends to it loses the role at that moment and
+// ErrPurged means that events are wanted that are not there any more.
+var ErrPurged = errors.New("the events are not there any more")
+
+// Rewind sets the position of a sink, so that it gets events again; the audit log has who wanted it. Whoever sends to it loses the role at that moment and
 // takes it up anew from there. Events that wait or were set aside behind the position are forgotten: they come again.
-func (s *Store) Rewind(ctx context.Context, now patra.Instant, sink string, to int64, by, reason string) (from int64, err error) {
+func (s *Store) Rewind(ctx context.Context, sink string, to int64, by, reason string) (from int64, err error) {
 	err = s.write(ctx, "rewind", func(t *tx) error {
 		var raw json.RawMessage
 		found, err := t.one(lockRole, []any{patra.RelayRole(sink)}, &from, jsonInto{&raw})
@@ -80,26 +89,23 @@ func (s *Store) Rewind(ctx context.Context, now patra.Instant, sink string, to i
 		if !found {
 			return patra.ErrNotFound
 		}
-		var notes patra.SinkNotes
-		if len(raw) > 0 {
-			if err := json.Unmarshal(raw, &notes); err != nil {
-				return err
-			}
+		gone, err := t.purged(lockRole)
+		if err != nil {
+			return err
+		}
+		if to < gone.Last {
+			return fmt.Errorf("event %d is the first that is left: %w", gone.Last+1, ErrPurged)
 		}
 		if to > from {
 			return fmt.Errorf("the sink has not come that far: %w", patra.ErrIllegalMove)
 		}
-		notes.Rewinds = append([]patra.Rewind{{At: now, By: by, Reason: reason, From: from, To: to}}, notes.Rewinds[:min(len(notes.Rewinds), keptRewinds-1)]...)
 		if _, err := t.exec(forgetDeliveries, sink, to); err != nil {
 			return err
 		}
-		if _, err := t.exec(seizeRole, to, asJSON(notes), patra.RelayRole(sink)); err != nil {
+		if _, err := t.exec(seizeRole, to, patra.RelayRole(sink)); err != nil {
 			return err
 		}
 		return t.acted(patra.AuditRewind, by, sink, reason, map[string]any{"from": from, "to": to})
 	})
 	return from, err
 }
-
-// keptRewinds is how many rewinds of a sink are remembered.
-const keptRewinds = 20

@@ -10,7 +10,9 @@ import (
 
 var (
 	// The next key by the index of requests: as many looks as there are keys, and not as many as there are requests.
-	nextRequestKey = stmt{"next_request_key", `SELECT gate_key FROM ing_request WHERE gate_key > ? ORDER BY gate_key LIMIT 1`}
+	nextRequestKey = stmt{"next_request_key", `SELECT MIN(k.gate_key) FROM (SELECT MIN(gate_key) AS gate_key FROM ing_request WHERE gate_key > ?
+		UNION ALL SELECT MIN(gate_key) FROM ing_archive_sent WHERE gate_key > ?) k`}
+	sentArchived = stmt{"sent_archived", `SELECT COALESCE(SUM(requests), 0), COALESCE(MAX(hour_at), 0) FROM ing_archive_sent WHERE gate_key = ? AND hour_at > ? - 3600000000 AND hour_at < ?`}
 	// A part of a key's requests, in the order of the index. Each part begins after the last row of the one before, so
 	// that nobody has to sort, and no read is open for long.
 	sentPart = stmt{"sent_part", `SELECT r.id, r.kind_code, COALESCE(b.phase_code, ''), r.cost, r.waited, r.acquired_at, COALESCE(r.sent_at, 0), COALESCE(r.finished_at, 0),
@@ -26,11 +28,22 @@ var (
 // RequestKeys lists the keys under which anything was ever asked for.
 func (s *Store) RequestKeys(ctx context.Context) (all []string, err error) {
 	for key := ""; ; all = append(all, key) {
-		found, err := s.read(ctx).one(nextRequestKey, []any{key}, textInto{&key})
-		if err != nil || !found {
+		var next sql.NullString
+		if _, err := s.read(ctx).one(nextRequestKey, []any{key, key}, &next); err != nil || !next.Valid {
 			return all, err
 		}
+		key = next.String
 	}
+}
+
+// SentArchived is about how many requests of a key in a stretch of time are in an archive, and until when they reach: of
+// them only the hour is known.
+func (s *Store) SentArchived(ctx context.Context, key string, from, to patra.Instant) (n int64, until patra.Instant, err error) {
+	_, err = s.read(ctx).one(sentArchived, []any{key, from, to}, &n, &until)
+	if n > 0 {
+		until = min(until+patra.Hour, to)
+	}
+	return n, until, err
 }
 
 // sentAtOnce is how many requests are read in one go.

@@ -62,8 +62,9 @@ func (t *tx) raiseFrom(now patra.Instant, source, recordType string, taken []pat
 	return nil
 }
 
-// AddSignals notes wishes of a person. It tells how many are new; the others were open already.
-func (s *Store) AddSignals(ctx context.Context, now patra.Instant, source, recordType string, ids []string, reason patra.SignalReason, by string) (added int, err error) {
+// AddSignals notes wishes. It tells how many are new; the others were open already. With an actor they are a person's, and
+// the log says so; by is the record that they come from, if they do.
+func (s *Store) AddSignals(ctx context.Context, now patra.Instant, source, recordType string, ids []string, reason patra.SignalReason, by, actor string) (added int, err error) {
 	for part := range slices.Chunk(ids, chunk) { // nobody waits long for this
 		n := 0
 		err := s.write(ctx, "add signals", func(t *tx) error {
@@ -77,7 +78,10 @@ func (s *Store) AddSignals(ctx context.Context, now patra.Instant, source, recor
 					n++
 				}
 			}
-			return nil
+			if n == 0 || actor == "" {
+				return nil
+			}
+			return t.acted(patra.AuditSignal, actor, source, "", map[string]any{"reason": reason, "record_type": recordType, "added": n, "first": part[0], "last": part[len(part)-1]})
 		})
 		if err != nil {
 			return added, err

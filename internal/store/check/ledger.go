@@ -39,5 +39,7 @@ var ledger = []Promise{
 	{Text: "only what never moves again is in an archive", Next: report, look: none("task", `SELECT a.task_id FROM ing_archive a LEFT JOIN ing_task t ON t.id = a.task_id LEFT JOIN ing_plan_slice s ON s.id = t.slice_id
 		WHERE NOT (COALESCE(t.status_code, '') = 'SUCCEEDED' OR (COALESCE(t.status_code, '') = 'PARTIAL' AND COALESCE(s.status_code, '') = 'SPLIT'))`)},
 	{Text: "every page of an archive belongs to a task of it", Next: report, look: none("batch", `SELECT p.batch_id FROM ing_archive_batch p WHERE NOT EXISTS (SELECT 1 FROM ing_archive a WHERE a.task_id = p.task_id)`)},
+	{Text: "what is still counted of an archive belongs to a task of it", Next: report, look: none("task", `SELECT p.task_id FROM
+		(SELECT task_id FROM ing_archive_sent UNION SELECT task_id FROM ing_archive_body) p WHERE NOT EXISTS (SELECT 1 FROM ing_archive a WHERE a.task_id = p.task_id)`)},
 	{Text: "a finished run has no open page", Next: report, look: none("batch", `SELECT b.id FROM ing_task_run_batch b JOIN ing_task_run r ON r.id = b.run_id WHERE r.status_code <> 'RUNNING' AND b.status_code = 'RUNNING'`)},
 }

@@ -49,8 +49,8 @@ func FillWork(t testing.TB, db *sql.DB, b Bulk) {
 		return fmt.Sprintf("CASE WHEN n > %d THEN '%s' WHEN n %% 500 = 0 THEN '%s' ELSE '%s' END", tasks-min(tasks/10, 2000), waits, failed, done)
 	}
 	run(`INSERT INTO ing_cursor (id, provenance_code, endpoint_name, operation_code, cursor_key, namespace_scope_code, namespace_key, cursor_type_code, direction_code, expr_proto_hash, origin_instant, origin_code, cursor_value,
-		normalized_instant, version, plan_version, updated_at, created_at)
-		SELECT n, %s, 'works', 'HARVEST', 'time', 'GLOBAL', '', 'TIME', 'FORWARD', %s, %d, 'USER', '', %d, 1, 1, %d, %d FROM %s`, source("n"), hash("1"), from, from+1000*hour, from, from, numbers(sources))
+		normalized_instant, sealed_instant, version, plan_version, updated_at, created_at)
+		SELECT n, %s, 'works', 'HARVEST', 'time', 'GLOBAL', '', 'TIME', 'FORWARD', %s, %d, 'USER', '', %d, %d, 1, 1, %d, %d FROM %s`, source("n"), hash("1"), from, from+1000*hour, from+1000*hour, from, from, numbers(sources))
 	plans := tasks/100 + 1
 	run(`INSERT INTO ing_plan (id, plan_key, generation, schedule_instance_id, provenance_code, endpoint_name, operation_code, cursor_id, window_from, window_to, window_inputs, expr_proto_hash, expr_proto_snapshot, spec_fingerprint,
 		slice_strategy_code, slice_params, priority, slice_count, status_code, warnings, version, created_at)

@@ -247,8 +247,8 @@ func exportMoves(t *testing.T, e Engine) {
 	fourth, err := w.BeginExport(ctx, h.want("fourth"), false)
 	w.must(err)
 	w.must(w.AbandonExport(ctx, fourth))
-	w.must(w.ResetExport(ctx, "nightly"))
-	if err := w.ResetExport(ctx, "nightly"); !errors.Is(err, store.ErrExportUnknown) {
+	w.must(w.ResetExport(ctx, "nightly", "me"))
+	if err := w.ResetExport(ctx, "nightly", "me"); !errors.Is(err, store.ErrExportUnknown) {
 		t.Errorf("forgotten twice: %v", err)
 	}
 }

@@ -70,10 +70,11 @@ var spoil = map[string]string{
 		SELECT id, plan_id, slice_id, 'x', 0, 0, 0, 0, '', 0, 0 FROM ing_task WHERE status_code = 'SUCCEEDED'`,
 	"only what never moves again is in an archive": `INSERT INTO ing_archive (task_id, plan_id, slice_id, location, pages, requests, items, written, rows_sha256, archived_at, created_at)
 		SELECT id, plan_id, slice_id, 'x', 0, 0, 0, 0, '', 0, 0 FROM ing_task WHERE status_code = 'FAILED'`,
-	"every page of an archive belongs to a task of it": `INSERT INTO ing_archive_batch (batch_id, task_id, run_id, created_at) SELECT id, task_id, run_id, 0 FROM ing_task_run_batch`,
-	"an event tells of a version that is stored":       `UPDATE ing_outbox SET rev = rev + 7`,
-	"the numbers of events have no holes":              `INSERT INTO ing_outbox (event_type, rev, created_at, seq) VALUES ('x', 0, 0, 90000)`,
-	"no version has its number before an older one":    `INSERT INTO ing_outbox (event_type, record_id, rev, created_at, seq) VALUES ('x', 90000, 1, 0, NULL), ('x', 90000, 2, 0, 90001)`,
+	"every page of an archive belongs to a task of it":            `INSERT INTO ing_archive_batch (batch_id, task_id, run_id, created_at) SELECT id, task_id, run_id, 0 FROM ing_task_run_batch`,
+	"what is still counted of an archive belongs to a task of it": `INSERT INTO ing_archive_sent (task_id, gate_key, hour_at, requests, cost, created_at) VALUES (90000, 'x', 0, 1, 1, 0)`,
+	"an event tells of a version that is stored":                  `UPDATE ing_outbox SET rev = rev + 7`,
+	"the numbers of events have no holes":                         `INSERT INTO ing_outbox (event_type, rev, created_at, seq) VALUES ('x', 0, 0, 90000)`,
+	"no version has its number before an older one":               `INSERT INTO ing_outbox (event_type, record_id, rev, created_at, seq) VALUES ('x', 90000, 1, 0, NULL), ('x', 90000, 2, 0, 90001)`,
 }
 
 // mutations breaks each promise once, in a world in which everything has happened, and takes it back.
@@ -131,7 +132,7 @@ func Eventful(t *testing.T, e Engine) *World { return eventful(t, e) }
 // again, and cut by ids.
 func eventful(t *testing.T, e Engine) *World {
 	w, parent := partial(t, e)
-	_, err := w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", []string{"1"}, patra.SignalManual, "")
+	_, err := w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", []string{"1"}, patra.SignalManual, "", "me")
 	w.must(err)
 	for range 2 {
 		w.must(second(w.Audit(t.Context(), patra.AuditEntry{Actor: "ada", Action: patra.AuditExport, Target: "run:1"})))

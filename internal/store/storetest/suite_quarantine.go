@@ -43,7 +43,7 @@ func metAgain(t *testing.T, e Engine) {
 	if len(got) != 3 || got[0].Met != 2 || got[1].Met != 1 || got[2].Met != 3 || got[2].RecordID != "1" || got[2].Path != "$.at" {
 		t.Errorf("%+v", got)
 	}
-	w.must(w.Discard(t.Context(), got[2].ID, "a known bug of theirs"))
+	w.must(w.Discard(t.Context(), got[2].ID, "a known bug of theirs", "me"))
 	w.aside(c, 3, bad)
 	if got = w.quarantined(store.QuarantineFilter{}); len(got) != 4 || got[0].Met != 1 || got[0].Status != patra.Open || got[3].Status != patra.Discarded || got[3].Reason != "a known bug of theirs" {
 		t.Errorf("%+v", got)
@@ -81,8 +81,8 @@ func quarantineMoves(t *testing.T, e Engine) {
 		t.Errorf("%+v, %v", whole, err)
 	}
 	now := w.Clock.Instant()
-	w.must(w.RetryQuarantined(t.Context(), now, id, "10.5/x", true))
-	w.must(w.RetryQuarantined(t.Context(), now, id, "10.5/x", true))
+	w.must(w.RetryQuarantined(t.Context(), now, id, "10.5/x", true, "me"))
+	w.must(w.RetryQuarantined(t.Context(), now, id, "10.5/x", true, "me"))
 	if got := w.quarantined(store.QuarantineFilter{})[0]; got.Status != patra.Retrying || got.RecordID != "10.5/x" {
 		t.Errorf("%+v", got)
 	}
@@ -93,11 +93,11 @@ func quarantineMoves(t *testing.T, e Engine) {
 	if got := w.quarantined(store.QuarantineFilter{})[0]; got.Status != patra.Open || got.Met != 2 {
 		t.Errorf("%+v", got)
 	}
-	w.must(w.Discard(t.Context(), id, "no"))
-	if err := w.RetryQuarantined(t.Context(), now, id, "", false); !errors.Is(err, patra.ErrIllegalMove) {
+	w.must(w.Discard(t.Context(), id, "no", "me"))
+	if err := w.RetryQuarantined(t.Context(), now, id, "", false, "me"); !errors.Is(err, patra.ErrIllegalMove) {
 		t.Errorf("what was given up is retried: %v", err)
 	}
-	if err := w.Discard(t.Context(), id+1, "no"); !errors.Is(err, patra.ErrNotFound) {
+	if err := w.Discard(t.Context(), id+1, "no", "me"); !errors.Is(err, patra.ErrNotFound) {
 		t.Errorf("an item that is not there: %v", err)
 	}
 	CheckInvariants(t, Inspect(t, w.URL))

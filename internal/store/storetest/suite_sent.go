@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"patra"
+	"patra/internal/store"
 )
 
 // gateSteered: what a person does to a key is done at once, and it is kept who did it and why.
@@ -34,6 +35,13 @@ func gateSteered(t *testing.T, e Engine) {
 	}
 	if changes, err = w.GateChanges(t.Context(), "never used", 1); err != nil || len(changes) != 1 {
 		t.Errorf("one of them is %+v, %v", changes, err)
+	}
+	n := 0
+	moving := e.Connect(t, w.URL, store.WithClock(func() time.Time { n++; return w.Clock.Now().Add(time.Duration(n) * time.Millisecond) }))
+	_, ends, _, err := moving.SteerGate(t.Context(), "another", patra.GateTurn{Cooldown: time.Hour}, "", "me")
+	w.must(err)
+	if changes, err = w.GateChanges(t.Context(), "another", 1); err != nil || len(changes) != 1 || changes[0].At.Add(time.Hour) != ends.Cooldown {
+		t.Errorf("a cooldown until %s does not follow from %+v, %v", ends.Cooldown, changes, err)
 	}
 	all, clock, err := w.AllGates(t.Context())
 	if err != nil || len(all) != 2 || all[0].Key != "another" || all[1].Key != "never used" || all[1].Cooldown != is.Cooldown || clock != w.Clock.Instant() {
