@@ -15,7 +15,7 @@ help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
 build: deps ## Build the binary into bin/
-	$(GO) build -trimpath -ldflags "-X main.version=$(VERSION)" -o bin/patra ./cmd/patra
+	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/patra ./cmd/patra
 
 web: ## Build the dashboard (needs Node 20 or newer); the next make build has it in the binary
 	cd web && ../scripts/retry npm ci --no-audit --no-fund && npm run --silent build

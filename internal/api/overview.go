@@ -37,7 +37,7 @@ type SourceHealth struct {
 	CompleteThrough *patra.Instant `json:"complete_through,omitempty" doc:"the earliest of its harvests"`
 	Watermark       *patra.Instant `json:"watermark,omitempty" doc:"the earliest of its harvests"`
 	LagSeconds      *float64       `json:"lag_seconds,omitempty" doc:"from complete_through to now"`
-	Gaps            int64          `json:"gaps" doc:"stretches before a watermark that failed or were called off, and that nobody has read since or is at"`
+	Gaps            int64          `json:"gaps" doc:"stretches after a watermark that nobody has read and nobody is at, although something behind them was read or planned"`
 	Queued          int64          `json:"queued"`
 	Running         int64          `json:"running"`
 	Failed          int64          `json:"failed" doc:"tasks"`

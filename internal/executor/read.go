@@ -50,7 +50,11 @@ func tooMuchPoison(res patra.PageResult) error {
 		return nil
 	}
 	first := res.Quarantined[0]
-	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeSchema, Path: first.Path, Text: fmt.Sprintf("%d of %d items of the page cannot be read (%s); has the provider changed its answers?", bad, all, first.Code)}
+	which := fmt.Sprintf("item %d", first.ItemNo)
+	if first.ID != "" && len(first.ID) <= 100 {
+		which += ", " + first.ID
+	}
+	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeSchema, Path: first.Path, Text: fmt.Sprintf("%d of %d items of the page cannot be read (%s), the first of them is %s; has the provider changed its answers?", bad, all, first.Code, which)}
 }
 
 // position is where a page starts; a detail page starts nowhere, it is the answer to some ids.

@@ -16,8 +16,8 @@ var (
 	newestID    = stmt{"newest_record", `SELECT COALESCE(MAX(id), 0) FROM ing_record`}
 	changedOf   = stmt{"count_changed", `SELECT COUNT(*) FROM (SELECT id FROM ing_record WHERE provenance_code = ? AND changed_at >= ? LIMIT ` + strconv.Itoa(mostCounted) + `) AS n`}
 
-	endedBefore = stmt{"ended_before", `SELECT window_from, window_to FROM ing_plan_slice WHERE cursor_id = ? AND status_code = ? AND window_to > ? ORDER BY window_to LIMIT ` + strconv.Itoa(mostLooked)}
-	liveAround  = stmt{"live_around", `SELECT window_from, window_to FROM ing_plan_slice WHERE cursor_id = ? AND status_code = ? AND window_to > ? ORDER BY window_to LIMIT ` + strconv.Itoa(mostLooked)}
+	slicesAfter = stmt{"slices_after", `SELECT window_from, window_to FROM ing_plan_slice WHERE cursor_id = ? AND status_code = ? AND window_to > ? ORDER BY window_to LIMIT ` + strconv.Itoa(mostLooked)}
+	toBeCut     = stmt{"to_be_cut", `SELECT window_from, window_to FROM ing_plan WHERE cursor_id = ? AND window_to > ? AND status_code IN ('DRAFT', 'SLICING', 'PARTIAL')`}
 	readAround  = stmt{"read_around", `SELECT window_from, window_to FROM ing_coverage WHERE cursor_id = ? AND window_to > ? ORDER BY window_to LIMIT ` + strconv.Itoa(mostLooked)}
 	saidAround  = stmt{"said_around", `SELECT id, window_from, window_to, state_code, closed_at FROM ing_coverage WHERE cursor_id = ? AND window_to > ? ORDER BY window_to LIMIT ` + strconv.Itoa(mostLooked)}
 	anyWaiting  = stmt{"any_waiting", `SELECT window_to FROM ing_plan_slice WHERE cursor_id = ? AND status_code = 'READY' LIMIT 1`}
@@ -103,37 +103,44 @@ func (s *Store) GapsAhead(ctx context.Context, c patra.Cursor) (int64, error) {
 	return s.read(ctx).gapsAhead(c)
 }
 
-// gapsAhead counts the stretches before a watermark that failed or were called off, that nobody has read or signed off since,
-// and that nobody is at. It reads what ended first: a slice that is planned again in between is then not missing.
+// gapsAhead counts the stretches after a watermark that nobody has read or signed off, that nobody is at, and behind which
+// something was read or planned: what comes after all of it is left to the next harvest. It reads what ended first: a slice that
+// is planned again in between is then not missing.
 func (t *tx) gapsAhead(c patra.Cursor) (int64, error) {
-	var ended []patra.Window
-	for _, status := range []patra.Status{patra.Failed, patra.Cancelled} {
-		ws, err := t.windows(endedBefore, c.ID, status, c.Value)
-		if err != nil {
-			return 0, err
+	reach, known := c.Value, patra.Instant(-allTime) // how far anything was planned, and how far all lists go
+	look := func(st stmt, args ...any) ([]patra.Window, error) {
+		ws, err := t.windows(st, args...)
+		for _, w := range ws {
+			reach = max(reach, w.To)
 		}
-		ended = append(ended, ws...)
-	}
-	missing := patra.NewCoverage(ended...)
-	if len(missing) == 0 {
-		return 0, nil
+		if len(ws) == mostLooked {
+			known = min(known, ws[len(ws)-1].To)
+		}
+		return ws, err
 	}
 	var other []patra.Window
-	for _, status := range []patra.Status{patra.Ready, patra.Partial} {
-		ws, err := t.windows(liveAround, c.ID, status, missing[0].From)
+	for _, status := range []patra.Status{patra.Failed, patra.Cancelled, patra.Ready, patra.Partial} {
+		ws, err := look(slicesAfter, c.ID, status, c.Value)
+		if err != nil {
+			return 0, err
+		}
+		if status == patra.Ready || status == patra.Partial {
+			other = append(other, ws...)
+		}
+	}
+	read, err := look(readAround, c.ID, c.Value)
+	if err != nil || reach == c.Value {
+		return 0, err
+	}
+	for _, st := range []stmt{selectWaivers, toBeCut} {
+		ws, err := t.windows(st, c.ID, c.Value)
 		if err != nil {
 			return 0, err
 		}
 		other = append(other, ws...)
 	}
-	for _, st := range []stmt{readAround, selectWaivers} {
-		ws, err := t.windows(st, c.ID, missing[0].From)
-		if err != nil {
-			return 0, err
-		}
-		other = append(other, ws...)
-	}
-	return int64(len(missing.Clip(patra.Window{From: c.Value, To: -allTime}).Minus(patra.NewCoverage(other...)))), nil
+	planned := patra.NewCoverage(patra.Window{From: c.Value, To: min(reach, known)})
+	return int64(len(planned.Minus(patra.NewCoverage(append(other, read...)...)))), nil
 }
 
 // Lately is how much of what came from a source since a moment is no record, by its last pages.

@@ -59,6 +59,7 @@ func Run(t *testing.T, e Engine) {
 		{"a dispute holds back completeness, not the watermark", dispute},
 		{"a cursor stands where all its answers say", standing},
 		{"what is missing is listed with its reason", gapsListed},
+		{"days that were left out are missing", holes},
 		{"records are found part by part, each once", foundInParts},
 		{"a list that is walked has every row once", walkedLists},
 		{"how everything stands is read from the ends of indexes", stands},

@@ -186,3 +186,34 @@ func health(t *testing.T, e Engine) {
 		t.Errorf("told of %d promises, broken %+v, %v", told, broken, err)
 	}
 }
+
+// holes: days that nobody planned are missing once something behind them was read, and not before.
+func holes(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	gaps := func(want int64, when string) {
+		t.Helper()
+		if n, err := w.GapsAhead(t.Context(), w.Watermark()); err != nil || n != want {
+			t.Errorf("%s, %d stretches are missing, and %d should be: %v", when, n, want, err)
+		}
+	}
+	gaps(0, "before anything is read")
+	w.Work(w.Take())
+	gaps(0, "when all is read")
+	w.Add(Days(Origin+3*patra.Day, 1)...)
+	gaps(1, "with two days left out")
+	w.Work(w.Take())
+	gaps(1, "with what is behind them read")
+	plan := w.StartPlanFor(w.Cursor, patra.Window{From: Origin + patra.Day, To: Origin + 3*patra.Day})
+	gaps(0, "with a plan that is being cut")
+	c, _, _, err := w.Need(t.Context(), w.Cursor.ID)
+	w.must(err)
+	w.must(w.AddSlices(t.Context(), w.Clock.Instant(), plan.ID, c.PlanVersion, Days(Origin+patra.Day, 2), patra.TriggerManual, 5))
+	w.must(w.EndSlicing(t.Context(), plan.ID, patra.SlicingEnd{Status: patra.Ready}))
+	gaps(0, "with somebody at them")
+	w.Work(w.Take())
+	w.Work(w.Take())
+	gaps(0, "when they are read")
+	if got := w.Watermark(); got.Value != Origin+4*patra.Day {
+		t.Errorf("the watermark is at %s", got.Value)
+	}
+}

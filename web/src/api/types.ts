@@ -34,8 +34,8 @@ export type Batch = Omit<S["Batch"], "error"> & { error?: Fault };
 export type Why = S["Reason"];
 export interface Exchange {
   request?: { method?: string; url?: string; headers?: Record<string, unknown>; body?: string };
-  response?: { status?: number; headers?: Record<string, unknown>; body?: string; truncated?: boolean; sha256?: string };
-  status?: number; headers?: Record<string, unknown>; body?: string; truncated?: boolean; sha256?: string;
+  response?: { status?: number; headers?: Record<string, unknown> };
+  body?: string; truncated?: boolean; said?: string; content_type?: string;
 }
 
 export interface Cursor {

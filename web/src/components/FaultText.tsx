@@ -4,5 +4,5 @@ import type { Fault } from "../api/types";
 export function FaultText({ fault }: { fault?: Fault | null }) {
   if (!fault) return null;
   if (typeof fault === "string") return <span>{fault}</span>;
-  return <span>{fault.code ? <code className="dim">{fault.code}</code> : null} {fault.text ?? ""}</span>;
+  return <span>{fault.code ? <code className="dim">{fault.code}</code> : null}{fault.path ? <> at <code>{fault.path}</code>:</> : null} {fault.text ?? ""}</span>;
 }

@@ -1,13 +1,14 @@
 import { useState } from "react";
-import { Button } from "@mantine/core";
+import { Button, TextInput } from "@mantine/core";
+import { useMutation } from "@tanstack/react-query";
 import { Link, useParams } from "react-router";
-import { ApiError } from "../api/client";
+import { send, type ApiError } from "../api/client";
 import { useGet, useList } from "../api/hooks";
 import type { Batch as Row, Exchange } from "../api/types";
 import { Async } from "../components/Async";
 import { Facts } from "../components/Facts";
 import { FaultText } from "../components/FaultText";
-import { count, took } from "../components/format";
+import { count, sentence, took } from "../components/format";
 import { JsonView } from "../components/JsonView";
 import { ErrorNote, Note } from "../components/Notes";
 import { Num } from "../components/Num";
@@ -56,24 +57,28 @@ function Beside({ batch }: { batch: Row }) {
   return <span className="row">{i > 0 ? <Link to={`/batches/${before}`}>← before</Link> : null}{i >= 0 && after ? <Link to={`/batches/${after}`}>after →</Link> : null}</span>;
 }
 
-/** ExchangeView shows what was sent and what came back. It is asked for by a click, because looking at it is written down. */
+/** ExchangeView shows what was sent and what came back. It is asked for by a click and with a reason, because looking at it is written down. */
 function ExchangeView({ id }: { id: string }) {
-  const [wanted, setWanted] = useState(false);
-  const got = useGet<Exchange>([], `/batches/${id}/exchange`, undefined, { enabled: wanted, staleTime: Infinity });
-  if (!wanted) return <section className="card stack tight"><h2>Request and answer</h2><p className="dim">What was sent (without secrets) and what came back, as it was kept. That you look at it is written into the audit log.</p><div><Button size="compact-sm" variant="default" onClick={() => setWanted(true)}>Show request and answer</Button></div></section>;
-  if (got.error instanceof ApiError && got.error.status === 404) return <section className="card"><h2>Request and answer</h2><ErrorNote error={got.error} /></section>;
+  const [reason, setReason] = useState("");
+  const look = useMutation<Exchange, ApiError, string>({ mutationFn: (why) => send<Exchange>("POST", `/batches/${id}/exchange`, { reason: why }) });
+  const x = look.data;
+  if (!x) return (
+    <section className="card" aria-label="Request and answer">
+      <form className="stack tight" onSubmit={(e) => { e.preventDefault(); look.mutate(reason.trim()); }}>
+        <h2>Request and answer</h2>
+        <p className="dim">What was sent (without secrets) and what came back, as it was kept. That you look at it is written into the audit log.</p>
+        <TextInput label="Reason" value={reason} maxLength={500} onChange={(e) => setReason(e.currentTarget.value)} />
+        {look.error ? <ErrorNote error={look.error} /> : null}
+        <div><Button type="submit" size="compact-sm" variant="default" loading={look.isPending}>Show request and answer</Button></div>
+      </form>
+    </section>
+  );
+  const request = x.request, answer = x.response;
   return (
-    <Async query={got} height={240}>
-      {(x) => {
-        const answer = x.response ?? { status: x.status, headers: x.headers, body: x.body, truncated: x.truncated, sha256: x.sha256 };
-        return (
-          <div className="sides">
-            <section className="card stack tight" aria-label="Request"><h2>Request</h2><p className="mono">{x.request?.method} {x.request?.url}</p><Headers headers={x.request?.headers} />{x.request?.body ? <JsonView label="Body of the request" value={x.request.body} /> : null}</section>
-            <section className="card stack tight" aria-label="Answer"><h2>Answer</h2><p className="mono">{answer.status ?? "none"}</p><Headers headers={answer.headers} />{answer.truncated ? <p className="small dim">The beginning only: the whole answer is in the evidence bundle.</p> : null}{answer.body ? <JsonView label="Body of the answer" value={pretty(answer.body)} /> : <p className="dim">without a body</p>}</section>
-          </div>
-        );
-      }}
-    </Async>
+    <div className="sides">
+      <section className="card stack tight" aria-label="Request"><h2>Request</h2><p className="mono">{request?.method} {request?.url}</p><Headers headers={request?.headers} />{request?.body ? <JsonView label="Body of the request" value={request.body} /> : null}</section>
+      <section className="card stack tight" aria-label="Answer"><h2>Answer</h2><p className="mono">{answer?.status ?? "none"}</p><Headers headers={answer?.headers} />{x.truncated ? <p className="small dim">The beginning only: the whole answer is in the evidence bundle.</p> : null}{x.body ? <JsonView label="Body of the answer" value={pretty(x.body)} /> : <p className="dim">{x.said ? sentence(x.said) : "without a body"}</p>}</section>
+    </div>
   );
 }
 

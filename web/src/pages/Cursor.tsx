@@ -1,5 +1,4 @@
-import { lazy, Suspense, useState } from "react";
-import { TextInput } from "@mantine/core";
+import { lazy, Suspense } from "react";
 import { Link, useParams } from "react-router";
 import { useCoverage } from "../api/coverage";
 import { useGet, useList } from "../api/hooks";
@@ -28,7 +27,7 @@ export default function Cursor() {
   return (
     <div className="stack">
       <PageHead title={c ? `${c.source}/${c.endpoint}, ${c.operation.toLowerCase()}` : `Cursor ${id}`} crumbs={[["Coverage", "/coverage"], ["Cursors", "/cursors"]]}
-        actions={c ? <>{gaps.length > 1 ? <FillGap cursor={c} missing={{ from: gaps[0]!.from, to: gaps[gaps.length - 1]!.to }} label={`Fill ${plural(gaps.length, "gap")}`} /> : null}<Rewind cursor={c} /></> : null}>
+        actions={c && gaps.length > 1 ? <FillGap cursor={c} missing={{ from: gaps[0]!.from, to: gaps[gaps.length - 1]!.to }} label={`Fill ${plural(gaps.length, "gap")}`} /> : null}>
         {c ? <>cursor {c.id}, complete through {instant(c.complete_through)}{gaps.length ? `, ${plural(gaps.length, "gap")}` : ""}</> : null}
       </PageHead>
       {c ? (
@@ -59,12 +58,4 @@ function Waivers({ cursor }: { cursor: string }) {
     { label: "Window", cell: (w) => span(w.window), nowrap: true }, { label: "Reason", cell: (w) => w.reason }, { label: "By", cell: (w) => w.approved_by }, { label: "When", cell: (w) => <Time at={w.at} /> },
     { label: "Taken back", cell: (w) => (w.revoked_at ? <Time at={w.revoked_at} /> : <ConfirmAction label="Take it back" path={`/waivers/${w.id}/revoke`} body={{}} reason="required" what={`${span(w.window)} counts as missing again.`} />) },
   ]} />;
-}
-
-/** Rewind moves the watermark back, so that what comes after it is planned again. */
-function Rewind({ cursor: c }: { cursor: Row }) {
-  const [to, setTo] = useState("");
-  return <ConfirmAction label="Rewind" color="red" role="admin" reason="required" path={`/cursors/${c.id}/rewind`} body={{ to: /^\d{4}-\d\d-\d\d$/.test(to) ? `${to}T00:00:00Z` : to }}
-    what={`The watermark, now ${instant(c.watermark)}, moves back. The next harvest reads from there again; records that did not change stay as they are.`}
-    fields={<TextInput label="To" placeholder="2026-10-01" required value={to} onChange={(e) => setTo(e.currentTarget.value)} />} />;
 }
