@@ -31,7 +31,8 @@ export default function QuarantineItem() {
       <PageHead title={`Item ${id} in quarantine`} crumbs={[["Quarantine", "/quarantine"], ...(q ? [[q.source, `/quarantine?source=${encodeURIComponent(q.source)}`]] as const : [])]} badge={q ? <StatusBadge state={q.status} /> : null}
         actions={q && ["OPEN", "RETRYING"].includes(q.status) ? (
           <>
-            <ConfirmAction label="Try again" variant="filled" path={`/quarantine/${id}/retry`} body={{}} reason="none" what={q.record_id ? "The record is fetched again by its id, or its window is read again where the provider cannot be asked for ids. If it can be read then, the item is resolved by itself." : "Its window is read again. If it can be read then, the item is resolved by itself."} />
+            <ConfirmAction label="Try again" variant="filled" path={`/quarantine/${id}/retry`} body={{}} reason="none" what={q.record_id ? "The record is fetched again by its id, or its window is read again where the provider cannot be asked for ids. If it can be read then, the item is resolved by itself." : "Its window is read again. If it can be read then, the item is resolved by itself."}
+              result={(r) => <>{typeof r.text === "string" ? <p>{r.text}</p> : null}{typeof r.plan_id === "number" && r.plan_id > 0 ? <Link to={`/plans/${r.plan_id}`}>plan {r.plan_id}</Link> : null}</>} />
             <ConfirmAction label="Discard" color="red" path={`/quarantine/${id}/discard`} body={{}} reason="required" what="The item is given up: it stays here with your reason, and nobody is reminded of it any more." />
           </>
         ) : null}>
