@@ -3,13 +3,14 @@ SHELL := /bin/bash
 GO ?= go
 export CGO_ENABLED ?= 0
 LINTER := bin/golangci-lint
+DASHBOARD := internal/web/dist/app/index.html
 LINTER_VERSION := v2.11.0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 30s
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build web openapi demo test e2e torture race race-short properties remap bench-plan bench-gate bench-export fuzz lint clean deps
+.PHONY: help build web openapi demo test test-go test-web e2e torture race race-short properties remap bench-plan bench-gate bench-export fuzz lint clean deps
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -20,16 +21,26 @@ build: deps ## Build the binary into bin/
 web: ## Build the dashboard (needs Node 20 or newer); the next make build has it in the binary
 	cd web && ../scripts/retry npm ci --no-audit --no-fund && npm run --silent build
 
+# Whoever has Node gets the dashboard with the demo; whoever has not gets everything else.
+$(DASHBOARD): $(shell find web/src web/public -type f 2>/dev/null) web/index.html web/package-lock.json docs/openapi.json
+	@if command -v npm >/dev/null 2>&1; then $(MAKE) --no-print-directory web; else echo "There is no npm here: the program is built without its dashboard."; fi
+
 openapi: ## Write the description of the API into docs/openapi.json
 	$(GO) run ./cmd/patra openapi > docs/openapi.json.new && mv docs/openapi.json.new docs/openapi.json
 
-demo: build ## Harvest a simulated provider and show the result (ARGS=--once ends by itself)
+demo: $(DASHBOARD) build ## Harvest a simulated provider and show the result (ARGS=--once ends by itself)
 	@bin/patra demo $(ARGS)
 
-test: deps ## Run all tests, on SQLite and on a throw-away MariaDB and Redis, with DuckDB as a reader; all are installed if need be
+test: ## Run all tests; what they need (MariaDB, Redis, DuckDB, Chromium) is installed if need be, and thrown away
+	@$(MAKE) --no-print-directory -j 2 --output-sync=target test-go test-web
+
+test-go: deps ## Run the tests of the program, on SQLite and on a throw-away MariaDB and Redis
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt is needed for:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	scripts/with-duckdb scripts/with-mariadb scripts/with-redis $(GO) test -count=1 -timeout 20m ./...
+
+test-web: web build ## Run the tests of the dashboard, in a real Chromium (SHOTS=folder keeps pictures of every page)
+	cd web && npm test && PATRA_TEST_SHOTS=$(SHOTS) ../scripts/with-chromium node --test --test-concurrency=1 e2e/*.test.mjs
 
 e2e: deps ## Run only the kill -9 test, many times (COUNT=20)
 	scripts/with-mariadb $(GO) test -count=$(or $(COUNT),20) -run TestKilled -v ./cmd/patra

@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
+import path from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { browser, closeBrowser, places, tab, World } from './world.mjs';
+import { closeBrowser, places, tab, World } from './world.mjs';
 
 const hostile = [
   '<script>window.spoilt = 1</script>', '<img src=x onerror="window.spoilt = 1">', '"><svg onload="window.spoilt=1">', 'javascript:window.spoilt=1', "'; DROP TABLE ing_record; --",
@@ -45,7 +46,7 @@ mapping: {title: "$.title", link: "$.link", author: "$.author.name"}
 
 describe('people and their rights', () => {
   const world = new World();
-  let secrets, provider_;
+  let secrets;
   before(async () => {
     world.source('crossref');
     const sim = await world.sim('--rate', '0', '--per-day', '20');
@@ -110,7 +111,7 @@ describe('people and their rights', () => {
 
 describe('hostile records, keyboards, and every page', () => {
   const world = new World();
-  let page, mean, items;
+  let page, mean;
   before(async () => {
     mean = await provider();
     world.file('hostile', hostileSource);
@@ -118,7 +119,6 @@ describe('hostile records, keyboards, and every page', () => {
     const sim = await world.sim('--rate', '0', '--per-day', '40');
     world.config('api: {listen: "127.0.0.1:0"}');
     let done = await world.run('harvest', 'hostile', '--base-url', mean.url, '--from', '2026-05-01', '--to', '2026-05-02');
-    items = done.out;
     assert.ok([0, 4].includes(done.code), done.out);
     done = await world.run('harvest', 'crossref', '--base-url', sim, '--from', '2026-05-01', '--to', '2026-05-03');
     assert.equal(done.code, 0, done.out);
@@ -169,10 +169,11 @@ describe('hostile records, keyboards, and every page', () => {
   });
 
   const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
-  const ones = ['/plans/1', '/slices/1', '/tasks/1', '/runs/1', '/batches/1', '/cursors/1', '/sources/crossref'];
-  for (const [width, scheme] of [[1280, 'light'], [390, 'dark']]) {
+  const ones = ['/plans/1', '/slices/1', '/tasks/1', '/runs/1', '/batches/1', '/cursors/1', '/sources/crossref', '/gates/crossref', '/nothing/here'];
+  const all = [[1280, 'light'], [390, 'dark'], [1280, 'dark'], [390, 'light']];
+  for (const [width, scheme] of process.env.PATRA_TEST_SHOTS ? all : all.slice(0, 2)) {
     test(`every page at ${width} px, ${scheme}: nothing scrolls sideways, and axe finds nothing serious`, async () => {
-      const shots = process.env.PATRA_SHOTS;
+      const shots = process.env.PATRA_TEST_SHOTS && path.resolve('..', process.env.PATRA_TEST_SHOTS);
       if (shots) mkdirSync(shots, { recursive: true });
       const at = await tab({ width, scheme });
       const found = [];
@@ -200,7 +201,5 @@ describe('hostile records, keyboards, and every page', () => {
     const policy = res.headers.get('content-security-policy');
     assert.match(policy, /default-src 'none'/);
     assert.doesNotMatch(policy, /unsafe|\*/);
-    assert.equal((await browser()).isConnected(), true);
-    assert.ok(items);
   });
 });

@@ -1,15 +1,18 @@
 // A world for the tests of the dashboard: a simulated provider, a store that was harvested from it, and a server, all of them
 // real processes of the built program, and a real browser.
 import { spawn } from 'node:child_process';
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { chromium } from 'playwright-core';
 
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..');
-const program = process.env.PATRA_BINARY ?? path.join(root, 'bin/patra');
-const browserPath = process.env.PATRA_CHROMIUM ?? '/usr/bin/chromium';
+const program = process.env.PATRA_TEST_BINARY ?? path.join(root, 'bin/patra');
+const browserPath = process.env.PATRA_TEST_CHROMIUM ?? '/usr/bin/chromium';
+
+// What is set for us is not for the program: it takes variables of its own seriously.
+const env = { ...Object.fromEntries(Object.entries(process.env).filter(([name]) => !name.startsWith('PATRA_'))), NO_COLOR: '1' };
 
 /** A folder with a configuration, and everything that was started in it. */
 export class World {
@@ -40,7 +43,7 @@ export class World {
 
   /** Starts the program and waits for a line that says that it is ready; gives what the line says. */
   start(args, ready) {
-    const child = spawn(program, args, { cwd: this.dir, env: { ...process.env, NO_COLOR: '1' } });
+    const child = spawn(program, args, { cwd: this.dir, env });
     this.running.push(child);
     return new Promise((resolve, reject) => {
       let said = '';
@@ -57,7 +60,7 @@ export class World {
 
   /** Runs the program to its end and gives what it said. */
   run(...args) {
-    const child = spawn(program, args, { cwd: this.dir, env: { ...process.env, NO_COLOR: '1' } });
+    const child = spawn(program, args, { cwd: this.dir, env });
     let out = '';
     child.stdout.on('data', (chunk) => (out += chunk));
     child.stderr.on('data', (chunk) => (out += chunk));
@@ -97,7 +100,7 @@ let shared;
 
 /** The browser of this process. */
 export async function browser() {
-  if (!existsSync(browserPath)) throw new Error(`there is no Chromium at ${browserPath}: scripts/with-chromium installs one, or name one in PATRA_CHROMIUM`);
+  if (!existsSync(browserPath)) throw new Error(`there is no Chromium at ${browserPath}: scripts/with-chromium installs one, or name one in PATRA_TEST_CHROMIUM`);
   shared ??= await chromium.launch({ executablePath: browserPath, args: ['--no-sandbox', '--disable-gpu', '--disable-dev-shm-usage'] });
   return shared;
 }
@@ -121,6 +124,4 @@ export async function tab({ width = 1280, height = 900, scheme = 'light' } = {})
 }
 
 /** Every shipped page of the dashboard that has no id in its address. */
-export const places = ['/', '/coverage', '/plans', '/tasks', '/queue', '/cursors', '/gates', '/errors', '/quarantine', '/records', '/sources', '/alerts', '/audit', '/tokens'];
-
-export { cpSync, readdirSync, root };
+export const places = ['/', '/coverage', '/plans', '/slices', '/tasks', '/runs', '/batches', '/queue', '/cursors', '/schedules', '/gates', '/errors', '/quarantine', '/records', '/events', '/sources', '/alerts', '/replay', '/audit', '/tokens'];
