@@ -10,7 +10,7 @@ FUZZTIME ?= 30s
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build web openapi demo test test-go test-web e2e torture race race-short properties remap bench-plan bench-gate bench-export fuzz lint clean deps
+.PHONY: help build web openapi demo test test-go test-web e2e torture race race-short properties remap bench-plan bench-gate bench-read bench-export fuzz lint clean deps
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -69,6 +69,9 @@ bench-gate: deps ## Harvest at 50 requests a second: what the rate gate costs, a
 
 remap: deps ## Read a thousand stored pages with another mapping
 	REMAP_DAYS=25 $(GO) test -count=1 -run TestARemapOfManyPages -v ./cmd/patra
+
+bench-read: deps ## Ask everything that the dashboard asks, on a store with BATCHES pages (1000000) and ten times as many records, while a harvest writes
+	READ_BATCHES=$(or $(BATCHES),1000000) $(GO) test -count=1 -timeout 2h -run TestPagesAreFast -v ./cmd/patra
 
 bench-export: deps ## Export RECORDS records (1000000) in every form: peak memory beside a tenth of them, and the work beside plain reading
 	EXPORT_RECORDS=$(or $(RECORDS),1000000) EXPORT_SHAPES=$(SHAPES) scripts/with-mariadb $(GO) test -count=1 -timeout 3h -run TestAnExportHasFlatMemory -v ./cmd/patra
