@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -71,6 +72,7 @@ func TestNoTurnInRedisIsLost(t *testing.T) {
 	name, url := rand.Text(), gatetest.RedisURL(t)
 	var all sync.WaitGroup
 	const processes, turns = 8, 50
+	var crowded atomic.Int64 // who is told that others were faster has not turned anything, and asks the store
 	before := patra.InstantOf(time.Now())
 	for range processes {
 		rows := apart{openRedis(t, url), name}
@@ -79,7 +81,9 @@ func TestNoTurnInRedisIsLost(t *testing.T) {
 				if err := rows.TurnGate(t.Context(), "a", func(_ patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
 					is.Limit++
 					return is
-				}); err != nil {
+				}); err != nil && strings.Contains(err.Error(), "others were faster") {
+					crowded.Add(1)
+				} else if err != nil {
 					t.Error(err)
 				}
 			}
@@ -87,8 +91,8 @@ func TestNoTurnInRedisIsLost(t *testing.T) {
 	}
 	all.Wait()
 	is, now, err := apart{openRedis(t, url), name}.GateState(t.Context(), "a")
-	if err != nil || is.Limit != processes*turns {
-		t.Errorf("%d of %d turns are left, %v", is.Limit, processes*turns, err)
+	if done := processes*turns - crowded.Load(); err != nil || is.Limit != done || done < processes*turns/2 {
+		t.Errorf("%d of %d turns are left, %v", is.Limit, done, err)
 	}
 	if now < before || now > patra.InstantOf(time.Now()) {
 		t.Errorf("it is %s in Redis", now)
