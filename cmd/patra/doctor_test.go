@@ -10,6 +10,7 @@ import (
 
 // TestADoctorLooksWhileAHarvestGoesOn: what is half-way is no damage to somebody who looks at one moment.
 func TestADoctorLooksWhileAHarvestGoesOn(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		t.Parallel()
 		s := newScene(t, e, byToken)

@@ -53,6 +53,7 @@ func cutOff(t *testing.T, sig syscall.Signal, folder string, args ...string) (co
 // A process that is interrupted or killed in the middle of an export leaves whole parts, and the next one goes on behind
 // them: every record is there once, and the cursor moves when all of it is there.
 func TestAKilledExportGoesOn(t *testing.T) {
+	t.Parallel()
 	const n = 8_000
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		url, _ := filled(t, e, n)

@@ -14,6 +14,7 @@ import (
 
 // A harvest that runs obeys a lower rate within a second or so, a cooldown at once, and the end of both; nobody restarts it.
 func TestARunningHarvestObeysTheGate(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("it takes some seconds")
 	}

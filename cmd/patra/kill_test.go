@@ -193,6 +193,7 @@ func sameJSON(a, b []byte) bool {
 // TestKilled: a process is killed with -9 at three random points of a harvest; later processes finish it, with
 // exactly the right records.
 func TestKilled(t *testing.T) {
+	t.Parallel()
 	for _, k := range []killed{byToken, byIDs} {
 		t.Run(k.code, func(t *testing.T) { storetest.Each(t, func(t *testing.T, e storetest.Engine) { killThrice(t, e, k) }) })
 	}
@@ -225,6 +226,7 @@ func killThrice(t *testing.T, e storetest.Engine, k killed) {
 // the harvest. When the first one wakes up it can spoil nothing. If it was stopped inside a transaction on SQLite,
 // nobody can write until it wakes up; then the other waits.
 func TestPaused(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		t.Parallel()
 		s := newScene(t, e, byToken)
@@ -258,6 +260,7 @@ func TestPaused(t *testing.T) {
 
 // TestInterrupted: Ctrl-C drains, says so with exit code 4, and loses no attempt.
 func TestInterrupted(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		t.Parallel()
 		s := newScene(t, e, byToken)

@@ -19,6 +19,7 @@ import (
 // ledger has every request that the provider counts, so the provider never has to refuse one, and the last process says
 // that the quota is used up. The rest is kept in reserve.
 func TestAQuotaSurvivesKills(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		t.Parallel()
 		const monthly, usable = 120, 108

@@ -19,6 +19,7 @@ import (
 // Two servers share a store. A schedule whose time was missed is made up for once, by one of them; the queue is worked
 // through by both; a schedule that cannot become a plan is kept with the reason; and being told to stop is a good end.
 func TestServe(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		s := newScene(t, e, byToken)
 		config, err := os.OpenFile(filepath.Join(s.dir, "patra.yaml"), os.O_APPEND|os.O_WRONLY, 0)

@@ -51,6 +51,7 @@ func (s *stuck) within(t *testing.T, d time.Duration) time.Time {
 // TestTakenOver: one of two servers that only work through the queue dies with a request in flight. The other has its task
 // after the lease has run out and somebody has looked, which a short lease makes a few seconds; and in the end all is there.
 func TestTakenOver(t *testing.T) {
+	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		t.Parallel()
 		s := newScene(t, e, byToken)

@@ -13,6 +13,7 @@ import (
 // TestManners: one process is asked to slow down in every way there is. It never comes above the provider's limit, and
 // never inside a wait that the provider had asked for.
 func TestManners(t *testing.T) {
+	t.Parallel()
 	for _, src := range torturedSources {
 		t.Run(src.code, func(t *testing.T) {
 			t.Parallel()

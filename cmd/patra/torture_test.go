@@ -31,6 +31,7 @@ const (
 )
 
 func TestTorture(t *testing.T) {
+	t.Parallel()
 	if testing.Short() {
 		t.Skip("takes more than a minute")
 	}
