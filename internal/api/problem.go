@@ -146,13 +146,12 @@ func problems() {
 	huma.NewError = func(status int, msg string, errs ...error) huma.StatusError {
 		p := problem(status, "%s", msg)
 		for _, err := range errs {
-			d := Detail{Message: "not valid"}
-			switch e := err.(type) {
-			case nil:
+			if err == nil {
 				continue
-			case *huma.ErrorDetail: // without the value: it may be somebody's secret in the wrong place
-				d = Detail{Message: e.Message, Location: e.Location}
-			case huma.ErrorDetailer:
+			}
+			d := Detail{Message: "not valid"}
+			var e huma.ErrorDetailer
+			if errors.As(err, &e) { // without the value: it may be somebody's secret in the wrong place
 				x := e.ErrorDetail()
 				d = Detail{Message: x.Message, Location: x.Location}
 			}

@@ -1,6 +1,7 @@
 package config_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -34,10 +35,9 @@ func TestAnAPIForOthersNeedsTokensAndTLS(t *testing.T) {
 		c := config.Default()
 		c.API = x.api
 		var at []string
-		if err := c.Validate(); err != nil {
-			for _, p := range err.(patra.Problems) {
-				at = append(at, p.Path)
-			}
+		found, _ := errors.AsType[patra.Problems](c.Validate())
+		for _, p := range found {
+			at = append(at, p.Path)
 		}
 		if !slices.Equal(at, x.bad) {
 			t.Errorf("%s: %v is wrong, and should be %v", x.name, at, x.bad)
