@@ -48,8 +48,8 @@ type SourceHealth struct {
 	LastPageAt      *patra.Instant `json:"last_page_at,omitempty"`
 }
 
-// mostCursors bounds how many watermarks are looked at.
-const mostCursors = 1000
+// mostCursors bounds how many watermarks are looked at. Tests set it.
+var mostCursors = 1000
 
 // recentPlans is how many plans an overview shows.
 const recentPlans = 10

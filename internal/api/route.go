@@ -81,6 +81,8 @@ func StreamBy[I any](s *Server, method, path string, need Need, d Doc, h func(co
 		}
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			r, w := unwrap(hc)
+			ctx, done := s.whileLetIn(ctx, r, need)
+			defer done()
 			write(w, r.WithContext(ctx))
 		}}, nil
 	})

@@ -15,7 +15,7 @@ import (
 const (
 	beatEvery = time.Second      // how often the store is looked at while somebody listens
 	pingEvery = 15 * time.Second // how often a silent stream shows that it is alive
-	// lastsFor bounds a stream, so that a token that was revoked is noticed: browsers come back by themselves.
+	// lastsFor bounds a stream: browsers come back by themselves.
 	lastsFor    = 10 * time.Minute
 	mostStreams = 64
 )
