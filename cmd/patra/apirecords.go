@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
@@ -68,7 +69,8 @@ func (a *app) streaming(ctx context.Context, f exportFlags) (streaming, error) {
 	}
 	e := &exporting{a: a, s: s, flags: f, exportAsk: ask, began: time.Now()}
 	if f.table() {
-		if e.job.Form.Columns, err = a.columnsFor(ctx, s, f); err != nil {
+		// What a caller wrote does not go to the log of the server, where it could be taken for a line of ours.
+		if e.job.Form.Columns, err = a.columnsFor(ctx, s, f, io.Discard); err != nil {
 			return streaming{}, err
 		}
 	}
