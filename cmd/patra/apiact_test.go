@@ -128,7 +128,7 @@ func TestTheDesk(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		test func(*testing.T, *office)
-	}{{"words", anActionIsRefusedInTheWordsOfTheCommand}, {"elsewhere", aCallerCannotSendUsElsewhere}, {"gaps", theGapsAreThoseOfTheCommand}, {"export", anExportIsThatOfTheCommand}, {"cut off", anExportThatIsCutOffBreaks}, {"tried", aTriedPageIsShownWhole}} {
+	}{{"words", anActionIsRefusedInTheWordsOfTheCommand}, {"elsewhere", aCallerCannotSendUsElsewhere}, {"gaps", theGapsAreThoseOfTheCommand}, {"export", anExportIsThatOfTheCommand}, {"cut off", anExportThatIsCutOffBreaks}, {"at once", soManyExportsAreReadAtOnce}, {"tried", aTriedPageIsShownWhole}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, o) })
 	}
 	o.sound()
@@ -297,6 +297,44 @@ func anExportIsThatOfTheCommand(t *testing.T, o *office) {
 	}
 	o.want(http.StatusNotFound, "GET", "/records/export?source=nobody", "", nil)
 	o.want(http.StatusUnprocessableEntity, "GET", "/records/export?where=nonsense", "", nil)
+}
+
+// slow is a reader who takes nothing until it is time.
+type slow struct {
+	*httptest.ResponseRecorder
+	began, goOn chan struct{}
+}
+
+func (s slow) Write(b []byte) (int, error) {
+	s.began <- struct{}{}
+	<-s.goOn
+	return s.ResponseRecorder.Write(b)
+}
+
+// Exports that nobody reads hold memory: there are only so many at once, and as many again when they are done.
+func soManyExportsAreReadAtOnce(t *testing.T, o *office) {
+	goOn, began, done := make(chan struct{}), make(chan struct{}, 10*mostExports), make(chan int, mostExports)
+	for range mostExports {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+api.Prefix+"/records/export?limit=1", nil)
+		w := slow{httptest.NewRecorder(), began, goOn}
+		go func() {
+			o.http.ServeHTTP(w, r)
+			done <- w.Code
+		}()
+	}
+	for range mostExports {
+		<-began
+	}
+	refused := o.call("GET", api.Prefix+"/records/export?limit=1", "", nil)
+	close(goOn)
+	for range mostExports {
+		if code := <-done; code != http.StatusOK {
+			t.Errorf("one of those that are in is told %d", code)
+		}
+	}
+	if after := o.call("GET", api.Prefix+"/records/export?limit=1", "", nil); refused.Code != http.StatusTooManyRequests || after.Code != http.StatusOK {
+		t.Errorf("one more is told %d, and when all are done %d", refused.Code, after.Code)
+	}
 }
 
 // impatient takes some of an answer and goes away.

@@ -11,6 +11,9 @@ import (
 	"patra/internal/export"
 )
 
+// mostExports is how many exports can be read at once. Each holds some megabytes for as long as its reader takes.
+const mostExports = 16
+
 // recordRoutes tell about single records, and take many of them out.
 func (d *desk) recordRoutes(s *api.Server) {
 	type one struct {
@@ -40,7 +43,7 @@ func (d *desk) recordRoutes(s *api.Server) {
 		Raw          bool     `query:"raw" doc:"with what the provider sent"`
 		Limit        int64    `query:"limit" minimum:"0" doc:"at most so many, oldest first; 0 is all"`
 	}
-	api.Stream(s, "/records/export", api.Look, api.Doc{ID: "export-records", Summary: "Records as JSON lines or CSV, streamed"}, func(ctx context.Context, in *wish) (func(http.ResponseWriter, *http.Request), error) {
+	api.Stream(s, "/records/export", api.Look, api.Doc{ID: "export-records", Summary: "Records as JSON lines or CSV, streamed", Most: mostExports}, func(ctx context.Context, in *wish) (func(http.ResponseWriter, *http.Request), error) {
 		f := exportFlags{format: in.Format, sources: in.Sources, recordType: in.Type, where: in.Where, from: in.From, to: in.To, changedSince: in.ChangedSince, deleted: in.Deleted,
 			fields: in.Fields, columns: in.Columns, raw: in.Raw, rawSaid: true, separator: "; ", limit: in.Limit}
 		e, err := d.app.streaming(ctx, f)
