@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
@@ -127,7 +128,7 @@ func TestTheDesk(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		test func(*testing.T, *office)
-	}{{"words", anActionIsRefusedInTheWordsOfTheCommand}, {"elsewhere", aCallerCannotSendUsElsewhere}, {"export", anExportIsThatOfTheCommand}, {"cut off", anExportThatIsCutOffBreaks}, {"tried", aTriedPageIsShownWhole}} {
+	}{{"words", anActionIsRefusedInTheWordsOfTheCommand}, {"elsewhere", aCallerCannotSendUsElsewhere}, {"gaps", theGapsAreThoseOfTheCommand}, {"export", anExportIsThatOfTheCommand}, {"cut off", anExportThatIsCutOffBreaks}, {"at once", soManyExportsAreReadAtOnce}, {"tried", aTriedPageIsShownWhole}} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, o) })
 	}
 	o.sound()
@@ -212,6 +213,10 @@ func aTriedPageIsShownWhole(t *testing.T, o *office) {
 	if request["method"] != "GET" || response["status"] != 200.0 || response["truncated"] != false || !json.Valid([]byte(response["body"].(string))) || len(got["records"].([]any)) != 12 {
 		t.Errorf("%.2000v", got)
 	}
+	log, err := o.store.AuditLog(t.Context(), store.AuditFilter{Limit: 1})
+	if err != nil || len(log) != 1 || log[0].Action != patra.AuditInspect || log[0].Actor != "local" || log[0].Target != "crossref" || !strings.Contains(string(log[0].Detail), "works") {
+		t.Errorf("it is not written down who asked: %+v, %v", log, err)
+	}
 	if after, _, err := o.store.SentCount(t.Context(), "crossref", 0); err != nil || after != before+1 {
 		t.Errorf("%d requests are written down, and %d were before, %v", after, before, err)
 	}
@@ -244,6 +249,32 @@ func TestEvidenceTakesItsGrant(t *testing.T) {
 	}
 }
 
+// What is missing is what the command says, part by part, with the same next steps.
+func theGapsAreThoseOfTheCommand(t *testing.T, o *office) {
+	var want, got []patra.GapView
+	if err := json.Unmarshal([]byte(o.patra(exitIncomplete, "coverage", "gaps", "-o", "json")), &want); err != nil || len(want) < 2 {
+		t.Fatalf("%v, %v", want, err)
+	}
+	for path, parts := "/gaps?limit=1", 0; path != ""; parts++ {
+		var part api.GapList
+		w := o.call("GET", api.Prefix+path, "", nil)
+		if err := json.Unmarshal(w.Body.Bytes(), &part); err != nil || parts > len(want) {
+			t.Fatalf("%d %s", w.Code, w.Body)
+		}
+		got, path = append(got, part.Items...), ""
+		if part.Next != "" {
+			path = "/gaps?limit=1&cursor=" + part.Next
+		}
+	}
+	key := func(g patra.GapView) string { return fmt.Sprint(g.CursorID, g.Window, g.Kind, g.Why, g.Next) }
+	byKey := func(a, b patra.GapView) int { return strings.Compare(key(a), key(b)) }
+	slices.SortFunc(want, byKey)
+	slices.SortFunc(got, byKey)
+	if !slices.EqualFunc(want, got, func(a, b patra.GapView) bool { return key(a) == key(b) }) {
+		t.Errorf("the command says\n%+v\nand we\n%+v", want, got)
+	}
+}
+
 // What is taken out over HTTP is what the command takes out.
 func anExportIsThatOfTheCommand(t *testing.T, o *office) {
 	w := o.call("GET", api.Prefix+"/records/export?raw=true", "", nil)
@@ -257,8 +288,53 @@ func anExportIsThatOfTheCommand(t *testing.T, o *office) {
 	if rows, err := csv.NewReader(w.Body).ReadAll(); err != nil || len(rows) < 37 {
 		t.Errorf("%d rows, %v", len(rows), err)
 	}
+	// What a caller writes is no line of our log.
+	var said bytes.Buffer
+	defer func(to io.Writer) { o.app.stderr = to }(o.app.stderr)
+	o.app.stderr = &said
+	if w := o.call("GET", api.Prefix+"/records/export?format=csv&limit=1&columns=id,"+url.QueryEscape("x\nlevel=ERROR msg=forged"), "", nil); w.Code != http.StatusOK || said.Len() > 0 {
+		t.Errorf("%d, and the log has %q", w.Code, &said)
+	}
 	o.want(http.StatusNotFound, "GET", "/records/export?source=nobody", "", nil)
 	o.want(http.StatusUnprocessableEntity, "GET", "/records/export?where=nonsense", "", nil)
+}
+
+// slow is a reader who takes nothing until it is time.
+type slow struct {
+	*httptest.ResponseRecorder
+	began, goOn chan struct{}
+}
+
+func (s slow) Write(b []byte) (int, error) {
+	s.began <- struct{}{}
+	<-s.goOn
+	return s.ResponseRecorder.Write(b)
+}
+
+// Exports that nobody reads hold memory: there are only so many at once, and as many again when they are done.
+func soManyExportsAreReadAtOnce(t *testing.T, o *office) {
+	goOn, began, done := make(chan struct{}), make(chan struct{}, 10*mostExports), make(chan int, mostExports)
+	for range mostExports {
+		r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+api.Prefix+"/records/export?limit=1", nil)
+		w := slow{httptest.NewRecorder(), began, goOn}
+		go func() {
+			o.http.ServeHTTP(w, r)
+			done <- w.Code
+		}()
+	}
+	for range mostExports {
+		<-began
+	}
+	refused := o.call("GET", api.Prefix+"/records/export?limit=1", "", nil)
+	close(goOn)
+	for range mostExports {
+		if code := <-done; code != http.StatusOK {
+			t.Errorf("one of those that are in is told %d", code)
+		}
+	}
+	if after := o.call("GET", api.Prefix+"/records/export?limit=1", "", nil); refused.Code != http.StatusTooManyRequests || after.Code != http.StatusOK {
+		t.Errorf("one more is told %d, and when all are done %d", refused.Code, after.Code)
+	}
 }
 
 // impatient takes some of an answer and goes away.

@@ -164,6 +164,10 @@ func (d *desk) askRoutes(s *api.Server) {
 		}
 		// As everybody does who shares the store: through its gate, with a row for each request, and not where somebody holds
 		// requests back.
+		what := map[string]any{"endpoint": spec.Endpoint, "query": req.Query, "from": req.From, "to": req.To, "base_url": req.BaseURL, "params": req.Params, "over": "http"}
+		if _, err := d.store.Audit(ctx, audited(ctx, patra.AuditInspect, spec.Source, "", what)); err != nil { // before anything is sent
+			return testedPage{}, err
+		}
 		p := d.app.prober(d.cfg, d.store, patra.Place{Source: spec.Source, Endpoint: spec.Endpoint, Operation: patra.Harvest})
 		page, err := tryPage(ctx, p, req, mostTried)
 		return tested(page, err)

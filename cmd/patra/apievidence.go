@@ -18,6 +18,7 @@ const (
 	bundleLasts   = 30 * 24 * time.Hour
 	sendPatience  = 30 * time.Second // how long a reader may not take anything
 	bundleMostBuf = 256 << 10
+	mostBundles   = 4 // at once: each is a file on this machine until it is read
 )
 
 // RunBody is a run, or one page of it, and why somebody looks at it.
@@ -44,7 +45,7 @@ func (d *desk) evidenceRoutes(s *api.Server) {
 		return d.app.replay(ctx, in.Body.ref(), replayWish{live: in.Body.Live, sure: true, reason: in.Body.Reason, most: mostReplayed})
 	})
 	type wish struct{ Body RunBody }
-	api.StreamBy(s, http.MethodPost, "/bundles", api.Inspect, api.Doc{ID: "make-bundle", Summary: "Everything about a run, or one page of it, as a signed zip file"}, func(ctx context.Context, in *wish) (func(http.ResponseWriter, *http.Request), error) {
+	api.StreamBy(s, http.MethodPost, "/bundles", api.Inspect, api.Doc{ID: "make-bundle", Summary: "Everything about a run, or one page of it, as a signed zip file", Most: mostBundles}, func(ctx context.Context, in *wish) (func(http.ResponseWriter, *http.Request), error) {
 		ref := in.Body.ref()
 		temp, err := os.CreateTemp("", "patra-bundle-*")
 		if err != nil {

@@ -3,12 +3,16 @@ package main
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
 	"time"
 
 	"patra/internal/api"
 	"patra/internal/export"
 )
+
+// mostExports is how many exports can be read at once. Each holds some megabytes for as long as its reader takes.
+const mostExports = 16
 
 // recordRoutes tell about single records, and take many of them out.
 func (d *desk) recordRoutes(s *api.Server) {
@@ -39,7 +43,7 @@ func (d *desk) recordRoutes(s *api.Server) {
 		Raw          bool     `query:"raw" doc:"with what the provider sent"`
 		Limit        int64    `query:"limit" minimum:"0" doc:"at most so many, oldest first; 0 is all"`
 	}
-	api.Stream(s, "/records/export", api.Look, api.Doc{ID: "export-records", Summary: "Records as JSON lines or CSV, streamed"}, func(ctx context.Context, in *wish) (func(http.ResponseWriter, *http.Request), error) {
+	api.Stream(s, "/records/export", api.Look, api.Doc{ID: "export-records", Summary: "Records as JSON lines or CSV, streamed", Most: mostExports}, func(ctx context.Context, in *wish) (func(http.ResponseWriter, *http.Request), error) {
 		f := exportFlags{format: in.Format, sources: in.Sources, recordType: in.Type, where: in.Where, from: in.From, to: in.To, changedSince: in.ChangedSince, deleted: in.Deleted,
 			fields: in.Fields, columns: in.Columns, raw: in.Raw, rawSaid: true, separator: "; ", limit: in.Limit}
 		e, err := d.app.streaming(ctx, f)
@@ -68,7 +72,8 @@ func (a *app) streaming(ctx context.Context, f exportFlags) (streaming, error) {
 	}
 	e := &exporting{a: a, s: s, flags: f, exportAsk: ask, began: time.Now()}
 	if f.table() {
-		if e.job.Form.Columns, err = a.columnsFor(ctx, s, f); err != nil {
+		// What a caller wrote does not go to the log of the server, where it could be taken for a line of ours.
+		if e.job.Form.Columns, err = a.columnsFor(ctx, s, f, io.Discard); err != nil {
 			return streaming{}, err
 		}
 	}

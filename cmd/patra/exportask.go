@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -214,8 +215,8 @@ func parsePartSize(text string) (export.Limit, error) {
 }
 
 // columnsFor are the columns of a table: the fields that the present source files map, or those that were chosen. A source
-// whose file is gone has its fields among all the others.
-func (a *app) columnsFor(ctx context.Context, s *store.Store, f exportFlags) ([]export.Column, error) {
+// whose file is gone has its fields among all the others. What is to be said about them goes to remarks.
+func (a *app) columnsFor(ctx context.Context, s *store.Store, f exportFlags, remarks io.Writer) ([]export.Column, error) {
 	sources := f.sources
 	if len(sources) == 0 {
 		var err error
@@ -248,9 +249,9 @@ func (a *app) columnsFor(ctx context.Context, s *store.Store, f exportFlags) ([]
 		switch {
 		case plain, slices.Contains(export.FixedNames(), name):
 		case mapped[name] && f.format == export.Parquet:
-			fmt.Fprintf(a.stderr, "%s has a shape of its own, so its column is empty; it stands in the column fields.\n", name)
+			fmt.Fprintf(remarks, "%s has a shape of its own, so its column is empty; it stands in the column fields.\n", name)
 		case !mapped[name]:
-			fmt.Fprintf(a.stderr, "No source maps %s now; its column is empty but for records of before.\n", name)
+			fmt.Fprintf(remarks, "No source maps %s now; its column is empty but for records of before.\n", name)
 		}
 	}
 	if len(f.columns) > 0 {

@@ -47,7 +47,7 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 	}
 	e := &exporting{a: a, s: s, flags: f, exportAsk: ask, began: time.Now()}
 	if f.table() {
-		if e.job.Form.Columns, err = a.columnsFor(ctx, s, f); err != nil {
+		if e.job.Form.Columns, err = a.columnsFor(ctx, s, f, a.stderr); err != nil {
 			return err
 		}
 	}

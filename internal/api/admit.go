@@ -1,6 +1,8 @@
 package api
 
 import (
+	"context"
+	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -31,7 +33,9 @@ func (s *Server) admit(c huma.Context, next func(huma.Context)) {
 		w.Header().Set("Cache-Control", "no-store") // what is secret is in no cache
 	}
 	caller, p := s.identify(r)
-	if p != nil && need.Open {
+	// Whoever is nobody may sign in. A session that does not show whose page it is, or that we cannot look for, is somebody:
+	// to take it for nobody would be to say that it has ended.
+	if p != nil && need.Open && (p.Status == http.StatusUnauthorized || r.Method == http.MethodPost) {
 		caller, p = Caller{}, nil
 	}
 	if p == nil && !caller.May(need) {
@@ -54,7 +58,10 @@ func callerName(c Caller, r *http.Request) string {
 	if c.Name != "" {
 		return "caller " + c.Name
 	}
-	host, _, _ := strings.Cut(r.RemoteAddr, ":")
+	host, _, err := net.SplitHostPort(r.RemoteAddr) // which knows that there are colons in some addresses
+	if err != nil {
+		host = r.RemoteAddr
+	}
 	return "address " + host
 }
 
@@ -107,6 +114,35 @@ func (s *Server) known(r *http.Request, secret string, session bool) (Caller, *P
 		}
 	}
 	return Caller{Name: t.Name, Rank: t.Rank, Evidence: t.Evidence, Token: t.ID, Session: session}, nil
+}
+
+// askAgain is how often it is seen whether whoever reads a stream or a file is still let in.
+const askAgain = 15 * time.Second
+
+// whileLetIn is a context that ends when whoever asked is let in no more: a file may be read for hours after its token was
+// taken back.
+func (s *Server) whileLetIn(ctx context.Context, r *http.Request, need Need) (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(ctx)
+	if !s.Tokens || need.Open {
+		return ctx, cancel
+	}
+	go func() {
+		tick := time.NewTicker(askAgain)
+		defer tick.Stop()
+		for {
+			select {
+			case <-ctx.Done():
+				return
+			case <-tick.C:
+			}
+			// A store that cannot be asked now shuts nobody out.
+			if _, p := s.identify(r.WithContext(ctx)); p != nil && p.Status == http.StatusUnauthorized {
+				cancel()
+				return
+			}
+		}
+	}()
+	return ctx, cancel
 }
 
 func bearer(r *http.Request) string {

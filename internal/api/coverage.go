@@ -95,7 +95,18 @@ func (s *Server) coverage() {
 		if err != nil {
 			return none, err
 		}
-		return s.missing(ctx, cursors, in.Between, in.Limit, in.Cursor != 0)
+		known := cursors
+		if before != 0 { // those of the parts before count as well: whether a source has several is true of all parts
+			if known, err = s.Store.Cursors(ctx, store.Filter{Source: in.Source, Limit: mostCursors}); err != nil {
+				return none, err
+			}
+		}
+		several := map[string]bool{}
+		for _, c := range known {
+			_, another := several[c.Source]
+			several[c.Source] = another || in.Cursor != 0
+		}
+		return s.missing(ctx, cursors, in.Between, in.Limit, several)
 	})
 }
 
@@ -124,16 +135,13 @@ func (s *Server) draw(ctx context.Context, c patra.Cursor, asked Between) (m Cov
 	return m, nil
 }
 
-// missing lists the gaps of watermarks, of as many as there is room for.
-func (s *Server) missing(ctx context.Context, cursors []patra.Cursor, asked Between, most int, named bool) (GapList, error) {
+// missing lists the gaps of watermarks, of as many as there is room for. named says of which sources a command must name the
+// watermark.
+func (s *Server) missing(ctx context.Context, cursors []patra.Cursor, asked Between, most int, named map[string]bool) (GapList, error) {
 	out := GapList{List: All[patra.GapView](nil), Cut: []GapCut{}}
 	controls, err := s.Store.Controls(ctx)
 	if err != nil {
 		return out, err
-	}
-	several := map[string]int{}
-	for _, c := range cursors {
-		several[c.Source]++
 	}
 	for _, c := range cursors {
 		span, planned, err := s.Store.Reach(ctx, c, patra.InstantOf(time.Now()))
@@ -157,11 +165,14 @@ func (s *Server) missing(ctx context.Context, cursors []patra.Cursor, asked Betw
 		for i := range gaps {
 			gaps[i].CursorID = c.ID
 		}
-		out.Items = append(out.Items, patra.GapViews(c, gaps, planned, several[c.Source] > 1 || named, controls)...)
+		out.Items = append(out.Items, patra.GapViews(c, gaps, planned, named[c.Source], controls)...)
 		if len(out.Items) >= most { // those of one watermark stay together
 			out.Next = position(c.ID)
 			return out, nil
 		}
+	}
+	if n := len(cursors); n == mostCursors { // there may be more, and a list must not end before them
+		out.Next = position(cursors[n-1].ID)
 	}
 	return out, nil
 }

@@ -91,7 +91,7 @@ func (s *Server) exchange(ctx context.Context, p patra.LedgerPage) (x Exchange, 
 	x.Size, x.Redacted = kept.Size, kept.Redacted
 	b, err := s.Bodies.Body(ctx, kept)
 	if err != nil {
-		return x, Refuse(http.StatusServiceUnavailable, "the body cannot be read: %s", err)
+		return x, s.broken(http.StatusServiceUnavailable, "the body cannot be read now", err)
 	}
 	x.Kept = true
 	x.Body, x.Truncated = shown(b)

@@ -91,6 +91,12 @@ func TestRecordsOverHTTP(t *testing.T) {
 			t.Errorf("%s: %d %s", path, res.StatusCode, body)
 		}
 	}
+	if all := get[api.List[patra.CloudEvent]](r, "/events?source=%25"); len(all.Items) != 0 {
+		t.Errorf("a source %%: %d events", len(all.Items))
+	}
+	if all := get[api.List[patra.CloudEvent]](r, "/events?source=demo&type=task.*"); len(all.Items) == 0 {
+		t.Error("no events of tasks")
+	}
 	if q := get[api.QuarantinedItem](r, "/quarantine/1"); q.Fragment != `{"id":null}` || q.Path != "$.id" || q.Lineage == nil {
 		t.Errorf("%+v", q)
 	}

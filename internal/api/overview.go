@@ -48,8 +48,8 @@ type SourceHealth struct {
 	LastPageAt      *patra.Instant `json:"last_page_at,omitempty"`
 }
 
-// mostCursors bounds how many watermarks are looked at.
-const mostCursors = 1000
+// mostCursors bounds how many watermarks are looked at. Tests set it.
+var mostCursors = 1000
 
 // recentPlans is how many plans an overview shows.
 const recentPlans = 10
@@ -59,19 +59,24 @@ type once[T any] struct {
 	every time.Duration
 	read  func(context.Context) (T, error)
 
-	mu   sync.Mutex
+	turn sync.Once
+	mine chan struct{} // whoever has it reads; nobody waits for it longer than they may
 	at   time.Time
 	last T
 }
 
-func (o *once[T]) get(ctx context.Context) (T, error) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
+func (o *once[T]) get(ctx context.Context) (v T, err error) {
+	o.turn.Do(func() { o.mine = make(chan struct{}, 1) })
+	select {
+	case o.mine <- struct{}{}:
+		defer func() { <-o.mine }()
+	case <-ctx.Done():
+		return v, ctx.Err()
+	}
 	if !o.at.IsZero() && time.Since(o.at) < o.every {
 		return o.last, nil
 	}
-	v, err := o.read(ctx)
-	if err == nil {
+	if v, err = o.read(ctx); err == nil {
 		o.last, o.at = v, time.Now()
 	}
 	return v, err

@@ -134,6 +134,11 @@ func (s *Server) sort(ctx context.Context, err error) *Problem {
 	if store.Unavailable(err) {
 		status, text = http.StatusServiceUnavailable, "the store cannot be used now"
 	}
+	return s.broken(status, text, err)
+}
+
+// broken is an answer to somebody who can do nothing about what went wrong: the reason stays in the log, under an id.
+func (s *Server) broken(status int, text string, err error) *Problem {
 	p := problem(status, "%s", text)
 	p.ID = rand.Text()
 	p.Next = "look for this id in the log of patra serve"

@@ -34,6 +34,7 @@ type Doc struct {
 	ID      string
 	Summary string
 	Long    bool // it may take its time: somebody else is asked
+	Most    int  // of what streams: how many may be read at once, as each takes memory for as long as its reader likes; 0 is any number
 }
 
 // Get registers a route that changes nothing.
@@ -74,13 +75,33 @@ func Stream[I any](s *Server, path string, need Need, d Doc, h func(context.Cont
 
 // StreamBy is Stream with a method.
 func StreamBy[I any](s *Server, method, path string, need Need, d Doc, h func(context.Context, *I) (func(http.ResponseWriter, *http.Request), error)) {
+	room := make(chan struct{}, d.Most)
 	huma.Register(s.huma, s.operation(method, path, need, d), func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
+		leave := func() {}
+		if d.Most > 0 {
+			select {
+			case room <- struct{}{}:
+				leave = func() { <-room }
+			default:
+				return nil, Refuse(http.StatusTooManyRequests, "%d others read this now, which is as many as can", d.Most)
+			}
+		}
+		begun := false
+		defer func() {
+			if !begun { // also if it panicked
+				leave()
+			}
+		}()
 		write, err := h(ctx, in)
 		if err != nil {
 			return nil, s.sort(ctx, err)
 		}
+		begun = true
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
+			defer leave()
 			r, w := unwrap(hc)
+			ctx, done := s.whileLetIn(ctx, r, need)
+			defer done()
 			write(w, r.WithContext(ctx))
 		}}, nil
 	})

@@ -131,12 +131,14 @@ const (
 	mostHeader                     = 32 << 10
 	mostBody                       = 1 << 20
 	drainTime                      = 5 * time.Second
+	// writeTime is how long an answer may take, from its request to its last byte: whoever does not read must not keep one of
+	// our connections. What streams sets a time of its own for every part of it.
+	writeTime = longPatience + readTime
 )
 
 // Serve answers until ctx ends.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
-	server := &http.Server{Handler: s.Handler(), ReadHeaderTimeout: headerTime, ReadTimeout: readTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHeader,
-		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), TLSConfig: s.TLS}
+	server := s.listener()
 	l = limited(l, mostConnections)
 	if s.TLS != nil {
 		l = tls.NewListener(l, s.TLS)
@@ -156,4 +158,10 @@ func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 		return err
 	}
 	return <-stopped
+}
+
+// listener is the server of HTTP, with its limits.
+func (s *Server) listener() *http.Server {
+	return &http.Server{Handler: s.Handler(), ReadHeaderTimeout: headerTime, ReadTimeout: readTime, WriteTimeout: writeTime, IdleTimeout: idleTime, MaxHeaderBytes: mostHeader,
+		ErrorLog: slog.NewLogLogger(s.log.Handler(), slog.LevelDebug), TLSConfig: s.TLS}
 }

@@ -15,7 +15,7 @@ import (
 const (
 	beatEvery = time.Second      // how often the store is looked at while somebody listens
 	pingEvery = 15 * time.Second // how often a silent stream shows that it is alive
-	// lastsFor bounds a stream, so that a token that was revoked is noticed: browsers come back by themselves.
+	// lastsFor bounds a stream: browsers come back by themselves.
 	lastsFor    = 10 * time.Minute
 	mostStreams = 64
 )
@@ -54,20 +54,12 @@ func (h *heart) beat(ctx context.Context) (patra.Pulse, error) {
 // stream registers the stream of changes. Its events carry a position; whoever comes back with one is told at once what
 // changed meanwhile, by whichever process it asks.
 func (s *Server) stream() {
-	h, open := &heart{store: s.Store}, make(chan struct{}, mostStreams)
+	h := &heart{store: s.Store}
 	type input struct {
 		Last string `header:"Last-Event-ID" maxLength:"400" doc:"id of the last event that came"`
 	}
-	Stream(s, "/stream", Look, Doc{ID: "stream", Summary: "What changes, as server-sent events named pulse"}, func(ctx context.Context, in *input) (func(http.ResponseWriter, *http.Request), error) {
-		select {
-		case open <- struct{}{}:
-		default:
-			return nil, Refuse(http.StatusTooManyRequests, "too many streams are open")
-		}
-		return func(w http.ResponseWriter, r *http.Request) {
-			defer func() { <-open }()
-			s.listen(w, r, h, in.Last)
-		}, nil
+	Stream(s, "/stream", Look, Doc{ID: "stream", Summary: "What changes, as server-sent events named pulse", Most: mostStreams}, func(ctx context.Context, in *input) (func(http.ResponseWriter, *http.Request), error) {
+		return func(w http.ResponseWriter, r *http.Request) { s.listen(w, r, h, in.Last) }, nil
 	})
 }
 

@@ -3,7 +3,9 @@ package api
 import (
 	"context"
 	"net/http"
+	"strings"
 	"time"
+	"unicode"
 
 	"patra"
 	"patra/internal/store"
@@ -32,6 +34,8 @@ func Issue(ctx context.Context, st *store.Store, now patra.Instant, w Wish, by s
 	switch {
 	case w.Name == "" || len(w.Name) > 100:
 		return NewToken{}, Refuse(http.StatusUnprocessableEntity, "a token needs a name of at most 100 letters: whose is it?")
+	case strings.ContainsFunc(w.Name, func(r rune) bool { return !unicode.IsPrint(r) }): // it is in lists, in logs and in the audit log
+		return NewToken{}, Refuse(http.StatusUnprocessableEntity, "the name of a token has only letters that can be seen")
 	case !w.Rank.Includes(patra.Viewer):
 		return NewToken{}, Refuse(http.StatusUnprocessableEntity, "%q is not a role; there are viewer, operator and admin", w.Rank)
 	case good <= 0 || good > longest:

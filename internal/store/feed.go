@@ -22,7 +22,7 @@ const eventQuery = `SELECT COALESCE(o.seq, 0), o.event_type, o.rev, o.event_key,
 
 var (
 	eventsAfter = stmt{"events_after", eventQuery + `o.seq > ? ORDER BY o.seq LIMIT ?`}
-	eventsSince = stmt{"events_since", eventQuery + `o.seq IS NOT NULL AND o.created_at >= ? AND (? = '' OR o.event_type LIKE ?) AND (? = '' OR r.provenance_code = ? OR o.payload LIKE ?) ORDER BY o.seq DESC LIMIT ?`}
+	eventsSince = stmt{"events_since", eventQuery + `o.seq IS NOT NULL AND o.created_at >= ? AND (? = '' OR o.event_type LIKE ?) AND (? = '' OR r.provenance_code = ? OR o.payload LIKE ? ESCAPE '!') ORDER BY o.seq DESC LIMIT ?`}
 	firstSince  = stmt{"first_since", `SELECT seq FROM ing_outbox WHERE seq IS NOT NULL AND created_at >= ? ORDER BY seq LIMIT 1`}
 )
 
@@ -55,9 +55,12 @@ type EventQuery struct {
 	RecordID int64  // of a record, for EventList
 }
 
+// ofSource is how an event of work begins that is of a source. What somebody asks for is no pattern.
+func ofSource(code string) string { return `{"source":"` + patra.EscapeLike(code) + `"%` }
+
 // Events lists events, newest first.
 func (s *Store) Events(ctx context.Context, q EventQuery) ([]patra.Event, error) {
-	return s.events(ctx, eventsSince, 1<<30, q.Since, q.Type, q.Type, q.Source, q.Source, `{"source":"`+q.Source+`"%`, q.Limit)
+	return s.events(ctx, eventsSince, 1<<30, q.Since, q.Type, q.Type, q.Source, q.Source, ofSource(q.Source), q.Limit)
 }
 
 // PositionBefore is the position from which a sink gets everything that happened since a moment.
@@ -86,7 +89,7 @@ func (s *Store) EventList(ctx context.Context, q EventQuery, p Part) ([]EventRow
 	}
 	add("type", "o.event_type LIKE ?", q.Type != "", q.Type)
 	add("since", "o.created_at >= ?", q.Since != 0, q.Since)
-	add("source", "(r.provenance_code = ? OR o.payload LIKE ?)", q.Source != "", q.Source, `{"source":"`+q.Source+`"%`)
+	add("source", "(r.provenance_code = ? OR o.payload LIKE ? ESCAPE '!')", q.Source != "", q.Source, ofSource(q.Source))
 	add("subject", "o.subject = ?", q.Subject != "" && q.RecordID == 0, q.Subject)
 	add("record", "o.record_id = ?", q.RecordID != 0, q.RecordID)
 	list := listing{"list_events", strings.Replace(eventQuery, "SELECT ", "SELECT o.id, ", 1) + `{where} ORDER BY o.id DESC LIMIT ?`, "o.id"}

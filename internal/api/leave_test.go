@@ -1,0 +1,195 @@
+package api_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"patra"
+	"patra/internal/api"
+	"patra/internal/store/storetest"
+)
+
+// pipes is a listener whose connections hold nothing: what is not read is not written.
+type pipes struct {
+	given chan net.Conn
+	ended chan struct{}
+}
+
+func (p *pipes) Accept() (net.Conn, error) {
+	select {
+	case c := <-p.given:
+		return c, nil
+	case <-p.ended:
+		return nil, net.ErrClosed
+	}
+}
+
+func (p *pipes) Close() error   { close(p.ended); return nil }
+func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+// Whoever asks and does not read the answer keeps a connection for a while, and not for ever.
+func TestWhoDoesNotReadIsLeft(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, stop := context.WithCancel(t.Context())
+		l := &pipes{make(chan net.Conn), make(chan struct{})}
+		served := make(chan error, 1)
+		go func() { served <- api.New(api.Options{}).Serve(ctx, l) }()
+		ours, theirs := net.Pipe()
+		l.given <- theirs
+		if _, err := io.WriteString(ours, "GET /healthz HTTP/1.1\r\nHost: localhost\r\n\r\n"); err != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(10 * time.Minute)
+		if n, err := ours.Read(make([]byte, 100)); err == nil {
+			t.Errorf("after ten minutes somebody still waits to write us %d bytes", n)
+		}
+		ours.Close()
+		stop()
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// A stream or a file that is read for long ends soon after its token does.
+func TestAStreamEndsWithItsToken(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &room{t: t, store: storetest.Engines()[0].Open(t)}
+		ada := r.token(api.Wish{Name: "ada", Rank: patra.Viewer})
+		handler := api.New(api.Options{Store: r.store, Tokens: true}).Handler()
+		req := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+api.Prefix+"/stream", nil)
+		req.Header.Set("Authorization", "Bearer "+ada)
+		ended := make(chan time.Time, 1)
+		go func() {
+			handler.ServeHTTP(httptest.NewRecorder(), req)
+			ended <- time.Now()
+		}()
+		time.Sleep(3 * time.Minute)
+		select {
+		case <-ended:
+			t.Fatal("it ended with its token in force")
+		default:
+		}
+		all, err := r.store.Tokens(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		now := time.Now()
+		if _, err := r.store.RevokeToken(t.Context(), patra.InstantOf(now), all[0].ID, "test", "gone"); err != nil {
+			t.Fatal(err)
+		}
+		if after := (<-ended).Sub(now); after > 20*time.Second {
+			t.Errorf("it went on for %s", after)
+		}
+	})
+}
+
+// Signing out ends the session, or says that it does not.
+func TestWhoIsToldThatTheyAreOutIsOut(t *testing.T) {
+	r := open(t, withTokens)
+	res, _ := r.call("POST", "/api/v1/session", `{"token":"`+r.token(api.Wish{Name: "ada", Rank: patra.Viewer})+`"}`)
+	session := header("Cookie", "__Host-patra="+res.Cookies()[0].Value)
+	for _, set := range []func(*http.Request){func(*http.Request) {}, header("X-Patra", "1")} {
+		res, _ := r.call("DELETE", "/api/v1/session", "", session, set)
+		said := res.StatusCode == http.StatusNoContent
+		res, _ = r.call("GET", "/api/v1/tasks", "", session)
+		if out := res.StatusCode == http.StatusUnauthorized; out != said {
+			t.Errorf("told to be out: %v; out: %v", said, out)
+		}
+	}
+	if res, body := r.call("GET", "/api/v1/tasks", "", session); res.StatusCode != http.StatusUnauthorized {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+	// Whoever has an old cookie, or none, can sign in and out.
+	for _, c := range []struct{ method, body string }{{"POST", `{"token":"` + r.token(api.Wish{Name: "bob", Rank: patra.Viewer}) + `"}`}, {"DELETE", ""}} {
+		if res, body := r.call(c.method, "/api/v1/session", c.body, session, header("X-Patra", "1")); res.StatusCode != http.StatusNoContent {
+			t.Errorf("%s: %d %s", c.method, res.StatusCode, body)
+		}
+	}
+}
+
+// Those who sign in are counted by their whole address, also where there are colons in it.
+func TestNeighboursAreNotCountedTogether(t *testing.T) {
+	handler := api.New(api.Options{Tokens: true}).Handler()
+	ask := func(from string) int {
+		req := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+api.Prefix+"/session", nil)
+		req.RemoteAddr = from
+		w := httptest.NewRecorder()
+		handler.ServeHTTP(w, req)
+		return w.Code
+	}
+	for range 20_000 {
+		if ask("[2001:db8::1]:4000") == http.StatusTooManyRequests {
+			if got := ask("[2001:db8::2]:4000"); got != http.StatusOK {
+				t.Errorf("a neighbour is told %d", got)
+			}
+			return
+		}
+	}
+	t.Skip("this machine is too slow to ask too often")
+}
+
+// A name is in lists and logs: it cannot draw there.
+func TestATokenHasANameThatCanBeSeen(t *testing.T) {
+	r := open(t)
+	for name, want := range map[string]int{"ada": 200, "Ada Łovelace (CI)": 200, "a\nroot": 422, "a\x1b[31m": 422, "a\u202eb": 422, "a\u0000": 422} {
+		wish, err := json.Marshal(map[string]string{"name": name, "role": "viewer"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if res, body := r.call("POST", "/api/v1/tokens", string(wish)); res.StatusCode != want {
+			t.Errorf("%q: %d %s", name, res.StatusCode, body)
+		}
+	}
+}
+
+// broken is a place whose bodies cannot be read.
+type broken struct{}
+
+func (broken) Body(context.Context, patra.KeptBody) ([]byte, error) {
+	return nil, errors.New("open /srv/secret-place/bodies: permission denied")
+}
+
+// Why a body cannot be read is in the log, and not in the answer.
+func TestABodyThatCannotBeReadTellsNothingOfUs(t *testing.T) {
+	w := storetest.NewWorld(t, storetest.Engines()[0], 1)
+	c := w.Take()
+	page, err := w.OpenAt(c, 1, 1, 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	result := w.Result(false)
+	result.BodySHA256 = patra.HashBytes([]byte("x"))
+	result.Kept = &patra.KeptBody{Body: result.BodySHA256, Stored: result.BodySHA256, Size: 1, Codec: patra.CodecZstd, Location: "x"}
+	if _, _, err := w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, result, nil); err != nil {
+		t.Fatal(err)
+	}
+	r := open(t, func(o *api.Options) { o.Store, o.Bodies = w.Store, broken{} })
+	res, body := r.call("POST", api.Prefix+"/batches/1/exchange", `{"reason":"x"}`)
+	if res.StatusCode != http.StatusServiceUnavailable || strings.Contains(body, "secret-place") || !strings.Contains(body, `"id"`) {
+		t.Errorf("%d %s", res.StatusCode, body)
+	}
+}
+
+// A list of gaps that has looked at as many watermarks as it may says where to go on.
+func TestTheGapsOfAllWatermarksAreListed(t *testing.T) {
+	r, _ := peopled(t)
+	want := get[api.GapList](r, "/gaps")
+	defer api.SetMostCursors(1)()
+	first := get[api.GapList](r, "/gaps?limit=1000")
+	if len(first.Items) != len(want.Items) || first.Next == "" {
+		t.Fatalf("%d of %d gaps, and then %q", len(first.Items), len(want.Items), first.Next)
+	}
+	if rest := get[api.GapList](r, "/gaps?cursor="+first.Next); len(rest.Items) != 0 || rest.Next != "" {
+		t.Errorf("%+v", rest)
+	}
+}
