@@ -31,8 +31,7 @@ openapi: ## Write the description of the API into docs/openapi.json
 demo: $(DASHBOARD) build ## Harvest a simulated provider and show the result (ARGS=--once ends by itself)
 	@bin/patra demo $(ARGS)
 
-test: ## Run all tests; what they need (MariaDB, Redis, DuckDB, Chromium) is installed if need be, and thrown away
-	@$(MAKE) --no-print-directory -j 2 --output-sync=target test-go test-web
+test: test-go test-web ## Run all tests; what they need (MariaDB, Redis, DuckDB, Chromium) is installed if need be
 
 test-go: deps ## Run the tests of the program, on SQLite and on a throw-away MariaDB and Redis
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt is needed for:"; gofmt -l $$(git ls-files '*.go'); exit 1; }

@@ -212,19 +212,21 @@ func Merged(answers []Answer) Coverage {
 // Paint gives, for each state, the instants that are in it. Where answers overlap the newest one speaks.
 func Paint(answers []Answer) map[Completeness]Coverage {
 	out := map[Completeness]Coverage{}
-	sweep(answers, func(w Window, a Answer) { out[a.State] = extend(out[a.State], w) })
+	sweep(answers, func(w Window, a *Answer) { out[a.State] = extend(out[a.State], w) })
 	return out
 }
 
 // sweep tells in the order of time which answer speaks for which stretch. It goes once over the ends of all windows: a cursor
 // that waits for one bad day can have thousands of answers behind it.
-func sweep(answers []Answer, tell func(Window, Answer)) {
-	starts := slices.DeleteFunc(slices.Clone(answers), func(a Answer) bool { return a.Window.IsEmpty() })
-	slices.SortFunc(starts, func(a, b Answer) int { return cmp.Compare(a.Window.From, b.Window.From) })
-	ends := make([]Instant, 0, 2*len(starts))
-	for _, a := range starts {
-		ends = append(ends, a.Window.From, a.Window.To)
+func sweep(answers []Answer, tell func(Window, *Answer)) {
+	starts := make([]*Answer, 0, len(answers)) // an answer is large, and is moved about a lot
+	ends := make([]Instant, 0, 2*len(answers))
+	for i := range answers {
+		if a := &answers[i]; !a.Window.IsEmpty() {
+			starts, ends = append(starts, a), append(ends, a.Window.From, a.Window.To)
+		}
 	}
+	slices.SortFunc(starts, func(a, b *Answer) int { return cmp.Compare(a.Window.From, b.Window.From) })
 	slices.Sort(ends)
 	ends = slices.Compact(ends)
 	speakers := &newestFirst{}
@@ -252,14 +254,14 @@ func extend(c Coverage, w Window) Coverage {
 }
 
 // newestFirst is a heap of answers with the one that speaks on top.
-type newestFirst []Answer
+type newestFirst []*Answer
 
 func (h newestFirst) Len() int { return len(h) }
 func (h newestFirst) Less(i, j int) bool {
 	return cmp.Or(cmp.Compare(h[j].ClosedAt, h[i].ClosedAt), cmp.Compare(h[j].ID, h[i].ID)) < 0
 }
 func (h newestFirst) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *newestFirst) Push(a any)   { *h = append(*h, a.(Answer)) }
+func (h *newestFirst) Push(a any)   { *h = append(*h, a.(*Answer)) }
 func (h *newestFirst) Pop() any {
 	last := len(*h) - 1
 	a := (*h)[last]

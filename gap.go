@@ -111,12 +111,12 @@ type Spoken struct {
 // Speaking are the answers that newer ones have not taken the place of, oldest first.
 func Speaking(answers []Answer) []Spoken {
 	var all []Spoken
-	at := map[int64]int{}
-	sweep(answers, func(w Window, a Answer) {
-		i, ok := at[a.ID]
+	at := make(map[*Answer]int, len(answers))
+	sweep(answers, func(w Window, a *Answer) {
+		i, ok := at[a]
 		if !ok {
-			i, at[a.ID] = len(all), len(all)
-			all = append(all, Spoken{Answer: a})
+			i, at[a] = len(all), len(all)
+			all = append(all, Spoken{Answer: *a})
 		}
 		all[i].For = extend(all[i].For, w)
 	})
@@ -126,5 +126,8 @@ func Speaking(answers []Answer) []Spoken {
 
 // Disputes are the answers that the provider's count contradicts, as far as they still speak.
 func Disputes(answers []Answer) []Spoken {
+	if !slices.ContainsFunc(answers, func(a Answer) bool { return a.State == StateDisputed }) {
+		return nil // as it should be
+	}
 	return slices.DeleteFunc(Speaking(answers), func(s Spoken) bool { return s.State != StateDisputed })
 }

@@ -83,13 +83,11 @@ func (d *doorman) await(t *testing.T, n int) {
 // goes on; and once the provider wants to be left alone. The provider never sees more than it permits. Where the machine
 // stood still, nobody can say when a request came; then it is all done again.
 func TestOneGateForAllProcesses(t *testing.T) {
-	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) { oneGate(t, e, false) })
 }
 
 // The same with a gate that is lent to Redis, which dies in the middle. The store goes on where Redis ended.
 func TestOneGateInRedisForAllProcesses(t *testing.T) {
-	t.Parallel()
 	gatetest.RedisURL(t)
 	engines := storetest.Engines()
 	oneGate(t, engines[len(engines)-1], true)

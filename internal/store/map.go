@@ -17,7 +17,7 @@ const answerColumns = `id, cursor_id, slice_id, window_from, window_to, kind_cod
 		ids_seen, stored, quarantined, known_missing, rescans, closed_at, sealed_at, record_remarks`
 
 var (
-	answersOf = stmt{"answers_of", `SELECT ` + answerColumns + ` FROM ing_coverage WHERE cursor_id = ? AND window_to > ? ORDER BY window_to, window_from LIMIT ?`}
+	answersOf = stmt{"answers_of", `SELECT ` + answerColumns + ` FROM ing_coverage WHERE cursor_id = ? AND window_to > ? AND window_to <= ? ORDER BY window_to, window_from LIMIT ?`}
 	across    = stmt{"answers_across", `SELECT ` + answerColumns + ` FROM ing_coverage WHERE cursor_id = ? AND window_to > ? AND window_from < ? LIMIT ?`}
 	endedOf   = stmt{"ended_of", `SELECT s.id, t.id, s.window_from, s.window_to, s.status_code, s.reslice IS NOT NULL, t.last_error FROM ing_plan_slice s JOIN ing_task t ON t.slice_id = s.id
 		WHERE s.cursor_id = ? AND s.status_code = ? AND s.window_to > ? AND s.window_from < ? ORDER BY s.window_to LIMIT ?`}
@@ -68,18 +68,19 @@ func (s *Store) MapFacts(ctx context.Context, cursorID int64, span patra.Window)
 		all = append(all, l.Windows...)
 	}
 	f.Live = patra.NewCoverage(all...)
-	if f.Answers, err = t.answersBy(answersOf, cursorID, span.From, mostWindows); err != nil {
+	if f.Answers, err = t.answersBy(answersOf, cursorID, span.From, span.To, mostWindows); err != nil {
 		return f, until, err
 	}
-	if n := len(f.Answers); n == mostWindows { // those behind the last may reach back before it
-		last := f.Answers[n-1].Window.To
+	last := span.To
+	if n := len(f.Answers); n == mostWindows {
+		last = f.Answers[n-1].Window.To
 		until = min(until, last)
-		long, err := t.answersBy(across, cursorID, last, last, mostWindows)
-		if err != nil {
-			return f, until, err
-		}
-		f.Answers = append(f.Answers, long...)
 	}
+	long, err := t.answersBy(across, cursorID, last, last, mostWindows) // those that end behind it may reach back before it
+	if err != nil {
+		return f, until, err
+	}
+	f.Answers = append(f.Answers, long...)
 	waivers, err := t.waivers(cursorID)
 	for _, w := range waivers {
 		if w.RevokedAt == nil {
