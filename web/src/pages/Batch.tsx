@@ -67,9 +67,9 @@ function ExchangeView({ id }: { id: string }) {
       <form className="stack tight" onSubmit={(e) => { e.preventDefault(); look.mutate(reason.trim()); }}>
         <h2>Request and answer</h2>
         <p className="dim">What was sent (without secrets) and what came back, as it was kept. That you look at it is written into the audit log.</p>
-        <TextInput label="Reason" value={reason} maxLength={500} onChange={(e) => setReason(e.currentTarget.value)} />
+        <TextInput label="Reason" required value={reason} maxLength={500} onChange={(e) => setReason(e.currentTarget.value)} />
         {look.error ? <ErrorNote error={look.error} /> : null}
-        <div><Button type="submit" size="compact-sm" variant="default" loading={look.isPending}>Show request and answer</Button></div>
+        <div><Button type="submit" size="compact-sm" variant="default" loading={look.isPending} disabled={!reason.trim()}>Show request and answer</Button></div>
       </form>
     </section>
   );
