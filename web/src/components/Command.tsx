@@ -18,6 +18,8 @@ export function Command({ text }: { text: string }) {
 /** Next shows a next step: commands to copy, with the words that the server says about them, or a sentence. */
 export function Next({ text }: { text?: string }) {
   if (!text) return null;
+  const steps = text.split("; ");
+  if (steps.length > 1) return <>{steps.map((s, i) => <Next key={i} text={s} />)}</>;
   const after = /^(.*?),? then (patra [^;,]+)$/.exec(text);
   if (after) return <span className="row"><Next text={after[1]} /><span className="dim small">then</span><Command text={after[2]!} /></span>;
   const ways = text.split(", or ").map((w) => /^((?:patra|make) .+?)( (?:works|shows|tells|lets|goes) .+)?$/.exec(w));

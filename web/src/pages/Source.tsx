@@ -60,7 +60,7 @@ export default function Source() {
 const controlsOf = (all: readonly (Control & { key?: string })[] | undefined, code: string) => (all ?? []).filter((c) => { const t = c.target ?? c.key ?? c.source ?? ""; return t === code || t.startsWith(code + "/"); });
 
 function Held({ code }: { code: string }) {
-  const held = controlsOf(useGet<Page<Control>>(["controls"], "/controls").data?.items, code).filter((c) => c.state !== "CLOSED");
+  const held = controlsOf(useGet<Page<Control>>(["controls"], "/controls").data?.items, code).filter((c) => c.state !== "CLOSED" && stops[c.kind]);
   return held.length ? <StatusBadge state="STOPPED" title={held.map((c) => `${c.kind.toLowerCase()}: ${c.reason ?? ""}`).join("; ")} /> : null;
 }
 
@@ -77,11 +77,16 @@ function Stopped({ code }: { code: string }) {
   ));
 }
 
+/** Steering lets a source go on that stands still, and pauses one that nobody has paused; fewer tasks at once for a while are neither. */
 function Steering({ code }: { code: string }) {
-  const held = controlsOf(useGet<Page<Control>>(["controls"], "/controls").data?.items, code).length > 0;
-  return held
-    ? <ConfirmAction label="Resume" path="/controls/resume" body={{ target: code }} what={`${code} goes on, if it was paused or stopped by itself.`} />
-    : <ConfirmAction label="Pause" path="/controls/pause" body={{ target: code }} reason="required" what={`Nothing more of ${code} is planned or begun until somebody resumes it. A page that is being read is read to its end.`} />;
+  const held = controlsOf(useGet<Page<Control>>(["controls"], "/controls").data?.items, code).filter((c) => c.state !== "CLOSED" && stops[c.kind]);
+  const paused = held.some((c) => c.kind === "PAUSE" && (c.target ?? c.key) === code);
+  return (
+    <>
+      {held.length ? <ConfirmAction label="Resume" path="/controls/resume" body={{ target: code }} what={`${code} goes on, if it was paused or stopped by itself.`} /> : null}
+      {paused ? null : <ConfirmAction label="Pause" path="/controls/pause" body={{ target: code }} reason="required" what={`Nothing more of ${code} is planned or begun until somebody resumes it. A page that is being read is read to its end.`} />}
+    </>
+  );
 }
 
 function About({ source: s }: { source: SourceView }) {
