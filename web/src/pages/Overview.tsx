@@ -49,7 +49,7 @@ export default function Overview() {
               </div>
               <Needed missing={used.filter((s) => s.gaps).length} />
               <section className="card flush" aria-label="Sources in use">
-                <div className="card-head"><h2>Sources</h2><span className="dim small">{used.length} in use, {idle.length} idle{o.totals.capped ? "; counting ends at ten thousand of a source" : ""}</span></div>
+                <div className="card-head"><h2>Sources</h2><span className="dim small">{used.length} in use, {idle.length} idle{o.totals.capped && used.some((s) => [s.queued, s.running, s.failed, s.quarantine].some((n) => (n ?? 0) >= 10_000)) ? "; counting ends at ten thousand of a source" : ""}</span></div>
                 {used.length ? <Rows label="Sources in use" rows={used} columns={columns} id={(s) => s.code} /> : <Empty title="Nothing was harvested yet" command="patra harvest crossref --from 2026-11-01 --to 2026-11-03">Begin with a few days of one source:</Empty>}
                 {used.length && idle.length ? <div className="list-foot"><span>idle: {idle.map((s, i) => <span key={s.code}>{i ? ", " : ""}<Link to={`/sources/${at(s)}`}>{s.code}</Link></span>)}</span></div> : null}
               </section>
