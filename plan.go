@@ -51,6 +51,31 @@ type Plan struct {
 	Reason        string          `json:"reason,omitempty"`
 	Warnings      json.RawMessage `json:"warnings"`
 	CreatedAt     Instant         `json:"created_at"`
+	Ended         PlanEnd         `json:"ended,omitempty" enum:"DONE,FAILED,CANCELLED" doc:"how its work ended; nothing while there is work, or more to be cut. Only lists say it"`
+}
+
+// PlanEnd is how the work of a plan ended. READY says that a plan is cut and no more: it stays READY when all is read.
+type PlanEnd string
+
+// The ends.
+const (
+	PlanDone      PlanEnd = "DONE"
+	PlanFailed    PlanEnd = "FAILED"    // of some of it all attempts are used up
+	PlanCancelled PlanEnd = "CANCELLED" // somebody called off a part of it
+)
+
+// EndOf says how the work of a plan ended: left is whether any of it is still to be done, failed and cancelled whether any
+// of it came to nothing. A failure is told before what somebody wanted.
+func EndOf(status Status, left, failed, cancelled bool) PlanEnd {
+	switch {
+	case status != Ready || left:
+		return ""
+	case failed:
+		return PlanFailed
+	case cancelled:
+		return PlanCancelled
+	}
+	return PlanDone
 }
 
 // PlanKey names a plan readably and uniquely, so that triggering the same again finds it.

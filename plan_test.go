@@ -53,3 +53,23 @@ func TestWhatHappensToAPlanIsNotInItsKey(t *testing.T) {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }
+
+func TestAPlanEndsWhenNothingOfItIsLeft(t *testing.T) {
+	for _, c := range []struct {
+		status                  patra.Status
+		left, failed, cancelled bool
+		want                    patra.PlanEnd
+	}{
+		{patra.Ready, false, false, false, patra.PlanDone},
+		{patra.Ready, true, true, true, ""},
+		{patra.Ready, false, true, true, patra.PlanFailed},
+		{patra.Ready, false, false, true, patra.PlanCancelled},
+		{patra.Partial, false, true, false, ""}, // more of it is to be cut
+		{patra.Draft, false, false, false, ""},
+		{patra.Cancelled, false, false, true, ""}, // its status says so already
+	} {
+		if got := patra.EndOf(c.status, c.left, c.failed, c.cancelled); got != c.want {
+			t.Errorf("%+v: got %q", c, got)
+		}
+	}
+}

@@ -29,10 +29,11 @@ const planColumns = `id, plan_key, generation, schedule_instance_id, provenance_
 	expr_proto_hash, expr_proto_snapshot, spec_fingerprint, slice_strategy_code, slice_params, base_url, priority, slice_count, estimated_records, estimated_requests,
 	status_code, reason_code, warnings, created_at`
 
-func scanPlan(r *sql.Rows) (p patra.Plan, err error) {
+// scanPlan reads the columns of a plan, and more that stand behind them.
+func scanPlan(r *sql.Rows, more ...any) (p patra.Plan, err error) {
 	var cursorID, records, requests sql.NullInt64
-	err = r.Scan(&p.ID, &p.Key, &p.Generation, &p.InstanceID, &p.Source, &p.Endpoint, &p.Operation, textInto{&p.Campaign}, &cursorID, &p.Window.From, &p.Window.To, jsonInto{&p.Inputs},
-		&p.ExprProtoHash, jsonInto{&p.ExprProto}, &p.Spec, &p.Strategy, jsonInto{&p.SliceParams}, textInto{&p.BaseURL}, &p.Priority, &p.SliceCount, &records, &requests, &p.Status, textInto{&p.Reason}, jsonInto{&p.Warnings}, &p.CreatedAt)
+	err = r.Scan(append([]any{&p.ID, &p.Key, &p.Generation, &p.InstanceID, &p.Source, &p.Endpoint, &p.Operation, textInto{&p.Campaign}, &cursorID, &p.Window.From, &p.Window.To, jsonInto{&p.Inputs},
+		&p.ExprProtoHash, jsonInto{&p.ExprProto}, &p.Spec, &p.Strategy, jsonInto{&p.SliceParams}, textInto{&p.BaseURL}, &p.Priority, &p.SliceCount, &records, &requests, &p.Status, textInto{&p.Reason}, jsonInto{&p.Warnings}, &p.CreatedAt}, more...)...)
 	p.CursorID, p.Records, p.Requests = cursorID.Int64, records.Int64, requests.Int64
 	return p, err
 }

@@ -6,7 +6,7 @@ import { transformWithOxc } from "vite";
 
 const file = new URL("../src/coverage/state.ts", import.meta.url).pathname;
 const { code } = await transformWithOxc(readFileSync(file, "utf8"), file);
-const { around, bars, meanings, monthsOf, moved, spliced, stretches, ticks, tiled, worse, zoomed } = await import("data:text/javascript," + encodeURIComponent(code));
+const { ahead, around, bars, meanings, monthsOf, moved, spliced, stretches, ticks, tiled, worse, zoomed } = await import("data:text/javascript," + encodeURIComponent(code));
 
 const hour = 3_600_000, day = 24 * hour, t0 = Date.UTC(2020, 0, 1);
 const iso = (t) => new Date(t).toISOString();
@@ -82,4 +82,15 @@ test("months have their days, and begin on their weekday", () => {
   assert.equal(feb.days.length, 29);
   assert.equal(feb.lead, 3, "a Thursday");
   assert.equal(feb.days[28].day.state, "GAP");
+});
+
+test("what a harvest has not come to yet is no gap", () => {
+  const at = (from, to, state) => ({ from: iso(t0 + from * day), to: iso(t0 + to * day), state });
+  const tail = at(3, 9, "GAP");
+  assert.equal(ahead([at(0, 1, "SEALED"), at(1, 2, "GAP"), at(2, 3, "SEALED"), tail], "HARVEST"), tail);
+  assert.equal(ahead([at(0, 3, "SEALED"), tail], "BACKFILL"), undefined, "a backfill has an end");
+  assert.equal(ahead([at(0, 3, "GAP"), at(3, 9, "SEALED")], "HARVEST"), undefined);
+  assert.equal(ahead([at(0, 3, "SEALED"), tail, at(4, 5, "QUEUED")], "HARVEST"), undefined, "something of it is planned");
+  assert.equal(ahead([tail], "HARVEST"), undefined, "nothing was read before it");
+  assert.equal(ahead([], "HARVEST"), undefined);
 });

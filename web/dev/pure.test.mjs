@@ -68,3 +68,9 @@ test("an item is found in its page", () => {
   assert.equal(itemOf(page, "10.1/b").DOI, "10.1/B");
   assert.equal(itemOf(page, "10.1/c"), undefined);
 });
+
+test("sentences of the server name inputs, and say times as the page does", async () => {
+  const { plain } = await load("format.ts");
+  assert.equal(plain('--from 2026-10-03 does not lie before --to 2026-10-01'), "from 2026-10-03 does not lie before to 2026-10-01");
+  assert.equal(plain("it goes on at 2026-11-16T00:05:00.000Z; patra harvest x --from 2026-11-01"), "it goes on at 2026-11-16 00:05; patra harvest x --from 2026-11-01");
+});

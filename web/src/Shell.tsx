@@ -76,7 +76,7 @@ function Navigation({ open }: { open: boolean }) {
           </ul>
         </div>
       ))}
-      {version ? <p className="foot">Patra {version}</p> : null}
+      {version ? <p className="foot">Patra {version}<br />All times are UTC.</p> : null}
     </nav>
   );
 }

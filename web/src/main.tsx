@@ -19,7 +19,9 @@ const colours = localStorageColorSchemeManager({ key: "patra-theme" });
 
 const client = new QueryClient({
   defaultOptions: {
+    mutations: { networkMode: "always" },
     queries: {
+      networkMode: "always", // the server is often on this machine, and answers without any network
       staleTime: 10_000, refetchOnWindowFocus: false,
       retry: (n, e) => n < 3 && !(e instanceof ApiError && e.status >= 400 && e.status < 500),
       refetchInterval: (q) => (q.state.status === "error" ? 10_000 : false), // a server that comes back is noticed without a click

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"patra"
+	"patra/internal/store"
 )
 
 // outOfOrder has transactions that take their row ids in one order and commit in another, and some that never do, while
@@ -133,16 +134,29 @@ func numbersInOrder(t *testing.T, e Engine) {
 // toldOfWork is what is said about plans, tasks and watermarks: once, with what made it true.
 func toldOfWork(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 2)
+	ended := func(want patra.PlanEnd) {
+		t.Helper()
+		plans, err := w.Plans(t.Context(), store.Filter{Limit: 1})
+		w.must(err)
+		if plans[0].Status != patra.Ready || plans[0].Ended != want {
+			t.Errorf("the plan is %s and ended %q, not %q", plans[0].Status, plans[0].Ended, want)
+		}
+	}
+	ended("")
 	w.Work(w.Take(), w.Record("1", Origin, "x"))
 	c := w.Take()
 	w.Page(c, 1, false)
+	ended("")
 	w.must(w.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelFatal, Code: "X", Text: "no"}}))
+	ended(patra.PlanFailed)
 	if n, err := w.Retry(t.Context(), w.Plan.ID); n != 1 || err != nil {
 		t.Fatal(n, err)
 	}
 	c = w.Take()
 	w.Page(c, 1, false)
+	ended("")
 	w.must(w.Succeed(c, patra.StateSealed))
+	ended(patra.PlanDone)
 	got := map[string]int{}
 	scan(t, Inspect(t, w.URL), `SELECT event_type FROM ing_outbox WHERE record_id IS NULL`, func(r *sql.Rows) error {
 		var kind string

@@ -1,4 +1,4 @@
-import { useState, type FormEvent, type ReactNode } from "react";
+import { useRef, useState, type FormEvent, type ReactNode } from "react";
 import { Button, Modal, Textarea, type ButtonProps } from "@mantine/core";
 import { useAct, useMay } from "../api/hooks";
 import type { Said } from "../api/types";
@@ -16,28 +16,30 @@ interface Props extends Pick<ButtonProps, "variant" | "size" | "color" | "leftSe
   fields?: ReactNode;                  // inputs that the caller keeps the state of
   onDone?: (said: Said) => void;
   result?: (said: Said) => ReactNode;  // more of the answer than its sentence
+  done?: string;                       // the sentence, where the server says none
 }
 
 /** ConfirmAction is the one way to change something: it says what will happen, asks why, and shows what the server said. */
-export function ConfirmAction({ label, what, path, body, reason = "optional", role = "operator", method, fields, onDone, result, variant = "default", size = "compact-sm", color, leftSection }: Props) {
+export function ConfirmAction({ label, what, path, body, reason = "optional", role = "operator", method, fields, onDone, result, done, variant = "default", size = "compact-sm", color, leftSection }: Props) {
   const [open, setOpen] = useState(false);
   const [why, setWhy] = useState("");
   const act = useAct(path, method);
   const may = useMay(role);
   const close = () => { setOpen(false); act.reset(); setWhy(""); };
   const answer = useAnswer();
+  const button = useRef<HTMLButtonElement>(null);
   const submit = (e: FormEvent) => {
     e.preventDefault();
     e.stopPropagation(); // a dialog can stand within another form
     act.mutateAsync({ ...body, ...(why.trim() ? { reason: why.trim() } : {}) }).then((said) => {
       close();
-      answer({ title: label, said, more: result?.(said) });
+      answer({ title: label, said: said.said ? said : { ...said, said: done }, more: result?.(said), back: button.current });
       onDone?.(said);
     }, () => { /* the dialog shows the error */ });
   };
   return (
     <>
-      <Button variant={variant} size={size} color={color} leftSection={leftSection} disabled={!may} title={may ? undefined : `needs the role ${role}`} onClick={() => setOpen(true)}>{label}</Button>
+      <Button ref={button} variant={variant} size={size} color={color} leftSection={leftSection} disabled={!may} title={may ? undefined : `needs the role ${role}`} onClick={() => setOpen(true)}>{label}</Button>
       <Modal opened={open} onClose={close} title={label} centered transitionProps={{ duration: 0 }} closeButtonProps={{ "aria-label": "Close" }}>
         {open ? (
           <form onSubmit={submit} className="stack">

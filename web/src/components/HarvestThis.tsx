@@ -60,10 +60,10 @@ function Price({ d }: { d: Draft }) {
     <div className="stack tight">
       {d.said ? d.nothing ? <Note tone="warn"><p>{d.said}</p></Note> : <p>{d.said}</p> : null}
       {d.existing ? <Note><p><Link to={`/plans/${d.existing.id}`}>Plan {d.existing.id}</Link> was made before for the same; what it has done is not done twice.</p></Note> : null}
-      <Facts items={[
+      {d.nothing ? <p className="small dim">To read it all the same, choose “again, even if it was done”; for what lies before the watermark, a backfill.</p> : <Facts items={[
         ["Window", span(w)], ["Slices", p && count(p.slices)], ["Records, about", p && count(p.records)], ["Requests, about", p && count(p.requests)], ["Bytes, about", p?.bytes ? bytes(p.bytes) : null],
         ["Time at the permitted rate", p ? (p.seconds < 1 ? "less than a second" : lasting(p.seconds)) : null], ["Done by", p?.finish ? instant(p.finish.replace(/\.\d+Z$/, "Z")) : null], ["Watermark now", d.decision?.cursor ? instant(d.decision.cursor) : null], ["Counts asked of the provider", d.probes ? count(d.probes) : null],
-      ]} />
+      ]} />}
       {d.quota?.map((q) => <p key={q.window} className="small">Quota: {q.said ?? q.window.toLowerCase()}</p>)}
       
       {d.warnings?.map((x, i) => <Note key={i} tone="warn"><p>{x.text}</p><p className="small dim"><code>{x.code}</code></p></Note>)}

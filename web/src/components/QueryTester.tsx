@@ -9,11 +9,12 @@ import { useMay } from "../api/hooks";
 import type { Ask, Clause, Explanation, SourceView, Tested, Unread } from "../api/sources";
 import { plain, pretty } from "./diff";
 import { FieldList } from "./FieldList";
-import { bytes, count, instant, plural } from "./format";
+import { bytes, count, instant, plain as inWords, plural } from "./format";
 import { HarvestThis } from "./HarvestThis";
 import { Next } from "./Command";
 import { ErrorNote, Note } from "./Notes";
 import { HeaderList, RequestView } from "./RequestView";
+import { Title } from "./Title";
 
 const dayBefore = (n: number) => new Date(Date.now() - n * 86_400_000).toISOString().slice(0, 10);
 
@@ -60,6 +61,7 @@ export function QueryTester({ source }: { source: SourceView }) {
           <TextInput label="To" size="xs" placeholder="2026-02-01" value={ask.to} onChange={(e) => change({ to: e.currentTarget.value })} description="exclusive" inputWrapperOrder={["label", "input", "description", "error"]} />
           {source.parameters.map((p) => <TextInput key={p.name} label={p.name} size="xs" required={p.required} placeholder={p.default} description={p.doc} inputWrapperOrder={["label", "input", "description", "error"]} value={ask.params?.[p.name] ?? ""} onChange={(e) => change({ params: { ...ask.params, [p.name]: e.currentTarget.value } })} />)}
         </div>
+        {ask.from || ask.to ? null : <p className="small dim">No time is said: the request shows a day as an example, and a harvest goes on from its watermark.</p>}
       </form>
       <div className="sides even">
         <section className="card stack tight" aria-label="The request">
@@ -118,7 +120,7 @@ function QueryProblem({ error, query }: { error: ApiError; query: string }) {
   const problems = error.problem.errors?.length ? error.problem.errors : [{ message: error.message, location: undefined, code: error.problem.code }];
   return (
     <div className="stack tight" role="alert">
-      {problems.map((p, i) => <div key={i} className="note" data-tone="bad"><div className="stack tight grow"><Marked query={query} location={p.location} line={i === 0 ? line : undefined} column={i === 0 ? column : undefined} /><p>{sentence(p.message)}</p><p className="small dim">{p.code}{p.location ? ` at ${p.location}` : ""}</p></div></div>)}
+      {problems.map((p, i) => <div key={i} className="note" data-tone="bad"><div className="stack tight grow"><Marked query={query} location={p.location} line={i === 0 ? line : undefined} column={i === 0 ? column : undefined} /><p>{sentence(inWords(p.message))}</p><p className="small dim">{p.code}{p.location ? ` at ${p.location}` : ""}</p></div></div>)}
       <Next text={sentence(hint)} />
     </div>
   );
@@ -177,7 +179,7 @@ function Answer({ t }: { t: Tested }) {
         <div className="row between"><h2>What it becomes</h2><span className="dim small">{t.records.length < t.items ? `the first ${t.records.length} of ${plural(t.items, "item")}` : plural(t.records.length, "record")}</span></div>
         {t.problems.map((p, i) => <Unreadable key={i} p={p} />)}
         {t.records.length === 0 && t.problems.length === 0 && !t.error ? <p className="dim">No record: nothing fits the question in this time.</p> : null}
-        <div className="tried">{t.records.map((r, i) => <details key={r.id} open={i === 0}><summary><b className="mono">{r.id}</b> <span className="dim small nowrap">{r.updated_at ? instant(r.updated_at) : "no time"}{r.deleted ? ", deleted" : ""}</span>{r.fields?.title ? <div className="small one-line"><bdi>{plain(r.fields.title)}</bdi></div> : null}</summary><FieldList fields={r.fields ?? {}} /></details>)}</div>
+        <div className="tried">{t.records.map((r, i) => <details key={r.id} open={i === 0}><summary><b className="mono">{r.id}</b> <span className="dim small nowrap">{r.updated_at ? instant(r.updated_at) : "no time"}{r.deleted ? ", deleted" : ""}</span>{r.fields?.title ? <div className="small one-line"><Title text={plain(r.fields.title)} /></div> : null}</summary><FieldList fields={r.fields ?? {}} /></details>)}</div>
       </section>
     </div>
   );

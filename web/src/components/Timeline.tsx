@@ -28,7 +28,7 @@ export function Timeline({ task, run }: { task: number; run?: number }) {
         </Note>
       ) : null}
       <div className="card flush">
-        <div className="card-head"><h2>Timeline</h2><span className="dim small">{plural(runs.data.length, "attempt")}, {plural(pages.data.length, "page")}{pages.hasNextPage ? " shown" : ""}, newest first</span></div>
+        <div className="card-head"><h2>Timeline</h2><span className="dim small">{plural(runs.data.length, "attempt")}, {plural(pages.data.length, "page")}{pages.hasNextPage ? " shown" : ""}, failed and newest first</span></div>
         {runs.data.length === 0 ? <Empty title="Nobody has begun it yet" command="patra serve">A worker takes it from the queue:</Empty> : null}
         <ol className="timeline">
           {runs.data.map((r) => <Attempt key={r.id} run={r} pages={pages.data.filter((b) => b.run_id === r.id)} />)}
@@ -54,7 +54,7 @@ function Attempt({ run: r, pages }: { run: Run; pages: Batch[] }) {
               <span className="num">{count(b.record_count)} records</span>
               <span className="dim num">{took(b.started_at, b.committed_at)}</span>
               {b.end_code ? <span className="dim small">{b.end_code.toLowerCase().replaceAll("_", " ")}</span> : null}
-              {b.error ? <span className="small"><FaultText fault={b.error} /></span> : null}
+              {b.error && b.error.text !== r.error?.text ? <span className="small"><FaultText fault={b.error} /></span> : null}
             </li>
           ))}
         </ol>

@@ -35,8 +35,8 @@ export function instant(at?: string | null): string {
   if (m[2] === "00:00" && (m[3] ?? ":00") === ":00") return m[1]!;
   return `${m[1]} ${m[2]}${m[3] && m[3] !== ":00" ? m[3] : ""}`;
 }
-/** plain writes the exact times within a sentence of the server as short as times are written elsewhere on the page. */
-export const plain = (text: string) => text.replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, instant);
+/** plain writes the exact times within a sentence of the server as short as times are written elsewhere on the page, and names inputs as the page does and not as flags, except in commands. */
+export const plain = (text: string) => (/\bpatra [a-z]/.test(text) ? text : text.replace(/(^|\s)--(from|to|query|reason)\b/g, "$1$2")).replace(/\b\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?Z/g, instant);
 /** sentence lets a text begin as a sentence does. */
 export const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
 export const span = (w?: Window | null) => (w ? `${instant(w.from)} ~ ${instant(w.to)}` : "–");

@@ -36,7 +36,7 @@ export function quotaText(q: Quota): string {
 /** waiting says in a sentence who waits at a key, and why. */
 export function waiting(g: Gate, held: readonly string[] = []): string {
   const { waiting: due, running } = g.tasks;
-  if (due + running === 0) return "Nobody waits.";
+  if (due + running === 0) return "No task is due.";
   const who = `${count(running)} ${running === 1 ? "task runs" : "tasks run"}, ${count(due)} ${due === 1 ? "is" : "are"} due`;
   const stopped = held.filter((h) => (g.shared_by ?? []).some((s) => s === h || s.startsWith(h + "/") || h.startsWith(s + "/")));
   if (stopped.length) return `${who}; ${stopped.join(", ")} is held back, see the queue.`;

@@ -22,7 +22,7 @@ const rank = (s: string) => (order.indexOf(s) + order.length + 1) % (order.lengt
 
 export const planColumns: Column<Plan>[] = [
   { label: "Plan", cell: (p) => <Link to={`/plans/${p.id}`}>{p.id}</Link> },
-  { label: "State", cell: (p) => <StatusBadge state={p.status} /> },
+  { label: "State", cell: (p) => <StatusBadge state={p.ended ?? p.status} /> },
   { label: "Source", cell: sourceCell },
   { label: "Operation", cell: (p) => p.operation.toLowerCase() },
   { label: "Window", cell: (p) => span(p.window), nowrap: true },
@@ -32,7 +32,7 @@ export const planColumns: Column<Plan>[] = [
 ];
 
 export function PlanList({ params, head, label = "Plans", empty, limit }: Props) {
-  const list = useList<Plan>(["plans"], "/plans", params, { limit });
+  const list = useList<Plan>(["plans", "tasks"], "/plans", params, { limit });
   return <DataList label={label} list={list} columns={planColumns} id={(p) => p.id} noun="plan" head={head} empty={empty ?? { title: "No plan yet", text: "A plan is made by the first harvest:", command: "patra harvest crossref --from 2026-11-01 --to 2026-11-03" }} />;
 }
 

@@ -8,8 +8,8 @@ import { WhyNote } from "../components/WhyNote";
 import { meaning, type Stretch } from "./state";
 
 /** FillGap offers to read what is missing. */
-export function FillGap({ cursor, missing, label = "Fill this gap" }: { cursor: Cursor; missing: { from: string; to: string }; label?: string }) {
-  return <ConfirmAction label={label} variant="filled" path="/gaps/fill" reason="none" body={{ cursor: cursor.id, from: missing.from, to: missing.to }} what={`What is missing of ${cursor.source}/${cursor.endpoint} between ${span(missing)} is planned as a backfill and put into the queue. Nothing that was read is read again.`}
+export function FillGap({ cursor, missing, label = "Fill this gap", variant = "filled" }: { cursor: Cursor; missing: { from: string; to: string }; label?: string; variant?: string }) {
+  return <ConfirmAction label={label} variant={variant} path="/gaps/fill" reason="none" body={{ cursor: cursor.id, from: missing.from, to: missing.to }} what={`What is missing of ${cursor.source}/${cursor.endpoint} between ${span(missing)} is planned and put into the queue. Nothing that was read is read again.`}
     result={(said: Said) => typeof said.plan === "number" ? <p><Link to={`/plans/${said.plan}`}>See plan {said.plan}</Link></p> : typeof (said.plan as { id?: number })?.id === "number" ? <p><Link to={`/plans/${(said.plan as { id: number }).id}`}>See the plan</Link></p> : null} />;
 }
 

@@ -16,6 +16,13 @@ export interface Stretch extends Segment { start: number; end: number }
 export const stretches = (segments: readonly Segment[]): Stretch[] =>
   segments.map((s) => ({ ...s, start: Date.parse(s.from), end: Date.parse(s.to) })).filter((s) => s.end > s.start).sort((a, b) => a.start - b.start || b.end - a.end);
 
+/** ahead is what a harvest has not come to yet: the last stretch, if nobody has planned it and nothing lies behind it. It is no gap, the next harvest begins there. */
+export function ahead<T extends Segment>(segments: readonly T[], operation: string): T | undefined {
+  const last = segments.reduce<T | undefined>((a, b) => (!a || b.to > a.to || (b.to === a.to && b.from < a.from) ? b : a), undefined);
+  if (operation !== "HARVEST" || last?.state !== "GAP" || segments.length < 2) return undefined;
+  return segments.some((s) => s !== last && s.to > last.from) ? undefined : last;
+}
+
 /**
  * tiled cuts stretches that lie over each other so that every moment belongs to one of them, the worst: what failed must not
  * hide below the gap that it leaves. A piece keeps the words of the stretch that it is of.

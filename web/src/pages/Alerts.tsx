@@ -1,3 +1,4 @@
+import { Link } from "react-router";
 import { useGet } from "../api/hooks";
 import type { Alert, Page } from "../api/types";
 import { AlertRow } from "../components/AlertRow";
@@ -16,7 +17,7 @@ export default function Alerts() {
       <Async query={got}>
         {(d) => {
           const all = [...(Array.isArray(d) ? d : d.items)].sort((a, b) => grave.indexOf(a.severity) - grave.indexOf(b.severity));
-          if (all.length === 0) return <Note state="OK"><p>Nothing needs you: everything goes on by itself.</p></Note>;
+          if (all.length === 0) return <Note state="OK"><p>No alert: nothing stands still, and nothing has failed for good. What nobody has read yet is on the <Link to="/coverage">map</Link>.</p></Note>;
           return <>{all.map((a) => <section key={a.kind + a.target} className="card" aria-label={`${a.kind.toLowerCase()} ${a.target}`}><div className="row between"><div className="grow"><AlertRow alert={a} /></div><Remedy alert={a} /></div></section>)}</>;
         }}
       </Async>

@@ -6,6 +6,7 @@ import { send, type ApiError } from "../api/client";
 import { useGet, useList } from "../api/hooks";
 import type { Batch as Row, Exchange } from "../api/types";
 import { Async } from "../components/Async";
+import { useEvidence } from "../components/evidence";
 import { Facts } from "../components/Facts";
 import { FaultText } from "../components/FaultText";
 import { count, sentence, took } from "../components/format";
@@ -61,15 +62,17 @@ function Beside({ batch }: { batch: Row }) {
 function ExchangeView({ id }: { id: string }) {
   const [reason, setReason] = useState("");
   const look = useMutation<Exchange, ApiError, string>({ mutationFn: (why) => send<Exchange>("POST", `/batches/${id}/exchange`, { reason: why }) });
+  const sees = useEvidence();
   const x = look.data;
   if (!x) return (
     <section className="card" aria-label="Request and answer">
       <form className="stack tight" onSubmit={(e) => { e.preventDefault(); look.mutate(reason.trim()); }}>
         <h2>Request and answer</h2>
         <p className="dim">What was sent (without secrets) and what came back, as it was kept. That you look at it is written into the audit log.</p>
-        <TextInput label="Reason" value={reason} maxLength={500} onChange={(e) => setReason(e.currentTarget.value)} />
+        {sees ? null : <p className="small">Your token needs the grant evidence for it.</p>}
+        <TextInput label="Reason" required disabled={!sees} value={reason} maxLength={500} onChange={(e) => setReason(e.currentTarget.value)} />
         {look.error ? <ErrorNote error={look.error} /> : null}
-        <div><Button type="submit" size="compact-sm" variant="default" loading={look.isPending}>Show request and answer</Button></div>
+        <div><Button type="submit" size="compact-sm" variant="default" loading={look.isPending} disabled={!sees || !reason.trim()}>Show request and answer</Button></div>
       </form>
     </section>
   );

@@ -9,6 +9,7 @@ import { Empty, ErrorNote } from "../components/Notes";
 import { PageHead } from "../components/PageHead";
 import { Legend } from "../coverage/Legend";
 import { FillGap } from "../coverage/Picked";
+import { ahead } from "../coverage/state";
 import { Strip } from "../coverage/Strip";
 
 export default function CoverageMap() {
@@ -29,7 +30,8 @@ export default function CoverageMap() {
 
 function Line({ cursor: c }: { cursor: Cursor }) {
   const got = useCoverage(c.id, 15_000);
-  const gaps = got.data?.segments?.filter((s) => s.state === "GAP") ?? [];
+  const rest = ahead(got.data?.segments ?? [], c.operation);
+  const gaps = got.data?.segments?.filter((s) => s.state === "GAP" && s !== rest) ?? [];
   return (
     <section className="card stack tight" aria-label={`Coverage of cursor ${c.id}`}>
       <div className="row between">
@@ -38,6 +40,7 @@ function Line({ cursor: c }: { cursor: Cursor }) {
       </div>
       <Async query={got} height={40}>{(d) => <Strip coverage={d} />}</Async>
       {gaps.length === 1 ? <div className="row small"><span>missing: {span(gaps[0]!)}</span><FillGap cursor={c} missing={gaps[0]!} /></div> : null}
+      {rest ? <div className="row small"><span className="dim">not read yet: {span(rest)}; the next harvest begins there</span><FillGap cursor={c} missing={rest} label="Read it now" variant="default" /></div> : null}
     </section>
   );
 }

@@ -13,6 +13,7 @@ import { Time, useNow } from "../components/Time";
 import { sourceCell } from "../components/work";
 import { CoverageMap } from "../coverage/CoverageMap";
 import { FillGap } from "../coverage/Picked";
+import { ahead } from "../coverage/state";
 
 const WatermarkChart = lazy(() => import("../components/WatermarkChart").then((m) => ({ default: m.WatermarkChart })));
 
@@ -23,12 +24,13 @@ export default function Cursor() {
   const coverage = useCoverage(id, 5_000);
   const events = useList<CursorEvent>(["cursors"], `/cursors/${id}/timeline`, undefined, { limit: 100 });
   const c = cursor.data ?? coverage.data?.cursor;
-  const gaps = coverage.data?.segments?.filter((s) => s.state === "GAP") ?? [];
+  const rest = ahead(coverage.data?.segments ?? [], c?.operation ?? "");
+  const gaps = coverage.data?.segments?.filter((s) => s.state === "GAP" && s !== rest) ?? [];
   return (
     <div className="stack">
       <PageHead title={c ? `${c.source}/${c.endpoint}, ${c.operation.toLowerCase()}` : `Cursor ${id}`} crumbs={[["Coverage", "/coverage"], ["Cursors", "/cursors"]]}
         actions={c && gaps.length > 1 ? <FillGap cursor={c} missing={{ from: gaps[0]!.from, to: gaps[gaps.length - 1]!.to }} label={`Fill ${plural(gaps.length, "gap")}`} /> : null}>
-        {c ? <>cursor {c.id}, complete through {instant(c.complete_through)}{gaps.length ? `, ${plural(gaps.length, "gap")}` : ""}</> : null}
+        {c ? <>cursor {c.id}, complete through {instant(c.complete_through)}{gaps.length ? `, ${plural(gaps.length, "gap")}` : ""}{rest ? `, not read yet: ${span(rest)}` : ""}</> : null}
       </PageHead>
       {c ? (
         <section className="card" aria-label="Facts">

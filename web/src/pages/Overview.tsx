@@ -4,7 +4,7 @@ import type { Alert, Overview as Data, Page, SourceHealth } from "../api/types";
 import { AlertRow } from "../components/AlertRow";
 import { Async } from "../components/Async";
 import { Rows, type Column } from "../components/DataList";
-import { instant, lasting, plain } from "../components/format";
+import { instant, lasting, plain, plural } from "../components/format";
 import { Empty } from "../components/Notes";
 import { Figure, Num } from "../components/Num";
 import { PageHead } from "../components/PageHead";
@@ -13,11 +13,13 @@ import { Time } from "../components/Time";
 import { planColumns } from "../components/work";
 
 const health = ["FAILED", "STOPPED", "RUNNING", "WAITING", "OK", "IDLE"];
+/** standing calls a source of which only something is missing by that word: nothing of it failed. */
+export const standing = (s: SourceHealth) => (s.health === "FAILED" && !s.failed ? "GAP" : s.health);
 const at = (s: SourceHealth) => encodeURIComponent(s.code);
 
 const columns: Column<SourceHealth>[] = [
   { label: "Source", cell: (s) => <><Link to={`/sources/${at(s)}`}>{s.code}</Link>{s.title ? <div className="dim small">{s.title}</div> : null}</> },
-  { label: "Health", cell: (s) => <><StatusBadge state={s.health} />{s.said ? <div className="dim small">{plain(s.said)}</div> : null}</> },
+  { label: "Health", cell: (s) => <><StatusBadge state={standing(s)} />{s.said ? <div className="dim small clamp" title={plain(s.said)}>{plain(s.said)}</div> : null}</> },
   { label: "Complete through", cell: (s) => s.complete_through ? <><Link to={`/coverage?source=${at(s)}`} className="nowrap">{instant(s.complete_through)}</Link>{s.lag_seconds ? <div className="dim small">{lasting(s.lag_seconds)} behind</div> : null}</> : <span className="dim">–</span> },
   { label: "Gaps", cell: (s) => <Num value={s.gaps ?? 0} to={`/coverage?source=${at(s)}`} />, right: true },
   { label: "Running", cell: (s) => <Num value={s.running ?? 0} to={`/tasks?source=${at(s)}&status=RUNNING`} />, right: true },
@@ -45,9 +47,9 @@ export default function Overview() {
                 <Figure value={o.totals.failed} label="tasks failed" to="/tasks?status=FAILED" tone="bad" />
                 <Figure value={o.totals.quarantine} label="in quarantine" to="/quarantine" tone="warn" />
               </div>
-              <Needed />
+              <Needed missing={used.filter((s) => s.gaps).length} />
               <section className="card flush" aria-label="Sources in use">
-                <div className="card-head"><h2>Sources</h2><span className="dim small">{used.length} in use, {idle.length} idle{o.totals.capped ? "; counting ends at ten thousand of a source" : ""}</span></div>
+                <div className="card-head"><h2>Sources</h2><span className="dim small">{used.length} in use, {idle.length} idle{o.totals.capped && used.some((s) => [s.queued, s.running, s.failed, s.quarantine].some((n) => (n ?? 0) >= 10_000)) ? "; counting ends at ten thousand of a source" : ""}</span></div>
                 {used.length ? <Rows label="Sources in use" rows={used} columns={columns} id={(s) => s.code} /> : <Empty title="Nothing was harvested yet" command="patra harvest crossref --from 2026-11-01 --to 2026-11-03">Begin with a few days of one source:</Empty>}
                 {used.length && idle.length ? <div className="list-foot"><span>idle: {idle.map((s, i) => <span key={s.code}>{i ? ", " : ""}<Link to={`/sources/${at(s)}`}>{s.code}</Link></span>)}</span></div> : null}
               </section>
@@ -64,14 +66,14 @@ export default function Overview() {
 }
 
 /** Needed is what waits for a person; when nothing does, it says so in a line. */
-function Needed() {
+function Needed({ missing }: { missing: number }) {
   const got = useGet<Page<Alert> | Alert[]>(["tasks", "controls", "cursors", "gates", "quarantine"], "/alerts");
   const alerts = Array.isArray(got.data) ? got.data : (got.data?.items ?? []);
   if (got.data === undefined) return null;
   return (
     <section className="card" aria-label="What needs a person">
       <div className="card-head"><h2>What needs a person</h2>{alerts.length > 5 ? <Link to="/alerts">all {alerts.length}</Link> : null}</div>
-      {alerts.length === 0 ? <p className="dim">Nothing: everything goes on by itself.</p> : <div className="stack">{alerts.slice(0, 5).map((a, i) => <AlertRow key={i} alert={a} />)}</div>}
+      {alerts.length === 0 ? <p className="dim">{missing ? <>No alert. Of {plural(missing, "source")} something is missing that nobody is at: <Link to="/coverage">see the map</Link>.</> : "Nothing: everything goes on by itself."}</p> : <div className="stack">{alerts.slice(0, 5).map((a, i) => <AlertRow key={i} alert={a} />)}</div>}
     </section>
   );
 }

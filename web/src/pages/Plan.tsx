@@ -17,10 +17,10 @@ import { PlanProgress } from "../components/PlanProgress";
 
 export default function Plan() {
   const { id = "" } = useParams();
-  const plan = useGet<Row>(["plans"], `/plans/${id}`);
+  const plan = useGet<Row>(["plans", "tasks"], `/plans/${id}`);
   return (
     <div className="stack">
-      <PageHead title={`Plan ${id}`} crumbs={[["Plans", "/plans"]]} badge={plan.data ? <StatusBadge state={plan.data.status} /> : null} actions={plan.data ? <Steer target={`plan:${id}`} name={`plan ${id}`} status={plan.data.status} /> : null}>
+      <PageHead title={`Plan ${id}`} crumbs={[["Plans", "/plans"]]} badge={plan.data ? <StatusBadge state={plan.data.ended ?? plan.data.status} /> : null} actions={plan.data ? <Steer target={`plan:${id}`} name={`plan ${id}`} status={plan.data.ended ?? plan.data.status} /> : null}>
         {plan.data ? <>{plan.data.operation.toLowerCase()} of {plan.data.source}/{plan.data.endpoint}, {span(plan.data.window)}</> : null}
       </PageHead>
       <Async query={plan} height={300}>

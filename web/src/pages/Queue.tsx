@@ -4,7 +4,7 @@ import type { Control } from "../api/gates";
 import type { Page } from "../api/types";
 import { ConfirmAction } from "../components/ConfirmAction";
 import { DataList, Rows, type Column } from "../components/DataList";
-import { count } from "../components/format";
+import { count, plain } from "../components/format";
 import { Meter } from "../components/Meter";
 import { Figure, Num } from "../components/Num";
 import { PageHead } from "../components/PageHead";
@@ -68,7 +68,7 @@ function Held() {
   const list = useList<Control & { key?: string; scope?: string }>(["controls"], "/controls", undefined, { limit: 0 });
   return <DataList label="What holds work back" list={list} id={(c) => `${c.scope}${c.key ?? c.target}${c.kind}`} noun="hold" head={<h2>What holds work back</h2>} empty={{ title: "Nothing is held back" }} columns={[
     { label: "Whom", cell: (c) => c.target ?? target(c) }, { label: "How", cell: (c) => <StatusBadge state={c.kind === "PAUSE" ? "PAUSED" : c.kind} /> }, { label: "State", cell: (c) => c.state.toLowerCase().replaceAll("_", " ") }, { label: "Since", cell: (c) => <Time at={c.detail?.since} none="–" /> }, { label: "Until", cell: (c) => c.until ? <Time at={c.until} /> : "somebody resumes it" }, { label: "By", cell: (c) => c.actor || "itself" },
-    { label: "Why", cell: (c) => c.kind === "LIMIT" ? `${c.detail?.limit} of ${c.detail?.of} at once: ${(c.reason ?? "").toLowerCase().replaceAll("_", " ")}` : c.reason || c.detail?.fault?.text || "–" },
+    { label: "Why", cell: (c) => c.kind === "LIMIT" ? `${c.detail?.limit} of ${c.detail?.of} at once: ${(c.reason ?? "").toLowerCase().replaceAll("_", " ")}` : plain(c.reason || c.detail?.fault?.text || "–") },
     { label: "Do", cell: (c) => c.kind === "LIMIT" || c.kind === "QUOTA" ? <span className="dim small">ends by itself</span> : <ConfirmAction label="Resume" path="/controls/resume" body={{ target: c.target ?? target(c) }} what={`${c.target ?? target(c)} goes on.`} /> },
   ]} />;
 }

@@ -1,5 +1,5 @@
 import { useState } from "react";
-import { Button, NativeSelect, Skeleton } from "@mantine/core";
+import { Button, NativeSelect, Skeleton, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
 import { Link, useParams } from "react-router";
 import { send, type ApiError } from "../api/client";
@@ -20,6 +20,7 @@ import { Empty, ErrorNote, Note } from "../components/Notes";
 import { PageHead } from "../components/PageHead";
 import { StatusBadge } from "../components/StatusBadge";
 import { Time } from "../components/Time";
+import { Title, unmarked } from "../components/Title";
 import { standing } from "./Records";
 
 const reasons = ["MANUAL", "RETRACTED", "ERRATUM", "MERGED", "MISSING_FIELD", "STALE"];
@@ -33,7 +34,7 @@ export default function Record() {
   const title = r ? plain(r.fields?.title) || id : id;
   return (
     <div className="stack">
-      <PageHead title={title.length > 300 ? title.slice(0, 300) + "…" : title} crumbs={[["Records", "/records"], [source, `/records?source=${encodeURIComponent(source)}`]]}
+      <PageHead title={unmarked(title).slice(0, 300)} shown={title.length > 300 ? title.slice(0, 300) + "…" : <Title text={title} />} crumbs={[["Records", "/records"], [source, `/records?source=${encodeURIComponent(source)}`]]}
         badge={r ? standing(r).map((s) => <StatusBadge key={s} state={s} />) : null} actions={<LookAgain source={source} type={type} id={id} />}>
         <span className="mono">{id}</span>
       </PageHead>
@@ -121,14 +122,17 @@ const tones: { [state: string]: "good" | "busy" | "warn" | "wait" } = { READ: "g
 
 /** Biography is what is known about the record, also about one that nobody has seen. */
 function Biography({ path, source }: { path: string; source: string }) {
-  const got = useGet<Account>(["records", "quarantine", "cursors"], `${path}/why`);
+  const [date, setDate] = useState("");
+  const got = useGet<Account>(["records", "quarantine", "cursors"], `${path}/why`, { date });
+  const unseen = got.data?.verdict.includes("--date");
   return (
     <section className="card" aria-label="Biography">
       <div className="card-head"><h2>Why it is here, or is not</h2></div>
       <Async query={got}>
         {(w) => (
           <div className="stack">
-            <p>{w.verdict}</p>
+            <p>{w.verdict.replace("Say with --date when", "Say below when")}</p>
+            {unseen || date ? <form className="filters" onSubmit={(e) => { e.preventDefault(); setDate(String(new FormData(e.currentTarget).get("date")).trim()); }}><TextInput name="date" label="Changed by the provider on" size="xs" placeholder="2026-11-01" defaultValue={date} /><Button type="submit" size="xs" variant="default">Look there</Button></form> : null}
             {w.windows?.length ? <ul className="bare">{w.windows.map((p) => <li key={p.cursor.id} className="row"><span className="badge" data-tone={tones[p.state] ?? "wait"}>{p.state.toLowerCase()}</span><Link to={`/cursors/${p.cursor.id}`}>{p.cursor.endpoint} {p.cursor.operation.toLowerCase()}</Link><span>{p.text}</span>{p.answer?.slice_id ? <Link to={`/slices/${p.answer.slice_id}`}>slice {p.answer.slice_id}</Link> : null}</li>)}</ul> : null}
             {w.quarantine?.length ? <Aside items={w.quarantine} source={source} /> : null}
             {w.signals?.length ? <Asked signals={w.signals} /> : null}

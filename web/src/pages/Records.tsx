@@ -12,12 +12,13 @@ import { PageHead } from "../components/PageHead";
 import { plain } from "../components/diff";
 import { StatusBadge } from "../components/StatusBadge";
 import { Time } from "../components/Time";
+import { Title } from "../components/Title";
 
 /** standing names what is odd about a record; most have nothing. */
 export const standing = (r: RecordRow): string[] => [r.deleted && !r.merged_into ? "DELETED" : "", r.merged_into ? "MERGED" : "", r.retracted ? "RETRACTED" : "", r.missing_since ? "MISSING" : ""].filter(Boolean);
 
 const columns: Column<RecordRow>[] = [
-  { label: "Record", cell: (r) => <div className="clip-lines"><Link to={recordPath(r)}><bdi>{plain(r.fields?.title) || r.id}</bdi></Link><div className="dim small mono">{r.id}</div></div> },
+  { label: "Record", cell: (r) => <div className="clip-lines"><Link to={recordPath(r)}><Title text={plain(r.fields?.title) || r.id} /></Link><div className="dim small mono">{r.id}</div></div> },
   { label: "Source", cell: (r) => <><Link to={`/sources/${encodeURIComponent(r.source)}`}>{r.source}</Link><span className="dim">/{r.record_type}</span></>, nowrap: true },
   { label: "Versions", cell: (r) => r.rev, right: true },
   { label: "Standing", cell: (r) => standing(r).length ? <span className="row">{standing(r).map((s) => <StatusBadge key={s} state={s} />)}</span> : <span className="dim">–</span> },

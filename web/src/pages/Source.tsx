@@ -11,7 +11,7 @@ import { Rows } from "../components/DataList";
 import { plain } from "../components/diff";
 import { DiffView } from "../components/DiffView";
 import { Facts } from "../components/Facts";
-import { instant, plural } from "../components/format";
+import { instant, plain as inWords, plural } from "../components/format";
 import { JsonView } from "../components/JsonView";
 import { LinkOut } from "../components/LinkOut";
 import { Empty, ErrorNote, Note } from "../components/Notes";
@@ -35,6 +35,7 @@ export default function Source() {
       <PageHead title={code} crumbs={[["Sources", "/sources"]]} badge={<Held code={code} />} actions={s ? <Steering code={code} /> : null}>
         {s ? <>{s.name}{s.docs ? <> · <LinkOut href={s.docs}>its documentation</LinkOut></> : null}</> : null}
       </PageHead>
+      <Stopped code={code} />
       <Async query={source} height={400}>
         {(s) => (
           <>
@@ -59,15 +60,33 @@ export default function Source() {
 const controlsOf = (all: readonly (Control & { key?: string })[] | undefined, code: string) => (all ?? []).filter((c) => { const t = c.target ?? c.key ?? c.source ?? ""; return t === code || t.startsWith(code + "/"); });
 
 function Held({ code }: { code: string }) {
-  const held = controlsOf(useGet<Page<Control>>(["controls"], "/controls").data?.items, code).filter((c) => c.state !== "CLOSED");
+  const held = controlsOf(useGet<Page<Control>>(["controls"], "/controls").data?.items, code).filter((c) => c.state !== "CLOSED" && stops[c.kind]);
   return held.length ? <StatusBadge state="STOPPED" title={held.map((c) => `${c.kind.toLowerCase()}: ${c.reason ?? ""}`).join("; ")} /> : null;
 }
 
+const stops: Record<string, string> = { HALT: "is halted, because only a person can mend this", PAUSE: "is paused", BREAKER: "did not answer, and is left alone", QUOTA: "has used up a quota" };
+
+/** Stopped says why a source stands still, or a part of it. */
+function Stopped({ code }: { code: string }) {
+  const held = controlsOf(useGet<Page<Control>>(["controls"], "/controls").data?.items, code).filter((c) => c.state !== "CLOSED" && stops[c.kind]);
+  return held.map((c) => (
+    <Note key={c.kind + (c.target ?? c.key)} tone={c.kind === "HALT" ? "bad" : "warn"}>
+      <p>{c.target ?? c.key} {stops[c.kind]}{c.actor && c.kind === "PAUSE" ? ` by ${c.actor}` : ""}{c.reason ? <>: <bdi>{inWords(c.reason)}</bdi></> : "."}</p>
+      <p className="small"><Time at={c.detail?.since} none="" />{c.until ? <>, it goes on <Time at={c.until} /></> : null}{c.kind === "HALT" ? <> · <Link to={`/tasks?source=${encodeURIComponent(code)}&status=FAILED`}>what failed</Link></> : null}</p>
+    </Note>
+  ));
+}
+
+/** Steering lets a source go on that stands still, and pauses one that nobody has paused; fewer tasks at once for a while are neither. */
 function Steering({ code }: { code: string }) {
-  const held = controlsOf(useGet<Page<Control>>(["controls"], "/controls").data?.items, code).length > 0;
-  return held
-    ? <ConfirmAction label="Resume" path="/controls/resume" body={{ target: code }} what={`${code} goes on, if it was paused or stopped by itself.`} />
-    : <ConfirmAction label="Pause" path="/controls/pause" body={{ target: code }} reason="required" what={`Nothing more of ${code} is planned or begun until somebody resumes it. A page that is being read is read to its end.`} />;
+  const held = controlsOf(useGet<Page<Control>>(["controls"], "/controls").data?.items, code).filter((c) => c.state !== "CLOSED" && stops[c.kind]);
+  const paused = held.some((c) => c.kind === "PAUSE" && (c.target ?? c.key) === code);
+  return (
+    <>
+      {held.length ? <ConfirmAction label="Resume" path="/controls/resume" body={{ target: code }} what={`${code} goes on, if it was paused or stopped by itself.`} /> : null}
+      {paused ? null : <ConfirmAction label="Pause" path="/controls/pause" body={{ target: code }} reason="required" what={`Nothing more of ${code} is planned or begun until somebody resumes it. A page that is being read is read to its end.`} />}
+    </>
+  );
 }
 
 function About({ source: s }: { source: SourceView }) {

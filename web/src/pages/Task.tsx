@@ -32,7 +32,7 @@ export default function Task() {
                 ["Source", sourceCell(t)], ["Operation", t.operation.toLowerCase()], ["Window", span(t.window)], ["Attempts", <><Num value={t.attempt_count} to={`/runs?task=${t.id}`} /> of {t.max_attempts}</>],
                 ["Due", t.status === "QUEUED" ? <Time at={t.scheduled_at} none="now" /> : null], ["Waits for", t.status === "QUEUED" ? t.wait_code?.toLowerCase() : null], ["Leased until", t.status === "RUNNING" ? <Time at={t.leased_until} /> : null],
                 ["Priority", `${t.priority} (1 is first)`], ["Scan", String(t.scan_no)], ["Pages read", <Link key="p" to={`/batches?task=${t.id}`}>see them</Link>],
-                ["Cursor", t.cursor_id ? <Link to={`/cursors/${t.cursor_id}?from=${t.window.from}&to=${t.window.to}`}>on the map of cursor {t.cursor_id}</Link> : null], ["Last error", t.last_error ? <FaultText fault={t.last_error} /> : null],
+                ["Cursor", t.cursor_id ? <Link to={`/cursors/${t.cursor_id}?from=${t.window.from}&to=${t.window.to}`}>on the map of cursor {t.cursor_id}</Link> : null], ["Last error", t.last_error && t.status !== "FAILED" ? <FaultText fault={t.last_error} /> : null],
               ]} />
             </section>
             <Timeline task={t.id} />

@@ -29,7 +29,7 @@ function TokenList() {
   const columns: Column<Token>[] = [
     { label: "Token", cell: (t) => t.id }, { label: "Whose", cell: (t) => <bdi>{t.name}</bdi> }, { label: "State", cell: (t) => <StatusBadge state={state(t)} /> }, { label: "Role", cell: (t) => <>{t.role}{t.evidence ? <span className="dim"> + evidence</span> : null}</> },
     { label: "Given", cell: (t) => <><Time at={t.created_at} /><div className="dim small">by <bdi>{t.created_by}</bdi></div></> }, { label: "Good until", cell: (t) => <Time at={t.expires_at} /> }, { label: "Last used", cell: (t) => <Time at={t.last_used_at} /> },
-    { label: "Do", cell: (t) => state(t) === "ACTIVE" ? <ConfirmAction label="Revoke" color="red" role="admin" path={`/tokens/${t.id}/revoke`} body={{}} what={`The token of ${t.name} stops to count at once, and so do all sessions that were begun with it.`} /> : null },
+    { label: "Do", cell: (t) => state(t) === "ACTIVE" ? <ConfirmAction label="Revoke" color="red" role="admin" path={`/tokens/${t.id}/revoke`} body={{}} done={`The token of ${t.name} counts no more.`} what={`The token of ${t.name} stops counting at once, and so do all sessions that were begun with it.`} /> : null },
   ];
   return <DataList label="Tokens" list={list} columns={columns} id={(t) => t.id} noun="token" sort={(a, b) => Number(state(b) === "ACTIVE") - Number(state(a) === "ACTIVE") || b.id - a.id} empty={{ title: "Nobody has a token yet", text: "Give one here, or on the machine itself:", command: "patra token create NAME --role operator" }} />;
 }
@@ -38,7 +38,7 @@ function TokenList() {
 function Create() {
   const [f, setF] = useState({ name: "", role: "viewer", evidence: false, days: 90 });
   return (
-    <ConfirmAction label="Give a token" variant="filled" role="admin" reason="none" path="/tokens" body={{ name: f.name.trim(), role: f.role, evidence: f.evidence, days: f.days }} what="Whoever has the token can call until it ends or is revoked."
+    <ConfirmAction label="Give a token" variant="filled" role="admin" reason="none" path="/tokens" body={{ name: f.name.trim(), role: f.role, evidence: f.evidence, days: f.days }} done={`${f.name.trim()} has a token.`} what="Whoever has the token can call until it ends or is revoked."
       fields={<>
         <TextInput label="Whose is it?" required maxLength={100} value={f.name} onChange={(e) => setF({ ...f, name: e.currentTarget.value })} data-autofocus />
         <NativeSelect label="Role" value={f.role} onChange={(e) => setF({ ...f, role: e.currentTarget.value })} data={[{ value: "viewer", label: "viewer: looks" }, { value: "operator", label: "operator: steers work" }, { value: "admin", label: "admin: gives tokens, moves watermarks" }]} />
