@@ -118,3 +118,21 @@ func TestDoorsOfPartitions(t *testing.T) {
 		t.Errorf("another partition: %d", got)
 	}
 }
+
+func TestHaltIsFoundWhereItCounts(t *testing.T) {
+	target, err := patra.ParseTarget("crossref/works")
+	if err != nil {
+		t.Fatal(err)
+	}
+	controls := []patra.Control{{Target: target, Kind: patra.KindHalt, State: "HALTED"}}
+	if patra.HaltAt(controls, "crossref", "works") == nil {
+		t.Error("the halt of the endpoint is not found")
+	}
+	if patra.HaltAt(controls, "crossref", "work") != nil || patra.HaltAt(controls, "pubmed", "works") != nil {
+		t.Error("a halt is found where it does not count")
+	}
+	controls[0].Kind = patra.KindPause
+	if patra.HaltAt(controls, "crossref", "works") != nil {
+		t.Error("a pause is no halt")
+	}
+}

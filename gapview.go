@@ -22,7 +22,7 @@ func GapViews(c Cursor, gaps []Gap, planned Instant, named bool, controls []Cont
 	views := []GapView{}
 	for _, g := range Together(gaps) {
 		next := g.next(c, planned, named)
-		if halt := haltAt(controls, c.Source, c.Endpoint); halt != nil && g.Kind == GapFailed {
+		if halt := HaltAt(controls, c.Source, c.Endpoint); halt != nil && g.Kind == GapFailed {
 			next = "mend that, then patra resume " + shellWord(halt.Target.String())
 		}
 		views = append(views, GapView{c.Source, c.Endpoint, c.Operation, c.Campaign, g, g.Reason(), next})
@@ -42,7 +42,8 @@ func Together(gaps []Gap) (joined []Gap) {
 	return joined
 }
 
-func haltAt(controls []Control, source, endpoint string) *Control {
+// HaltAt is the halt of an endpoint, or of its source.
+func HaltAt(controls []Control, source, endpoint string) *Control {
 	for _, c := range controls {
 		if at := c.Place(); c.Kind == KindHalt && at.Source == source && (at.Endpoint == "" || at.Endpoint == endpoint) {
 			return &c

@@ -15,7 +15,7 @@ type Rank string
 const (
 	Viewer   Rank = "viewer"   // look
 	Operator Rank = "operator" // steer work
-	Admin    Rank = "admin"    // give and take tokens, move watermarks
+	Admin    Rank = "admin"    // give and take tokens, send sinks back
 )
 
 // Ranks are all of them, lowest first.

@@ -45,8 +45,8 @@ func TestActionsDoWhatCommandsDo(t *testing.T) {
 		{"/controls/pause", body{"target": "crossref", "reason": "maintenance"}, patra.AuditPause, "crossref is paused", func(map[string]any) bool { return len(controls(t, o)) == 1 }},
 		{"/controls/resume", body{"target": "crossref"}, patra.AuditResume, "crossref goes on", func(map[string]any) bool { return len(controls(t, o)) == 0 }},
 		{"/controls/cancel", body{"target": "plan:4", "reason": "not now"}, patra.AuditCancel, "called off", func(a map[string]any) bool { return a["ended"].(float64) >= 1 }},
-		{"/controls/retry", body{"target": "plan:4"}, "", "queued again", func(a map[string]any) bool { return a["revived"].(float64) >= 1 }},
-		{"/controls/priority", body{"target": "plan:4", "priority": 1}, "", "priority 1", func(map[string]any) bool {
+		{"/controls/retry", body{"target": "plan:4", "reason": "again"}, patra.AuditRetry, "queued again", func(a map[string]any) bool { return a["revived"].(float64) >= 1 }},
+		{"/controls/priority", body{"target": "plan:4", "priority": 1}, patra.AuditPriority, "priority 1", func(map[string]any) bool {
 			tasks, err := o.store.Tasks(t.Context(), store.Filter{Plan: 4})
 			return err == nil && len(tasks) > 0 && tasks[0].Priority == 1
 		}},
@@ -103,7 +103,7 @@ func TestActionsDoWhatCommandsDo(t *testing.T) {
 		switch {
 		case err != nil:
 			t.Fatal(err)
-		case c.action == "": // of a dry run, or not written down in the tables yet
+		case c.action == "": // of a dry run
 		case len(after) == 0 || len(before) > 0 && after[0].Seq == before[0].Seq || after[0].Action != c.action || after[0].Actor != "ada":
 			t.Errorf("%s %v is written down as %+v", c.path, c.body, after)
 		case c.body["reason"] != nil && after[0].Reason != c.body["reason"]:

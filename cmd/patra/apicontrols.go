@@ -23,7 +23,7 @@ func (d *desk) controlRoutes(s *api.Server) {
 		{"pause", "Hold work back: nothing more of it is planned or begun", pausing},
 		{"resume", "Let work go on that was paused, or that stopped by itself", resuming},
 		{"cancel", "Call off a plan, a slice or a task", func(reason *string) steer { return d.app.cancelling(reason, &sure) }},
-		{"retry", "Queue failed and cancelled tasks again", func(*string) steer { return retrying }},
+		{"retry", "Queue failed and cancelled tasks again", retrying},
 	} {
 		api.Post(s, "/controls/"+c.word, api.Steer, api.Doc{ID: c.word, Summary: c.summary}, func(ctx context.Context, in *steered) (steering, error) {
 			return d.steer(ctx, in.Body.Target, c.do(&in.Body.Reason))

@@ -145,16 +145,6 @@ func wait(seconds *float64) time.Duration {
 	return time.Duration(*seconds * float64(time.Second)).Round(100 * time.Millisecond)
 }
 
-// haltAt is the halt of an endpoint, or of its source.
-func haltAt(controls []patra.Control, source, endpoint string) *patra.Control {
-	for _, c := range controls {
-		if at := c.Place(); c.Kind == patra.KindHalt && at.Source == source && (at.Endpoint == "" || at.Endpoint == endpoint) {
-			return &c
-		}
-	}
-	return nil
-}
-
 // afterHalt is what a person does about a halt.
 func afterHalt(c *patra.Control) string { return "mend that, then patra resume " + shell(c.Target) }
 

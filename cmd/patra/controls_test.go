@@ -25,21 +25,3 @@ func TestHealingIsToldInWords(t *testing.T) {
 		}
 	}
 }
-
-func TestHaltIsFoundWhereItCounts(t *testing.T) {
-	target, err := patra.ParseTarget("crossref/works")
-	if err != nil {
-		t.Fatal(err)
-	}
-	controls := []patra.Control{{Target: target, Kind: patra.KindHalt, State: "HALTED"}}
-	if haltAt(controls, "crossref", "works") == nil {
-		t.Error("the halt of the endpoint is not found")
-	}
-	if haltAt(controls, "crossref", "work") != nil || haltAt(controls, "pubmed", "works") != nil {
-		t.Error("a halt is found where it does not count")
-	}
-	controls[0].Kind = patra.KindPause
-	if haltAt(controls, "crossref", "works") != nil {
-		t.Error("a pause is no halt")
-	}
-}

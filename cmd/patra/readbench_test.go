@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -139,13 +140,7 @@ func TestPagesAreFast(t *testing.T) {
 		var all sync.WaitGroup
 		for n := range 2 {
 			all.Go(func() {
-				pages := slices.Sorted(func(yield func(string) bool) {
-					for p := range pagesOfDashboard {
-						if !yield(p) {
-							return
-						}
-					}
-				})
+				pages := slices.Sorted(maps.Keys(pagesOfDashboard))
 				for i := n * 7; ctx.Err() == nil; i++ {
 					look(ctx, pages[i%len(pages)])
 					select {
@@ -183,13 +178,7 @@ func TestPagesAreFast(t *testing.T) {
 		break
 	}
 	var slow []string
-	for _, page := range slices.Sorted(func(yield func(string) bool) {
-		for p := range took {
-			if !yield(p) {
-				return
-			}
-		}
-	}) {
+	for _, page := range slices.Sorted(maps.Keys(took)) {
 		all := took[page]
 		slices.Sort(all)
 		p95 := all[len(all)*95/100]

@@ -259,15 +259,20 @@ func (a *app) confirm(ctx context.Context, s *store.Store, t patra.Target, sure 
 }
 
 func (a *app) retryCmd() *cobra.Command {
-	return a.steerCmd(&cobra.Command{
+	var reason string
+	c := a.steerCmd(&cobra.Command{
 		Use: "retry TARGET...", Short: "Queue failed and cancelled tasks again",
 		Long: "Retry queues failed and cancelled tasks again, with all their attempts, unless somebody else has read their windows\nmeanwhile or is at it. A plan that was called off is also planned to its end.",
-	}, retrying)
+	}, retrying(&reason))
+	reasonFlag(c, &reason)
+	return c
 }
 
-func retrying(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
-	done, err := s.RetryTarget(ctx, t, actor(ctx))
-	return steering{Steered: done, Said: revivedText(t, done), Next: goOn(t)}, err
+func retrying(reason *string) steer {
+	return func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
+		done, err := s.RetryTarget(ctx, t, *reason, actor(ctx))
+		return steering{Steered: done, Said: revivedText(t, done), Next: goOn(t)}, err
+	}
 }
 
 func revivedText(t patra.Target, done patra.Steered) string {

@@ -28,7 +28,7 @@ func (a *app) tokenCreateCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
 		Use: "create NAME", Short: "Make a token; its secret is shown this once", Args: exactly("NAME"),
-		Long:    "Create makes a token for a person or a program. A viewer may look, an operator may steer work, and an admin may also give\ntokens and move watermarks. What providers answered is seen only with --evidence. Of the secret nothing but a hash is kept.",
+		Long:    "Create makes a token for a person or a program. A viewer may look, an operator may steer work, and an admin may also give\ntokens and rewind sinks. What providers answered is seen only with --evidence. Of the secret nothing but a hash is kept.",
 		Example: "  patra token create ada --role operator\n  patra token create auditor --evidence --days 7",
 		RunE: func(c *cobra.Command, args []string) error {
 			w.Name, w.Rank = args[0], patra.Rank(strings.ToLower(role))

@@ -276,7 +276,7 @@ func (r *reason) halted(ctx context.Context, s *store.Store) error {
 		return nil
 	}
 	controls, err := s.Controls(ctx)
-	if halt := haltAt(controls, r.Task.Source, r.Task.Endpoint); halt != nil {
+	if halt := patra.HaltAt(controls, r.Task.Source, r.Task.Endpoint); halt != nil {
 		r.Control = halt
 		r.Said += fmt.Sprintf(" %s is halted since %s.", halt.Target, halt.Detail.Since)
 		r.Next = afterHalt(halt)

@@ -119,23 +119,20 @@ func TestWhoIsToldThatTheyAreOutIsOut(t *testing.T) {
 
 // Those who sign in are counted by their whole address, also where there are colons in it.
 func TestNeighboursAreNotCountedTogether(t *testing.T) {
-	handler := api.New(api.Options{Tokens: true}).Handler()
-	ask := func(from string) int {
-		req := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+api.Prefix+"/session", nil)
-		req.RemoteAddr = from
-		w := httptest.NewRecorder()
-		handler.ServeHTTP(w, req)
-		return w.Code
-	}
-	for range 20_000 {
-		if ask("[2001:db8::1]:4000") == http.StatusTooManyRequests {
-			if got := ask("[2001:db8::2]:4000"); got != http.StatusOK {
-				t.Errorf("a neighbour is told %d", got)
+	synctest.Test(t, func(t *testing.T) {
+		ask := sitting(t, api.Options{Tokens: true})
+		for n := range 200 {
+			if got := ask("[2001:db8::1]:4000", ""); got != http.StatusOK {
+				t.Fatalf("request %d: %d", n+1, got)
 			}
-			return
 		}
-	}
-	t.Skip("this machine is too slow to ask too often")
+		if got := ask("[2001:db8::1]:4001", ""); got != http.StatusTooManyRequests {
+			t.Errorf("one more of the same: %d", got)
+		}
+		if got := ask("[2001:db8::2]:4000", ""); got != http.StatusOK {
+			t.Errorf("a neighbour is told %d", got)
+		}
+	})
 }
 
 // A name is in lists and logs: it cannot draw there.

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"net/netip"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -75,19 +74,6 @@ func (s *Server) knownHost(host string) bool {
 		return true
 	}
 	return slices.ContainsFunc(s.Hosts, func(h string) bool { return strings.EqualFold(h, name) })
-}
-
-// Loopback reports whether an address to listen at is of this machine only.
-func Loopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	if err != nil {
-		return false
-	}
-	if host == "localhost" {
-		return true
-	}
-	ip, err := netip.ParseAddr(host)
-	return err == nil && ip.IsLoopback()
 }
 
 // write answers with a problem.

@@ -47,11 +47,6 @@ func Post[I, O any](s *Server, path string, need Need, d Doc, h func(context.Con
 	register(s, http.MethodPost, path, need, d, h)
 }
 
-// Delete registers a route that ends something.
-func Delete[I, O any](s *Server, path string, need Need, d Doc, h func(context.Context, *I) (O, error)) {
-	register(s, http.MethodDelete, path, need, d, h)
-}
-
 func register[I, O any](s *Server, method, path string, need Need, d Doc, h func(context.Context, *I) (O, error)) {
 	huma.Register(s.huma, s.operation(method, path, need, d), func(ctx context.Context, in *I) (*answer[O], error) {
 		wait := patience

@@ -119,9 +119,6 @@ func (s *Server) Routes() []Route {
 	return all
 }
 
-// OpenAPI is the document that describes the routes.
-func (s *Server) OpenAPI() *huma.OpenAPI { return s.huma.OpenAPI() }
-
 // Handler answers requests.
 func (s *Server) Handler() http.Handler { return s.outside(tagged(s.mux)) }
 

@@ -365,7 +365,7 @@ func TestATaskThatIsCalledOffSendsNothingMore(t *testing.T) {
 		t.Errorf("slices %v after %d requests, events %v, %v", states, seen.n(), h.events, err)
 	}
 	storetest.CheckInvariants(t, storetest.Inspect(t, h.url))
-	if st, err := h.store.RetryTarget(t.Context(), plan, "me"); err != nil || st.Revived != 4 {
+	if st, err := h.store.RetryTarget(t.Context(), plan, "", "me"); err != nil || st.Revived != 4 {
 		t.Errorf("retried %+v, %v", st, err)
 	}
 	x = h.executor(4)
@@ -396,7 +396,7 @@ func TestCallingOffRacesWithWork(t *testing.T) {
 		if _, err := h.store.Cancel(t.Context(), at, "", "me"); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := h.store.RetryTarget(t.Context(), at, "me"); err != nil {
+		if _, err := h.store.RetryTarget(t.Context(), at, "", "me"); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -405,7 +405,7 @@ func TestCallingOffRacesWithWork(t *testing.T) {
 		t.Fatal(err)
 	}
 	storetest.CheckInvariants(t, storetest.Inspect(t, h.url))
-	if _, err := h.store.RetryTarget(t.Context(), patra.WorkTarget(patra.ScopePlan, h.plan.Plan.ID), "me"); err != nil {
+	if _, err := h.store.RetryTarget(t.Context(), patra.WorkTarget(patra.ScopePlan, h.plan.Plan.ID), "", "me"); err != nil {
 		t.Fatal(err)
 	}
 	x = h.executor(4)

@@ -13,6 +13,7 @@ type Server struct {
 	cfg      Config
 	world    *World
 	faults   atomic.Pointer[Faults]
+	refusals atomic.Uint64 // that said when to come back, in one way or another
 	lies     *lies
 	tally    tally
 	log      accessLog
@@ -98,7 +99,7 @@ func (s *Server) serveProvider(w http.ResponseWriter, r *http.Request) {
 	answered := s.cfg.Now()
 	a.header.Set("Date", answered.UTC().Format(http.TimeFormat))
 	if a.refusal() && (faults.RetryAfter || a.fault != faultThrottle && !a.over) {
-		a.speak(s.cfg.Seed, number, answered)
+		s.speak(&a, number, answered)
 	}
 	a.compress(r)
 	s.tally.end(a)

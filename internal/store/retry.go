@@ -32,7 +32,7 @@ func (s *Store) Retry(ctx context.Context, planID int64) (int, error) {
 
 // RetryTarget queues the failed and cancelled tasks of anything again. A plan that was called off is planned to its end
 // again. What could not be cut stays as it is, and is counted: it would end early again.
-func (s *Store) RetryTarget(ctx context.Context, target patra.Target, actor string) (steered patra.Steered, err error) {
+func (s *Store) RetryTarget(ctx context.Context, target patra.Target, reason, actor string) (steered patra.Steered, err error) {
 	var plans []int64
 	slice := int64(0)
 	err = s.write(ctx, "find what ended", func(t *tx) error { // not a plain read: it locks what it names, and finds out whether it exists
@@ -59,7 +59,7 @@ func (s *Store) RetryTarget(ctx context.Context, target patra.Target, actor stri
 		}
 		var one patra.Steered
 		one, err = s.retryPlan(ctx, plan, slice, func(t *tx, did patra.Steered) error {
-			return t.acted(patra.AuditRetry, actor, target.String(), "", map[string]any{"plan": plan, "revived": did.Revived})
+			return t.acted(patra.AuditRetry, actor, target.String(), reason, map[string]any{"plan": plan, "revived": did.Revived})
 		})
 		steered.Revived, steered.Covered, steered.Uncut = steered.Revived+one.Revived, steered.Covered+one.Covered, steered.Uncut+one.Uncut
 	}

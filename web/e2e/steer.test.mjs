@@ -51,11 +51,12 @@ describe('a store with something wrong', () => {
     await page.getByRole('main').locator('a[href^="/tasks/"]').first().click();
     await page.getByRole('button', { name: 'Retry' }).click();
     const dialog = page.getByRole('dialog');
+    await dialog.getByLabel('Reason').fill('the mapping was mended');
     await dialog.getByRole('button', { name: 'Retry' }).click();
     await dialog.getByRole('status').waitFor();
     await dialog.getByRole('button', { name: 'Close' }).last().click();
     await page.goto(world.url + '/audit');
-    await page.getByRole('row', { name: /local.*retry.*task:6/i }).waitFor();
+    await page.getByRole('row', { name: /local.*retry.*task:6.*the mapping was mended/i }).waitFor();
   });
 
   test('a source is paused and resumed', async () => {

@@ -144,7 +144,7 @@ func pausedWork(t *testing.T, e Engine) {
 	for _, missing := range []string{"plan:999", "slice:999", "task:999", "cursor:999"} {
 		for what, err := range map[string]error{
 			"pause": second(w.Pause(ctx, target(t, missing), "", "me")), "resume": second(w.Resume(ctx, target(t, missing), "", "me")),
-			"retry": second(w.RetryTarget(ctx, target(t, missing), "me")), "prioritise": second(w.Prioritise(ctx, target(t, missing), 1, "me")),
+			"retry": second(w.RetryTarget(ctx, target(t, missing), "", "me")), "prioritise": second(w.Prioritise(ctx, target(t, missing), 1, "me")),
 		} {
 			if !errors.Is(err, patra.ErrNotFound) {
 				t.Errorf("%s %s: %v", what, missing, err)
@@ -483,13 +483,13 @@ func cancelling(t *testing.T, e Engine) {
 	}
 	CheckInvariants(t, db)
 	// All of it comes back, and only once.
-	if st, err = w.RetryTarget(ctx, plan, "me"); err != nil || st.Revived != 4 {
+	if st, err = w.RetryTarget(ctx, plan, "", "me"); err != nil || st.Revived != 4 {
 		t.Errorf("retried %+v, %v", st, err)
 	}
 	if p, err := w.Store.Plan(ctx, w.Plan.ID); err != nil || p.Status != patra.Partial {
 		t.Errorf("plan %s, %v", p.Status, err)
 	}
-	if st, err = w.RetryTarget(ctx, plan, "me"); err != nil || st.Revived != 0 {
+	if st, err = w.RetryTarget(ctx, plan, "", "me"); err != nil || st.Revived != 0 {
 		t.Errorf("retried %+v, %v", st, err)
 	}
 	for range 4 {
@@ -521,7 +521,7 @@ func cancelledPartial(t *testing.T, e Engine) {
 	if left, err := w.PartialSlices(ctx, 0, 10); err != nil || len(left) != 0 {
 		t.Errorf("%d slices wait to be cut, %v", len(left), err)
 	}
-	if st, err = w.RetryTarget(ctx, slice, "me"); err != nil || st.Revived != 1 {
+	if st, err = w.RetryTarget(ctx, slice, "", "me"); err != nil || st.Revived != 1 {
 		t.Errorf("retried %+v, %v", st, err)
 	}
 	CheckInvariants(t, db)
@@ -532,7 +532,7 @@ func cancelledPartial(t *testing.T, e Engine) {
 	// One that could not be cut stays as it is.
 	w.must(w.FailSlice(ctx, w.Clock.Instant(), left[0], patra.Fault{Level: patra.LevelRequest, Code: "PARTITION_LAW", Text: "no"}))
 	CheckInvariants(t, db)
-	if st, err = w.RetryTarget(ctx, target(t, "demo"), "me"); err != nil || st.Uncut != 1 || st.Revived != 0 {
+	if st, err = w.RetryTarget(ctx, target(t, "demo"), "", "me"); err != nil || st.Uncut != 1 || st.Revived != 0 {
 		t.Errorf("retried %+v, %v", st, err)
 	}
 }
@@ -553,7 +553,7 @@ func cancelledChildren(t *testing.T, e Engine) {
 		t.Errorf("cancelled %+v of %v, %v", st, states, err)
 	}
 	CheckInvariants(t, db)
-	if st, err = w.RetryTarget(ctx, patra.WorkTarget(patra.ScopePlan, parent.PlanID), "me"); err != nil || st.Revived != int64(states[patra.Ready]) {
+	if st, err = w.RetryTarget(ctx, patra.WorkTarget(patra.ScopePlan, parent.PlanID), "", "me"); err != nil || st.Revived != int64(states[patra.Ready]) {
 		t.Errorf("retried %+v, %v", st, err)
 	}
 	CheckInvariants(t, db)
@@ -575,7 +575,7 @@ func retryTargets(t *testing.T, e Engine) {
 			case "slice":
 				at, want = patra.WorkTarget(patra.ScopeSlice, first.Slice.ID), 1
 			}
-			if st, err := w.RetryTarget(ctx, at, "me"); err != nil || st.Revived != want {
+			if st, err := w.RetryTarget(ctx, at, "", "me"); err != nil || st.Revived != want {
 				t.Errorf("retried %+v, %v", st, err)
 			}
 			if task := w.Task(first.TaskID); task.Status != patra.Queued || task.Attempts != 0 {
