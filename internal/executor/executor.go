@@ -95,11 +95,14 @@ type Event struct {
 	Kind    string
 	Claim   *patra.Claim
 	Counts  patra.Counts       // PAGE
-	Fault   *patra.Fault       // RETRY, RESTART, FAILED
+	Fault   *patra.Fault       // RETRY, RESTART, FAILED, NO_PAGE
 	State   patra.Completeness // DONE
 	Reslice *patra.Reslice     // PARTIAL
 	Hold    *patra.Hold        // HELD
 	Healing *patra.Healing     // HEAL
+
+	Exchange patra.Exchange // PAGE, NO_PAGE: the request
+	Took     time.Duration  // PAGE: from the request to the end of its transaction
 }
 
 // The kinds of event.
@@ -116,6 +119,10 @@ const (
 
 	EventHeld      = "HELD" // the run gave its task back, because something holds it back
 	EventCancelled = "CANCELLED"
+
+	EventBegun  = "BEGUN"   // a task was taken
+	EventOver   = "OVER"    // and is in nobody's hands here any more, whatever became of it
+	EventNoPage = "NO_PAGE" // a request gave no page; what is done about it is told of apart
 )
 
 // Executor runs tasks until its context ends, or until Done says that there is nothing left.
@@ -221,6 +228,8 @@ func (x *Executor) idle(ctx context.Context) (done bool, err error) {
 
 // execute runs one claimed task and closes it, whatever happened.
 func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
+	x.tell(Event{Kind: EventBegun, Claim: c})
+	defer x.tell(Event{Kind: EventOver, Claim: c})
 	t, err := x.target(ctx, c)
 	if err != nil {
 		return x.close(ctx, c, &run{}, err)
