@@ -10,7 +10,7 @@ import (
 
 // MostSeries is more than one process can ever show, whatever is in its sources, keys, queries and tables. A usual one shows
 // some hundreds.
-const MostSeries = 25_000
+const MostSeries = 20_000
 
 // mostStatements is more than the store has; each has a name in the program.
 const mostStatements = 500

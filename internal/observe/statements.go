@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"strings"
 	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
@@ -12,17 +13,20 @@ import (
 func (m *Metrics) Statement(name string, took time.Duration) {
 	timer, ok := m.timers.Load(name)
 	if !ok {
-		timer, _ = m.timers.LoadOrStore(m.kept(name), m.statements.WithLabelValues(m.names.label(name)))
+		timer = m.timer(name)
 	}
 	timer.(prometheus.Observer).Observe(took.Seconds())
 }
 
-// kept is the name under which a timer is found again. Names beyond the bound are not kept: they are no names of ours.
-func (m *Metrics) kept(name string) string {
-	if m.names.admit(label(name)) {
-		return name
+// timer finds the numbers of a statement. What stands behind a space tells apart texts of one name. Names beyond the bound are
+// none of ours, and not kept.
+func (m *Metrics) timer(name string) any {
+	short, _, longer := strings.Cut(name, " ")
+	timer := any(m.statements.WithLabelValues(m.names.label(short)))
+	if !longer && m.names.admit(label(short)) {
+		timer, _ = m.timers.LoadOrStore(name, timer)
 	}
-	return others
+	return timer
 }
 
 // Retried is told that a transaction is tried again.
