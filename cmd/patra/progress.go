@@ -106,7 +106,7 @@ func (p *progress) slow(e executor.Event) string {
 // count adds an event to the summary; it gives 1 when a slice has ended.
 func (p *progress) count(e executor.Event) int {
 	s := p.sum
-	if e.Fault != nil && e.Kind != executor.EventFailed && e.Kind != executor.EventNoPage {
+	if e.Fault != nil && e.Kind != executor.EventFailed {
 		s.Faults[e.Fault.Code]++
 	}
 	switch e.Kind {

@@ -100,7 +100,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	}
 	if slices.Contains(roles, roleExecutor) {
 		x.Config.PerPartition = cfg.Executor.PerPartition
-		x.Observe = metrics.Event
+		x.Observe, x.Measure = metrics.Event, metrics.Event
 		x.Gate = metrics.Gate(x.Gate)
 		x.Evidence = metrics.Evidence(x.Evidence)
 		group.Go(func() error { return x.Run(ctx) })

@@ -120,6 +120,7 @@ const (
 	EventHeld      = "HELD" // the run gave its task back, because something holds it back
 	EventCancelled = "CANCELLED"
 
+	// What only numbers are made of goes to Measure.
 	EventBegun  = "BEGUN"   // a task was taken
 	EventOver   = "OVER"    // and is in nobody's hands here any more, whatever became of it
 	EventNoPage = "NO_PAGE" // a request gave no page; what is done about it is told of apart
@@ -132,6 +133,7 @@ type Executor struct {
 	Config  Config
 	Log     *slog.Logger
 	Observe func(Event)                             // may be nil
+	Measure func(Event)                             // the same, of what is worth counting and not worth telling
 	Done    func(ctx context.Context) (bool, error) // asked by an idle worker; nil is never
 	Client  func(*source.Spec, string) *http.Client // the way out to a source, or to the base URL of a plan
 
@@ -228,8 +230,8 @@ func (x *Executor) idle(ctx context.Context) (done bool, err error) {
 
 // execute runs one claimed task and closes it, whatever happened.
 func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
-	x.tell(Event{Kind: EventBegun, Claim: c})
-	defer x.tell(Event{Kind: EventOver, Claim: c})
+	x.numbers(Event{Kind: EventBegun, Claim: c})
+	defer x.numbers(Event{Kind: EventOver, Claim: c})
 	t, err := x.target(ctx, c)
 	if err != nil {
 		return x.close(ctx, c, &run{}, err)
@@ -302,5 +304,11 @@ func newTarget(spec *source.Spec, baseURL string, client func(*source.Spec, stri
 func (x *Executor) tell(e Event) {
 	if x.Observe != nil {
 		x.Observe(e)
+	}
+}
+
+func (x *Executor) numbers(e Event) {
+	if x.Measure != nil {
+		x.Measure(e)
 	}
 }

@@ -71,7 +71,7 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 func (r *run) failPage(ctx context.Context, now patra.Instant, page patra.OpenPage, failed *failedPage) error {
 	_, err := r.Store.FailPage(ctx, r.claim, now, page, patra.PageFailure{Exchange: failed.exchange, Fault: *failed.fault, Response: failed.response, BodySHA256: failed.sum, Kept: failed.kept}, nil)
 	if err == nil {
-		r.tell(Event{Kind: EventNoPage, Claim: r.claim, Fault: failed.fault, Exchange: failed.exchange})
+		r.numbers(Event{Kind: EventNoPage, Claim: r.claim, Fault: failed.fault, Exchange: failed.exchange})
 	}
 	return err
 }

@@ -70,11 +70,14 @@ func (m *Metrics) page(n patra.Counts, at func(...string) []string) {
 	}
 }
 
+// Where the state of a key is kept.
+const toStore, toRedis = "store", "redis"
+
 // GateChange counts that a key of the rate gate is kept in Redis from now on, or in the store.
 func (m *Metrics) GateChange(lent bool) {
-	to := "store"
+	to := toStore
 	if lent {
-		to = "redis"
+		to = toRedis
 	}
 	m.gateChanges.WithLabelValues(to).Inc()
 }

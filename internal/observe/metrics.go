@@ -71,6 +71,9 @@ func NewMetrics(version string) *Metrics {
 	m.advances = m.counter("patra_ingest_cursor_advance_events_total", "Times that this process moved a watermark forward.", at("direction")...)
 
 	m.gateChanges = m.counter("patra_ingest_gate_changes_total", "Times that a key of the rate gate went from Redis to the store, or back.", "to")
+	for _, to := range []string{toStore, toRedis} {
+		m.gateChanges.WithLabelValues(to)
+	}
 	m.grants = m.counter("patra_ingest_gate_grants_total", "Requests that this process charged at the gate.", "key")
 	m.waited = m.counter("patra_ingest_gate_wait_seconds_total", "How long they were told to wait for their turn, together.", "key")
 	m.waits = m.histogram("patra_ingest_gate_wait_seconds", "How long each of them was told to wait for its turn.", []float64{0.01, 0.1, 1, 5, 15, 60, 300}, "key")
@@ -83,6 +86,9 @@ func NewMetrics(version string) *Metrics {
 
 	m.statements = m.histogram("patra_store_statement_seconds", "How long statements took, with the reading of their rows; commit is the end of a transaction.", []float64{0.0005, 0.002, 0.01, 0.05, 0.25, 1, 5}, "statement")
 	m.transactionRetries = m.counter("patra_store_transaction_retries_total", "Transactions that were tried again: the store was busy, a connection broke, or it took too long.", "reason")
+	for _, reason := range []string{"busy", "broken", "slow"} { // which may never happen, and is 0 then
+		m.transactionRetries.WithLabelValues(reason)
+	}
 	m.refusals = m.one("patra_store_unavailable_total", "Transactions that were given up because of the store itself.")
 
 	m.evidenceWritten = m.one("patra_evidence_written_bytes_total", "Bytes of answers that this process kept, as they are kept.")
