@@ -127,6 +127,11 @@ func TestAStoreThatIsAwayBlocksNobody(t *testing.T) {
 		time.Sleep(time.Minute)
 		said, _ = scrapeIn(m)
 		told(t, said, "patra_store_up 1", "patra_store_records 7")
+		s.err = errors.New("connection refused") // what it said before is no longer so
+		time.Sleep(time.Minute)
+		said, _ = scrapeIn(m)
+		told(t, said, "patra_store_up 0")
+		untold(t, said, "patra_store_records")
 	})
 }
 
