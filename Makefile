@@ -10,7 +10,7 @@ FUZZTIME ?= 30s
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build web openapi demo test test-go test-web e2e torture race race-short properties remap bench-plan bench-gate bench-read bench-export fuzz lint clean deps
+.PHONY: help build web openapi demo test test-go test-web test-rules e2e torture race race-short properties remap bench-plan bench-gate bench-read bench-export fuzz lint clean deps
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -33,10 +33,14 @@ demo: $(DASHBOARD) build ## Harvest a simulated provider and show the result (AR
 
 test: test-go test-web ## Run all tests; what they need (MariaDB, Redis, DuckDB, Chromium) is installed if need be
 
-test-go: deps ## Run the tests of the program, on SQLite and on a throw-away MariaDB and Redis
+test-go: deps test-rules ## Run the tests of the program, on SQLite and on a throw-away MariaDB and Redis
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt is needed for:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	scripts/with-duckdb scripts/with-mariadb scripts/with-redis $(GO) test -count=1 -parallel 6 -timeout 20m ./...
+
+test-rules: ## Check the rules for Prometheus, and what they make of numbers (fetches promtool)
+	cd deploy/prometheus && ../../scripts/with-promtool promtool check config prometheus.yml
+	cd deploy/prometheus && ../../scripts/with-promtool promtool test rules patra.rules.test.yml patra.rules.slow.test.yml
 
 test-web: web build ## Run the tests of the dashboard, in a real Chromium (SHOTS=folder keeps pictures of every page)
 	cd web && npm test && PATRA_TEST_SHOTS=$(SHOTS) ../scripts/with-chromium node --test --test-concurrency=1 e2e/*.test.mjs

@@ -82,15 +82,16 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	}
 	a.mirror = baseURL
 	log := a.logger(cfg)
-	metrics := observe.NewMetrics()
-	metrics.WatchKeys(s)
+	metrics := observe.NewMetrics(version)
+	metrics.WatchStore(s)
+	s.Watch(metrics)
 	a.metrics.Store(metrics)
 	group, ctx := errgroup.WithContext(ctx)
-	if cfg.Ops.Listen != "" {
-		if err := a.tellNumbers(ctx, group, cfg.Ops.Listen, metrics.Handler()); err != nil {
-			return err
-		}
+	numbers, err := a.openOps(ctx, cfg, s, metrics)
+	if err != nil {
+		return err
 	}
+	defer numbers.close() // when all is drained
 	if slices.Contains(roles, rolePlanner) {
 		d := &duty{app: a, store: s, planner: p, log: log, baseURL: baseURL, schedules: cfg.Schedules}
 		group.Go(func() error { return d.scheduler().Run(ctx) })
@@ -99,8 +100,9 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	}
 	if slices.Contains(roles, roleExecutor) {
 		x.Config.PerPartition = cfg.Executor.PerPartition
-		x.Observe = metrics.Event
+		x.Observe, x.Measure = metrics.Event, metrics.Event
 		x.Gate = metrics.Gate(x.Gate)
+		x.Evidence = metrics.Evidence(x.Evidence)
 		group.Go(func() error { return x.Run(ctx) })
 	}
 	if slices.Contains(roles, roleRelay) {

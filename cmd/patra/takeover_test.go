@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"fmt"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -10,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -117,53 +115,4 @@ func (s *scene) worker() *exec.Cmd {
 	}
 	s.t.Cleanup(func() { _ = c.Process.Kill() })
 	return c
-}
-
-// TestNumbers: a server that is asked to tells how it is, on this machine only.
-func TestNumbers(t *testing.T) {
-	s := newScene(t, storetest.Engines()[0], byToken)
-	for _, address := range []string{"0.0.0.0:0", "example.org:80", "here"} {
-		c := s.patra("serve")
-		c.Env = append(c.Env, "PATRA_OPS_LISTEN="+address)
-		if out, err := c.CombinedOutput(); err == nil || !strings.Contains(string(out), "ops.listen must be an address of this machine alone") {
-			t.Errorf("%s: %v\n%s", address, err, out)
-		}
-	}
-	day := killFrom.AddDate(0, 0, 1).Format(time.DateOnly)
-	if out, err := s.patra("plan", "HARVEST", s.code, "--base-url", s.base, "--from", killFrom.Format(time.DateOnly), "--to", day).CombinedOutput(); err != nil {
-		t.Fatalf("plan: %v\n%s", err, out)
-	}
-	c := s.patra("serve", "--role", "executor")
-	c.Env = append(c.Env, "PATRA_OPS_LISTEN=127.0.0.1:0")
-	out, err := c.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = c.Process.Kill() }()
-	var address string
-	if _, err := fmt.Fscanf(out, "Numbers are at %s", &address); err != nil {
-		t.Fatal(err)
-	}
-	want := `patra_ingest_items_total{action="insert",endpoint="works",op="HARVEST",source="crossref"} ` + fmt.Sprint(killPerDay)
-	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		resp, err := http.Get(strings.TrimSuffix(address, "."))
-		if err != nil {
-			t.Fatal(err)
-		}
-		var body bytes.Buffer
-		_, err = body.ReadFrom(resp.Body)
-		resp.Body.Close()
-		if err != nil {
-			t.Fatal(err)
-		}
-		if strings.Contains(body.String(), want) {
-			break
-		}
-		if time.Now().After(deadline) {
-			t.Fatalf("there is no %s in\n%s", want, &body)
-		}
-	}
 }

@@ -115,6 +115,7 @@ func (s *stage) calm(f *fleet) {
 	if !s.drain(f, 90*time.Second) {
 		s.find("%d tasks are still open long after all is calm", s.open())
 	}
+	s.numbers(f)
 	f.dismiss()
 }
 

@@ -15,14 +15,19 @@ type Switch string
 func (s Switch) On() bool { return s == "on" }
 
 // Address is where the API listens, and whether somebody said so; empty is nowhere.
-func (a API) Address() (address string, said bool) {
-	switch a.Listen {
+func (a API) Address() (address string, said bool) { return listenAt(a.Listen, UsualListen) }
+
+// Address is where numbers are told, and whether somebody said so; empty is nowhere.
+func (o Ops) Address() (address string, said bool) { return listenAt(o.Listen, UsualOps) }
+
+func listenAt(said, usual string) (string, bool) {
+	switch said {
 	case "":
-		return UsualListen, false
+		return usual, false
 	case ListenOff:
 		return "", true
 	}
-	return a.Listen, true
+	return said, true
 }
 
 func (a API) findings() []finding {

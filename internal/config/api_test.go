@@ -3,6 +3,7 @@ package config_test
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"patra"
@@ -41,6 +42,26 @@ func TestAnAPIForOthersNeedsTokensAndTLS(t *testing.T) {
 		}
 		if !slices.Equal(at, x.bad) {
 			t.Errorf("%s: %v is wrong, and should be %v", x.name, at, x.bad)
+		}
+	}
+}
+
+// Numbers are told at an address, at the usual one if nothing is said, or nowhere.
+func TestWhereNumbersAreTold(t *testing.T) {
+	for listen, want := range map[string]struct {
+		address string
+		said    bool
+	}{"": {config.UsualOps, false}, "off": {"", true}, "0.0.0.0:9091": {"0.0.0.0:9091", true}, "localhost:0": {"localhost:0", true}} {
+		if address, said := (config.Ops{Listen: listen}).Address(); address != want.address || said != want.said {
+			t.Errorf("%q: %q, %v", listen, address, said)
+		}
+		if _, err := load(t, "", "PATRA_OPS_LISTEN="+listen); err != nil {
+			t.Errorf("%q: %v", listen, err)
+		}
+	}
+	for _, listen := range []string{"here", "9090", "127.0.0.1:99999", "none"} {
+		if _, err := load(t, "", "PATRA_OPS_LISTEN="+listen); err == nil || !strings.Contains(err.Error(), "ops.listen is not an address (BAD_VALUE at ops.listen). Write one such as 127.0.0.1:9090, or off") {
+			t.Errorf("%q: %v", listen, err)
 		}
 	}
 }

@@ -127,9 +127,10 @@ type TLS struct {
 	Key  string `yaml:"key" json:"key"`
 }
 
-// The address of the API where nothing is said, and the word for none.
+// The addresses where nothing is said, and the word for none.
 const (
 	UsualListen = "127.0.0.1:8080"
+	UsualOps    = "127.0.0.1:9090" // of the numbers
 	ListenOff   = "off"
 )
 
@@ -141,7 +142,7 @@ type Events struct {
 
 // Ops sets where a serving process tells how it is.
 type Ops struct {
-	Listen string `yaml:"listen" json:"listen"` // 127.0.0.1:9090; empty: nowhere
+	Listen string `yaml:"listen" json:"listen"` // 127.0.0.1:9090; empty: there, or at a free port; off: nowhere
 }
 
 // Log sets what is logged and how.

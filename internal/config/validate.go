@@ -83,7 +83,7 @@ func (c Config) findings() []finding {
 	all.add(c.Gate.finding())
 	all = append(all, c.API.findings()...)
 	all.add(finding{paths: []string{"ops.listen"}, code: strictyaml.CodeBadValue,
-		text: "ops.listen must be an address of this machine alone", hint: "write one such as 127.0.0.1:9090"}, c.Ops.Listen == "" || isLoopback(c.Ops.Listen))
+		text: "ops.listen is not an address", hint: "write one such as " + UsualOps + ", or off"}, c.Ops.Listen == "" || c.Ops.Listen == ListenOff || hasPort(c.Ops.Listen))
 	all.add(oneOf("log.level", c.Log.Level, Levels[:]))
 	all.add(oneOf("log.format", c.Log.Format, Formats[:]))
 	all = append(all, c.scheduleFindings()...)

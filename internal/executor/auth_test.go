@@ -226,6 +226,7 @@ func (c caller) harvest(t *testing.T, base string) (*store.Store, string) {
 			c.log.Write(b)
 		}
 	}
+	x.Measure = x.Observe
 	if err := x.Run(t.Context()); err != nil {
 		t.Fatal(err)
 	}

@@ -191,10 +191,10 @@ func TestNoSecretIsKept(t *testing.T) {
 			log := &shared{}
 			dir := t.TempDir()
 			text := strings.NewReplacer("maxAttempts: 3", "maxAttempts: 20").Replace(lockedSource(c.auth, c.request, linkByTwo))
-			kept, numbers := keeper(t), observe.NewMetrics()
+			kept, numbers := keeper(t), observe.NewMetrics("test")
 			st, dbURL := caller{text: text, secrets: c.secrets, log: log, dir: dir, kept: kept, numbers: numbers}.harvest(t, p.URL)
 			places := dump(t, st, dbURL)
-			numbers.WatchKeys(st)
+			numbers.WatchStore(st)
 			scraped := httptest.NewRecorder()
 			numbers.Handler().ServeHTTP(scraped, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/metrics", nil))
 			if places["the numbers"] = scraped.Body.String(); !strings.Contains(places["the numbers"], `patra_ingest_errors_total{`) {

@@ -144,7 +144,7 @@ func (d *details) keep(ctx context.Context, c *chunk, res patra.PageResult) (*ch
 	}
 	d.ordinal++
 	d.went(ctx, res.Exchange)
-	d.tell(Event{Kind: EventPage, Claim: d.claim, Counts: counts})
+	d.tell(Event{Kind: EventPage, Claim: d.claim, Counts: counts, Exchange: res.Exchange, Took: time.Since(res.Exchange.SentAt.Time())})
 	switch {
 	case after != nil:
 		return &chunk{after, items, 1}, nil

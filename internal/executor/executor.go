@@ -95,11 +95,14 @@ type Event struct {
 	Kind    string
 	Claim   *patra.Claim
 	Counts  patra.Counts       // PAGE
-	Fault   *patra.Fault       // RETRY, RESTART, FAILED
+	Fault   *patra.Fault       // RETRY, RESTART, FAILED, NO_PAGE
 	State   patra.Completeness // DONE
 	Reslice *patra.Reslice     // PARTIAL
 	Hold    *patra.Hold        // HELD
 	Healing *patra.Healing     // HEAL
+
+	Exchange patra.Exchange // PAGE, NO_PAGE: the request
+	Took     time.Duration  // PAGE: from the request to the end of its transaction
 }
 
 // The kinds of event.
@@ -116,6 +119,11 @@ const (
 
 	EventHeld      = "HELD" // the run gave its task back, because something holds it back
 	EventCancelled = "CANCELLED"
+
+	// What only numbers are made of goes to Measure.
+	EventBegun  = "BEGUN"   // a task was taken
+	EventOver   = "OVER"    // and is in nobody's hands here any more, whatever became of it
+	EventNoPage = "NO_PAGE" // a request gave no page; what is done about it is told of apart
 )
 
 // Executor runs tasks until its context ends, or until Done says that there is nothing left.
@@ -125,6 +133,7 @@ type Executor struct {
 	Config  Config
 	Log     *slog.Logger
 	Observe func(Event)                             // may be nil
+	Measure func(Event)                             // the same, of what is worth counting and not worth telling
 	Done    func(ctx context.Context) (bool, error) // asked by an idle worker; nil is never
 	Client  func(*source.Spec, string) *http.Client // the way out to a source, or to the base URL of a plan
 
@@ -221,6 +230,8 @@ func (x *Executor) idle(ctx context.Context) (done bool, err error) {
 
 // execute runs one claimed task and closes it, whatever happened.
 func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
+	x.numbers(Event{Kind: EventBegun, Claim: c})
+	defer x.numbers(Event{Kind: EventOver, Claim: c})
 	t, err := x.target(ctx, c)
 	if err != nil {
 		return x.close(ctx, c, &run{}, err)
@@ -293,5 +304,11 @@ func newTarget(spec *source.Spec, baseURL string, client func(*source.Spec, stri
 func (x *Executor) tell(e Event) {
 	if x.Observe != nil {
 		x.Observe(e)
+	}
+}
+
+func (x *Executor) numbers(e Event) {
+	if x.Measure != nil {
+		x.Measure(e)
 	}
 }

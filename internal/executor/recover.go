@@ -70,6 +70,9 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 // failPage keeps what became of a request that gave no page.
 func (r *run) failPage(ctx context.Context, now patra.Instant, page patra.OpenPage, failed *failedPage) error {
 	_, err := r.Store.FailPage(ctx, r.claim, now, page, patra.PageFailure{Exchange: failed.exchange, Fault: *failed.fault, Response: failed.response, BodySHA256: failed.sum, Kept: failed.kept}, nil)
+	if err == nil {
+		r.numbers(Event{Kind: EventNoPage, Claim: r.claim, Fault: failed.fault, Exchange: failed.exchange})
+	}
 	return err
 }
 

@@ -270,7 +270,7 @@ func (r *run) take(ctx context.Context, coming *arrival) (*arrival, error) {
 	r.scan.count(seen, r.program.Spec.Window.Precision)
 	r.advanced = true
 	r.went(ctx, res.Exchange)
-	r.tell(Event{Kind: EventPage, Claim: r.claim, Counts: counts})
+	r.tell(Event{Kind: EventPage, Claim: r.claim, Counts: counts, Exchange: res.Exchange, Took: time.Since(res.Exchange.SentAt.Time())})
 	if enough != nil {
 		return nil, enough
 	}

@@ -2,7 +2,6 @@ package observe_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"net/http/httptest"
 	"strings"
@@ -14,20 +13,25 @@ import (
 	"patra/internal/observe"
 )
 
-// board is the state of keys as a test wants it.
+// board is a store that stands as a test wants it.
 type board struct {
-	keys   []patra.KeyedRate
-	quotas []patra.QuotaUse
-	err    error
+	n   patra.Numbers
+	err error
 }
 
 const boardTime = patra.Instant(1 << 50)
 
-func (b *board) AllGates(context.Context) ([]patra.KeyedRate, patra.Instant, error) {
-	return b.keys, boardTime, b.err
+func (b *board) Numbers(context.Context) (patra.Numbers, error) {
+	n := b.n
+	n.At = boardTime
+	return n, b.err
 }
 
-func (b *board) Quotas(context.Context) ([]patra.QuotaUse, error) { return b.quotas, b.err }
+func (b *board) KeptPart(context.Context, string) (patra.KeptPart, error) {
+	return patra.KeptPart{}, b.err
+}
+
+func (b *board) Files() (file, log int64, ok bool) { return 1, 1, true }
 
 func scrape(m *observe.Metrics) string {
 	rec := httptest.NewRecorder()
@@ -36,7 +40,7 @@ func scrape(m *observe.Metrics) string {
 }
 
 func TestWhatPassesTheGateIsCounted(t *testing.T) {
-	m := observe.NewMetrics()
+	m := observe.NewMetrics("test")
 	g := m.Gate(gate.NewLocal())
 	l := patra.RateLimit{Key: "crossref", PerSecond: 1, Burst: 1}
 	for range 3 {
@@ -54,14 +58,14 @@ func TestWhatPassesTheGateIsCounted(t *testing.T) {
 	if _, err := g.Reserve(cancelled, l, 1); err == nil {
 		t.Error("granted to one who is gone")
 	}
-	b := &board{keys: []patra.KeyedRate{
+	b := &board{n: patra.Numbers{Gates: []patra.KeyedRate{
 		{Key: "a", RateState: patra.RateState{Limit: 3000, Tempo: patra.Tempo{Rate: 1500}, Arrival: boardTime.Add(2 * time.Second), RateNotes: patra.RateNotes{Slots: []patra.Slot{{Until: boardTime + 1}}}}},
 		{Key: "b", RateState: patra.RateState{Limit: 3000, Cooldown: boardTime.Add(90 * time.Second)}},
-	}, quotas: []patra.QuotaUse{
+	}, Quotas: []patra.QuotaUse{
 		{Key: "a", Window: patra.QuotaDay, From: boardTime - 1, To: boardTime + 1, Limit: 100, Usable: 90, Used: 50},
 		{Key: "a", Window: patra.QuotaDay, From: boardTime + 1, To: boardTime + 2, Limit: 100, Usable: 90}, // of tomorrow
-	}}
-	m.WatchKeys(b)
+	}}}
+	m.WatchStore(b)
 	said := scrape(m)
 	for _, line := range []string{
 		`patra_ingest_gate_grants_total{key="crossref"} 3`,
@@ -82,24 +86,20 @@ func TestWhatPassesTheGateIsCounted(t *testing.T) {
 	if strings.Contains(said, `status="200"`) || !strings.Contains(said, `patra_ingest_gate_wait_seconds_total{key="crossref"} `) {
 		t.Error(said)
 	}
-	b.err = errors.New("the store is gone")
-	if said := scrape(m); strings.Contains(said, "qps_effective") || !strings.Contains(said, "gate_grants_total") {
-		t.Errorf("without a store: %s", said)
-	}
 }
 
 // However many keys there are, there are not more numbers than somebody can keep.
 func TestKeysAreBounded(t *testing.T) {
-	m := observe.NewMetrics()
+	m := observe.NewMetrics("test")
 	g, b := m.Gate(gate.NewLocal()), &board{}
 	for n := range 1000 {
 		key := fmt.Sprintf("host:%d.example.org", n)
-		b.keys = append(b.keys, patra.KeyedRate{Key: key})
+		b.n.Gates = append(b.n.Gates, patra.KeyedRate{Key: key})
 		if _, err := g.Reserve(t.Context(), patra.RateLimit{Key: key, PerSecond: 1, Burst: 1}, 1); err != nil {
 			t.Fatal(err)
 		}
 	}
-	m.WatchKeys(b)
+	m.WatchStore(b)
 	said := scrape(m)
 	if n := strings.Count(said, "\npatra_ingest_gate_grants_total{"); n != 201 || !strings.Contains(said, `patra_ingest_gate_grants_total{key="other"} 800`) {
 		t.Errorf("%d numbers of grants", n)

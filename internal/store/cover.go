@@ -79,6 +79,7 @@ func (t *tx) advance(now patra.Instant, c patra.Cursor, reach patra.Instant, a p
 // tellAdvanced says that a watermark has moved forward. A move has a number of its own.
 func (t *tx) tellAdvanced(c patra.Cursor, to patra.Instant, n workNews) error {
 	n.Source, n.Endpoint, n.Operation, n.Cursor, n.From, n.To = c.Source, c.Endpoint, string(c.Operation), c.ID, &c.Value, &to
+	t.moved = append(t.moved, c.Namespace)
 	return t.tell(patra.EventCursorAdvanced, "cursor/"+strconv.FormatInt(c.ID, 10), []any{c.Version + 1}, n)
 }
 

@@ -137,9 +137,11 @@ func (s *Store) Sinks(ctx context.Context) ([]patra.SinkState, error) {
 	return all, err
 }
 
-func (t *tx) sinks() ([]patra.SinkState, error) {
+func (t *tx) sinks() ([]patra.SinkState, error) { return t.sinksBy(allSinks) }
+
+func (t *tx) sinksBy(st stmt, args ...any) ([]patra.SinkState, error) {
 	all := []patra.SinkState{}
-	err := t.rows(allSinks, func(r *sql.Rows) error {
+	err := t.rows(st, func(r *sql.Rows) error {
 		var st patra.SinkState
 		var raw json.RawMessage
 		err := r.Scan(&st.Name, textInto{&st.Owner}, &st.Until, &st.Held, &st.Position, jsonInto{&raw})
@@ -152,7 +154,7 @@ func (t *tx) sinks() ([]patra.SinkState, error) {
 		st.Held = st.Held && st.Owner != ""
 		all = append(all, st)
 		return err
-	})
+	}, args...)
 	return all, err
 }
 

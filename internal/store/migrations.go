@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"path"
 	"regexp"
 	"strings"
 	"time"
@@ -63,9 +64,30 @@ func (s *Store) Check(ctx context.Context) error {
 		return fmt.Errorf("check store: %w", err)
 	}
 	current, target, err := provider.GetVersions(ctx)
-	switch {
-	case err != nil:
+	if err != nil {
 		return fmt.Errorf("check store: %w", err)
+	}
+	return fits(current, target)
+}
+
+// newestMigration is the version of the tables that this program knows.
+func newestMigration() (newest int64) {
+	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
+	if err != nil {
+		panic(err) // the pattern is ours
+	}
+	for _, name := range names {
+		var n int64
+		if _, err := fmt.Sscanf(path.Base(name), "%d_", &n); err == nil {
+			newest = max(newest, n)
+		}
+	}
+	return newest
+}
+
+// fits compares the version of the tables with the one that this program knows.
+func fits(current, target int64) error {
+	switch {
 	case current == 0:
 		return ErrNoTables
 	case current < target:

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"math"
 	"slices"
 	"strconv"
 
@@ -29,14 +30,18 @@ var (
 const mostLooked = 2_000
 
 // Sources are the codes of all sources that anything was ever planned for, found by jumping along the index.
-func (s *Store) Sources(ctx context.Context) (codes []string, err error) {
-	t := s.read(ctx)
-	for code := ""; ; codes = append(codes, code) {
+func (s *Store) Sources(ctx context.Context) ([]string, error) {
+	return s.read(ctx).sources(math.MaxInt)
+}
+
+func (t *tx) sources(most int) (codes []string, err error) {
+	for code := ""; len(codes) < most; codes = append(codes, code) {
 		found, err := t.one(nextPlanned, []any{code}, textInto{&code})
 		if err != nil || !found {
 			return codes, err
 		}
 	}
+	return codes, nil
 }
 
 // LastPageOf is when a page of a source was last stored; nil if none ever was, or if all are in the archive.

@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -40,7 +41,11 @@ func countQueue() string {
 
 // QueueStates tells how the queues stand, partition by partition. It looks at the ends of the index, whatever is between.
 func (s *Store) QueueStates(ctx context.Context) ([]patra.QueueState, error) {
-	t := s.read(ctx)
+	return s.read(ctx).queueStates(math.MaxInt)
+}
+
+// queueStates looks at so many partitions at most.
+func (t *tx) queueStates(most int) ([]patra.QueueState, error) {
 	all := []patra.QueueState{}
 	running := map[string]int64{}
 	var gates patra.Gates
@@ -48,7 +53,7 @@ func (s *Store) QueueStates(ctx context.Context) ([]patra.QueueState, error) {
 	if err != nil {
 		return all, err
 	}
-	if gates, err = s.Controls(ctx); err != nil {
+	if gates, err = t.s.Controls(t.ctx); err != nil {
 		return all, err
 	}
 	if err := t.rows(busy, func(r *sql.Rows) error {
@@ -60,7 +65,7 @@ func (s *Store) QueueStates(ctx context.Context) ([]patra.QueueState, error) {
 	}); err != nil {
 		return all, err
 	}
-	keys, err := t.queuedPartitions()
+	keys, err := t.queuedPartitions(most)
 	if err != nil {
 		return all, err
 	}
@@ -70,7 +75,7 @@ func (s *Store) QueueStates(ctx context.Context) ([]patra.QueueState, error) {
 		}
 	}
 	slices.Sort(keys)
-	for _, key := range keys {
+	for _, key := range keys[:min(len(keys), most)] {
 		at := patra.Target{Scope: patra.ScopeOperation, Key: key}.Place()
 		q := patra.QueueState{Key: key, Source: at.Source, Endpoint: at.Endpoint, Operation: at.Operation, Running: running[key], Waits: map[string]int64{}, Limit: gates.Limit(at, 0, now)}
 		if gates.Shut(at, now) {
@@ -84,14 +89,15 @@ func (s *Store) QueueStates(ctx context.Context) ([]patra.QueueState, error) {
 	return all, nil
 }
 
-// queuedPartitions are those that have something queued, found by jumping along the index.
-func (t *tx) queuedPartitions() (keys []string, err error) {
-	for key := ""; ; keys = append(keys, key) {
+// queuedPartitions are those that have something queued, found by jumping along the index; so many at most.
+func (t *tx) queuedPartitions(most int) (keys []string, err error) {
+	for key := ""; len(keys) < most; keys = append(keys, key) {
 		found, err := t.one(nextPartition, []any{key}, textInto{&key})
 		if err != nil || !found {
 			return keys, err
 		}
 	}
+	return keys, nil
 }
 
 func (t *tx) countQueue(q *patra.QueueState) error {

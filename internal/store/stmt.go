@@ -24,6 +24,8 @@ type tx struct {
 	db   *sql.DB
 	sql  *sql.Tx // nil for a plain read
 	loop map[string]*sql.Stmt
+
+	moved []patra.Namespace // watermarks that it moves
 }
 
 // maxTries bounds the whole-transaction retries after a deadlock or a busy database.
@@ -33,23 +35,27 @@ const maxTries = 12
 // is asked when a COMMIT got no answer: it reads whether the transaction is there.
 func (s *Store) write(ctx context.Context, name string, do func(*tx) error, landed ...func(*tx) (bool, error)) error {
 	for try := 1; ; try++ {
-		err := s.writeOnce(ctx, do)
+		t, err := s.writeOnce(ctx, do)
 		if err == nil {
+			t.landed()
 			return nil
 		}
 		if brokenConn(err) && len(landed) > 0 {
 			there, readErr := landed[0](s.read(ctx))
 			if readErr == nil && there {
+				t.landed()
 				return nil
 			}
 		}
 		retry := s.dialect.retryable(err) || brokenConn(err) || errors.Is(err, errSlow)
 		if !retry || try == maxTries || ctx.Err() != nil {
 			if Unavailable(err) {
+				s.refused()
 				err = unavailable{err}
 			}
 			return fmt.Errorf("%s: %w", name, err)
 		}
+		s.retried(err)
 		pause := time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 8)))
 		select {
 		case <-ctx.Done():
@@ -59,16 +65,24 @@ func (s *Store) write(ctx context.Context, name string, do func(*tx) error, land
 	}
 }
 
-func (s *Store) writeOnce(ctx context.Context, do func(*tx) error) error {
-	t, err := s.db.BeginTx(ctx, nil)
+// writeOnce gives the transaction too, as far as it came: that a COMMIT got no answer does not mean that it did not land.
+func (s *Store) writeOnce(ctx context.Context, do func(*tx) error) (*tx, error) {
+	began, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	defer t.Rollback()
-	if err := do(&tx{ctx: ctx, s: s, db: s.db, sql: t, loop: map[string]*sql.Stmt{}}); err != nil {
-		return err
+	defer began.Rollback()
+	t := &tx{ctx: ctx, s: s, db: s.db, sql: began, loop: map[string]*sql.Stmt{}}
+	if err := do(t); err != nil {
+		return t, err
 	}
-	return t.Commit()
+	return t, t.commit()
+}
+
+// commit is timed as a statement of its own: it is where the disk is waited for.
+func (t *tx) commit() error {
+	defer t.took("commit", t.begun())
+	return t.sql.Commit()
 }
 
 // read is a place for queries outside of a transaction.
@@ -85,6 +99,7 @@ func (s *Store) now() string {
 // many runs one statement for a loop of rows: it is compiled once for this transaction.
 func (t *tx) many(st stmt, args ...any) (sql.Result, error) {
 	t.told(st, st.text, args)
+	defer t.took(st.name, t.begun())
 	p, ok := t.loop[st.name]
 	if !ok {
 		var err error
@@ -128,6 +143,7 @@ func (t *tx) insert(st stmt, args ...any) (int64, error) {
 func (t *tx) result(st stmt, args ...any) (res sql.Result, err error) {
 	text := t.s.dialect.render(st.text, t.s.now())
 	t.told(st, text, args)
+	defer t.took(st.name, t.begun())
 	if t.sql != nil {
 		res, err = t.sql.ExecContext(t.ctx, text, args...)
 	} else {
@@ -143,6 +159,7 @@ func (t *tx) result(st stmt, args ...any) (res sql.Result, err error) {
 func (t *tx) rows(st stmt, scan func(*sql.Rows) error, args ...any) error {
 	text := t.s.dialect.render(st.text, t.s.now())
 	t.told(st, text, args)
+	defer t.took(st.name, t.begun())
 	var rows *sql.Rows
 	var err error
 	if t.sql != nil {

@@ -127,6 +127,10 @@ func Run(t *testing.T, e Engine) {
 		{"appliers at once leave one open row", registryAtOnce},
 		{"a second open row is refused", registryTwice},
 		{"words are resolved to codes", dictionary},
+		{"how everything stands is told as it is", numbers},
+		{"what a sink has not got is told", numberedSinks},
+		{"kept answers are added up from hash to hash", keptParts},
+		{"whoever looks on is told of statements and of moves that are sure", watched},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.test(t, e) })
 	}

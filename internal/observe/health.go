@@ -1,0 +1,80 @@
+package observe
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"time"
+)
+
+// Check is something that must be so before a process may be given work.
+type Check struct {
+	Name string
+	Do   func(ctx context.Context) error
+}
+
+// checkTime is how long one check may take.
+const checkTime = 2 * time.Second
+
+// Health says whether a process is alive and whether it is ready.
+type Health struct {
+	// Drains is done when the process takes no more work.
+	Drains context.Context
+	Checks []Check
+}
+
+// checked is what came of one check.
+type checked struct {
+	Name   string `json:"name"`
+	OK     bool   `json:"ok"`
+	Reason string `json:"reason,omitempty"`
+}
+
+// readiness is the answer of whoever is asked whether it is ready.
+type readiness struct {
+	Ready  bool      `json:"ready"`
+	Checks []checked `json:"checks"`
+}
+
+// Alive answers as long as anybody is there.
+func (h *Health) Alive(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusNoContent) }
+
+// Ready answers with each check, and with 503 unless all are well. A check that does not come to an end is not.
+func (h *Health) Ready(w http.ResponseWriter, r *http.Request) {
+	drains := checked{Name: "draining", OK: h.Drains.Err() == nil}
+	if !drains.OK {
+		drains.Reason = "the process was told to stop, and finishes what it is at"
+	}
+	said := readiness{Ready: drains.OK, Checks: []checked{drains}}
+	for _, c := range h.Checks {
+		one := c.run(r.Context())
+		said.Ready = said.Ready && one.OK
+		said.Checks = append(said.Checks, one)
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	if !said.Ready {
+		w.WriteHeader(http.StatusServiceUnavailable)
+	}
+	_ = json.NewEncoder(w).Encode(said) // who is gone is not told
+}
+
+func (c Check) run(ctx context.Context) checked {
+	ctx, cancel := context.WithTimeout(ctx, checkTime)
+	defer cancel()
+	done := make(chan error, 1)
+	go func() { done <- c.Do(ctx) }()
+	var err error
+	select {
+	case err = <-done:
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	if err == nil {
+		return checked{Name: c.Name, OK: true}
+	}
+	if ctx.Err() != nil {
+		return checked{Name: c.Name, Reason: "there was no answer in " + checkTime.String()}
+	}
+	return checked{Name: c.Name, Reason: err.Error()}
+}
