@@ -72,7 +72,7 @@ func (s *Server) coverage() {
 		ByID
 		Between
 	}
-	Get(s, "/cursors/{id}/coverage", Look, Doc{ID: "coverage", Summary: "What is sealed, running, failed and missing of a watermark's time"}, func(ctx context.Context, in *asked) (CoverageMap, error) {
+	Get(s, "/cursors/{id}/coverage", Look, Doc{ID: "coverage", Summary: "What is sealed, running, failed and missing of a watermark's time", Heavy: true}, func(ctx context.Context, in *asked) (CoverageMap, error) {
 		c, err := s.cursor(ctx, in.ID)
 		if err != nil {
 			return CoverageMap{}, err
@@ -85,7 +85,7 @@ func (s *Server) coverage() {
 		Source string `query:"source" maxLength:"64"`
 		Cursor int64  `query:"watermark" minimum:"1" doc:"id of a cursor"`
 	}
-	Get(s, "/gaps", Look, Doc{ID: "gaps", Summary: "What is missing or in dispute, why, and what to do about it; newest watermark first"}, func(ctx context.Context, in *missing) (GapList, error) {
+	Get(s, "/gaps", Look, Doc{ID: "gaps", Summary: "What is missing or in dispute, why, and what to do about it; newest watermark first", Heavy: true}, func(ctx context.Context, in *missing) (GapList, error) {
 		none := GapList{List: All[patra.GapView](nil), Cut: []GapCut{}}
 		before, err := in.Before()
 		if err != nil {

@@ -33,6 +33,8 @@ type Options struct {
 	Sorter Sorter
 	TLS    *tls.Config // nil: plain, which is for this machine, or for a proxy that has it
 	Secure bool        // people reach us over TLS, ours or that of a proxy
+	// Proxied: everybody comes through a proxy of ours, from its address.
+	Proxied bool
 }
 
 // Server is the API of one process.
@@ -43,6 +45,8 @@ type Server struct {
 	log    *slog.Logger
 	sorter Sorter
 	guard  *guard
+	wrong  *guesses
+	heavy  *bench
 	routes []Route
 
 	once sync.Once
@@ -57,7 +61,7 @@ type Route struct {
 
 // New makes a server with the routes that every server has.
 func New(o Options) *Server {
-	s := &Server{Options: o, mux: http.NewServeMux(), log: o.Log, sorter: o.Sorter, guard: newGuard(), ends: make(chan struct{})}
+	s := &Server{Options: o, mux: http.NewServeMux(), log: o.Log, sorter: o.Sorter, guard: newGuard(atOnce, perSecond), wrong: newGuesses(), heavy: newBench(), ends: make(chan struct{})}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -136,7 +140,11 @@ const (
 // Serve answers until ctx ends.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := s.listener()
-	l = limited(l, mostConnections)
+	each := mostOfAddress
+	if s.Proxied {
+		each = 0
+	}
+	l = limited(l, mostConnections, each)
 	if s.TLS != nil {
 		l = tls.NewListener(l, s.TLS)
 	}

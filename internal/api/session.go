@@ -54,7 +54,7 @@ func (s *Server) sessions() {
 
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request, secret string) {
 	ctx, now := r.Context(), patra.InstantOf(time.Now())
-	caller, p := s.known(r, secret, false)
+	caller, p := s.known(r, secret, false, "sign-in "+s.address(r)) // which pages whose session is gone do not use up
 	if p != nil {
 		p.write(w)
 		return
