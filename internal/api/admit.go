@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"strings"
@@ -113,7 +114,7 @@ func (s *Server) known(r *http.Request, secret string, session bool, door string
 			s.log.Warn("it could not be noted that a token was used", "reason", err.Error())
 		}
 	}
-	return Caller{Name: t.Name, Rank: t.Rank, Evidence: t.Evidence, Token: t.ID, Session: session}, nil
+	return Caller{Name: t.Name, Rank: t.Rank, Evidence: t.Evidence, Token: t.ID, Given: cmp.Or(t.Parent, t.ID), Session: session}, nil
 }
 
 // askAgain is how often it is seen whether whoever reads a stream or a file is still let in.

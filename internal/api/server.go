@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -46,8 +47,11 @@ type Server struct {
 	sorter Sorter
 	guard  *guard
 	wrong  *guesses
-	heavy  *bench
-	routes []Route
+	// Of refused sign-ins: what may be written down, and how many were not.
+	refused *guard
+	unsaid  atomic.Int64
+	heavy   *bench
+	routes  []Route
 
 	once sync.Once
 	ends chan struct{} // closed when streams must end
@@ -61,7 +65,7 @@ type Route struct {
 
 // New makes a server with the routes that every server has.
 func New(o Options) *Server {
-	s := &Server{Options: o, mux: http.NewServeMux(), log: o.Log, sorter: o.Sorter, guard: newGuard(atOnce, perSecond), wrong: newGuesses(), heavy: newBench(), ends: make(chan struct{})}
+	s := &Server{Options: o, mux: http.NewServeMux(), log: o.Log, sorter: o.Sorter, guard: newGuard(atOnce, perSecond), wrong: newGuesses(), refused: newGuard(refusedAtOnce, refusedPerSecond), heavy: newBench(), ends: make(chan struct{})}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
