@@ -120,7 +120,7 @@ func (s *Server) draw(ctx context.Context, c patra.Cursor, asked Between) (m Cov
 	if m.Cursor, err = s.watermark(ctx, c); err != nil {
 		return m, err
 	}
-	span, _, err := s.Store.Reach(ctx, c, patra.InstantOf(time.Now()))
+	span, planned, err := s.Store.Reach(ctx, c, patra.InstantOf(time.Now()))
 	if err != nil {
 		return m, err
 	}
@@ -134,6 +134,9 @@ func (s *Server) draw(ctx context.Context, c patra.Cursor, asked Between) (m Cov
 	}
 	m.Cut, m.Window.To = until < m.Window.To, min(m.Window.To, until)
 	all := patra.Segments(m.Window, facts)
+	if c.Operation == patra.Harvest { // others have nothing ahead: what they are to read is planned at once
+		all = patra.Ahead(all, planned)
+	}
 	m.Days = patra.MapDays(all, mostDays)
 	m.Segments, m.Merged = patra.Fewer(all, mostSegments)
 	return m, nil
