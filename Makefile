@@ -11,6 +11,7 @@ ARGS ?=
 
 .DEFAULT_GOAL := help
 .PHONY: help build web openapi demo test test-go test-web test-rules e2e torture race race-short properties remap bench-plan bench-gate bench-read bench-export fuzz lint clean deps
+.PHONY: help build web openapi demo test test-go test-web e2e torture race race-short properties remap bench-plan bench-gate bench-read bench-scan bench-export fuzz lint clean deps
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -73,8 +74,11 @@ bench-gate: deps ## Harvest at 50 requests a second: what the rate gate costs, a
 remap: deps ## Read a thousand stored pages with another mapping
 	REMAP_DAYS=25 $(GO) test -count=1 -run TestARemapOfManyPages -v ./cmd/patra
 
-bench-read: deps ## Ask everything that the dashboard asks, on a store with BATCHES pages (1000000) and ten times as many records, while a harvest writes
-	READ_BATCHES=$(or $(BATCHES),1000000) $(GO) test -count=1 -timeout 2h -run TestPagesAreFast -v ./cmd/patra
+bench-read: deps ## Ask everything that the dashboard asks, on a store with BATCHES pages (1000000) and ten times as many records, while a harvest writes; PAIRS (5) harvests of HARVEST records (24000) alone and watched
+	READ_BATCHES=$(or $(BATCHES),1000000) READ_PAIRS=$(or $(PAIRS),5) READ_HARVEST=$(or $(HARVEST),24000) $(GO) test -count=1 -timeout 3h -run TestPagesAreFast -v ./cmd/patra
+
+bench-scan: deps ## See on SQLite and MariaDB that nothing that looks reads a whole table, on stores with BATCHES pages (100000) and ten times as many records
+	SCAN_BATCHES=$(or $(BATCHES),100000) scripts/with-mariadb $(GO) test -count=1 -timeout 2h -run TestNothingIsScannedAfterYears -v ./cmd/patra
 
 bench-export: deps ## Export RECORDS records (1000000) in every form: peak memory beside a tenth of them, and the work beside plain reading
 	EXPORT_RECORDS=$(or $(RECORDS),1000000) EXPORT_SHAPES=$(SHAPES) scripts/with-mariadb $(GO) test -count=1 -timeout 3h -run TestAnExportHasFlatMemory -v ./cmd/patra

@@ -3,6 +3,7 @@ package patra
 import (
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -68,6 +69,26 @@ func (e AuditEntry) Tidy() AuditEntry {
 		e.Detail = json.RawMessage("{}")
 	}
 	return e
+}
+
+// By is an entry that says by which token something was done; 0 is none.
+func (e AuditEntry) By(token int64) (AuditEntry, error) {
+	if token == 0 {
+		return e, nil
+	}
+	detail := map[string]json.RawMessage{}
+	if len(e.Detail) > 0 {
+		if err := json.Unmarshal(e.Detail, &detail); err != nil {
+			return e, err
+		}
+	}
+	if detail == nil { // it said null
+		detail = map[string]json.RawMessage{}
+	}
+	detail["token"] = json.RawMessage(strconv.FormatInt(token, 10))
+	b, err := json.Marshal(detail)
+	e.Detail = b
+	return e, err
 }
 
 func cut(text string, most int) string {

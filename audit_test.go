@@ -78,3 +78,14 @@ func follow(log []patra.AuditEntry, head patra.AuditHead) *patra.AuditBreak {
 	}
 	return c.End(head)
 }
+
+func TestAnEntrySaysByWhichToken(t *testing.T) {
+	for detail, want := range map[string]string{"": `{"token":7}`, "null": `{"token":7}`, `{"given":"ada"}`: `{"given":"ada","token":7}`} {
+		if e, err := (patra.AuditEntry{Detail: []byte(detail)}).By(7); err != nil || string(e.Detail) != want {
+			t.Errorf("%q becomes %s, %v", detail, e.Detail, err)
+		}
+	}
+	if e, err := (patra.AuditEntry{}).By(0); err != nil || e.Detail != nil {
+		t.Errorf("without a token it is %s, %v", e.Detail, err)
+	}
+}

@@ -12,12 +12,12 @@ type MapState string
 
 // The states. The worst comes first: of a day it is the one that counts.
 const (
-	MapGap      MapState = "GAP"     // nobody has read it, and nobody is at it
-	MapFailed   MapState = "FAILED"  // it was tried as often as is permitted
-	MapWaived   MapState = "WAIVED"  // somebody signed it off as missing
-	MapOpen     MapState = "OPEN"    // it is to be cut again
-	MapQueued   MapState = "QUEUED"  // its task waits, and nobody knows how much there is
-	MapCounted  MapState = "COUNTED" // its task waits, and the provider said how much there is
+	MapGap      MapState = "GAP"    // nobody has read it, and nobody is at it
+	MapFailed   MapState = "FAILED" // it was tried as often as is permitted
+	MapWaived   MapState = "WAIVED" // somebody signed it off as missing
+	MapOpen     MapState = "OPEN"   // it is to be cut again
+	MapAhead    MapState = "AHEAD"  // nobody has come to it yet: the next harvest begins there
+	MapQueued   MapState = "QUEUED" // its task waits
 	MapRunning  MapState = "RUNNING"
 	MapDisputed MapState = "DISPUTED"
 	MapFetched  MapState = "FETCHED"
@@ -25,7 +25,7 @@ const (
 )
 
 // mapStates are all of them, the worst first.
-var mapStates = []MapState{MapGap, MapFailed, MapWaived, MapOpen, MapQueued, MapCounted, MapRunning, MapDisputed, MapFetched, MapSealed}
+var mapStates = []MapState{MapGap, MapFailed, MapWaived, MapOpen, MapAhead, MapQueued, MapRunning, MapDisputed, MapFetched, MapSealed}
 
 // LiveSlice is a slice that somebody is at, or will be.
 type LiveSlice struct {
@@ -46,7 +46,7 @@ type MapFacts struct {
 type Segment struct {
 	From     Instant  `json:"from"`
 	To       Instant  `json:"to"`
-	State    MapState `json:"state" enum:"GAP,FAILED,WAIVED,OPEN,QUEUED,COUNTED,RUNNING,DISPUTED,FETCHED,SEALED"`
+	State    MapState `json:"state" enum:"GAP,FAILED,WAIVED,OPEN,AHEAD,QUEUED,RUNNING,DISPUTED,FETCHED,SEALED"`
 	SliceID  int64    `json:"slice_id,omitempty"`
 	TaskID   int64    `json:"task_id,omitempty"`
 	Records  *int64   `json:"records,omitempty"`  // that were read of it
@@ -57,7 +57,7 @@ type Segment struct {
 // MapDay is a day of a map.
 type MapDay struct {
 	Day     string   `json:"day"`
-	State   MapState `json:"state" enum:"GAP,FAILED,WAIVED,OPEN,QUEUED,COUNTED,RUNNING,DISPUTED,FETCHED,SEALED"`
+	State   MapState `json:"state" enum:"GAP,FAILED,WAIVED,OPEN,AHEAD,QUEUED,RUNNING,DISPUTED,FETCHED,SEALED"`
 	Records int64    `json:"records"`
 	Gaps    int64    `json:"gaps"` // stretches of it that are missing
 }
@@ -122,8 +122,6 @@ func (s LiveSlice) state() MapState {
 		return MapOpen
 	case s.Running:
 		return MapRunning
-	case s.Expected != nil:
-		return MapCounted
 	}
 	return MapQueued
 }
@@ -135,6 +133,26 @@ func (a Answer) share(part Window) int64 {
 		return int64(math.Floor(float64(a.IDsSeen) * float64(at-a.Window.From) / float64(a.Window.To-a.Window.From)))
 	}
 	return upTo(part.To) - upTo(part.From)
+}
+
+// Ahead tells apart what was left out, which is a gap, and what nobody has come to yet: what is missing from a moment on at which
+// all that was ever planned ends.
+func Ahead(all []Segment, planned Instant) []Segment {
+	out := make([]Segment, 0, len(all)+1)
+	for _, s := range all {
+		if s.State != MapGap || s.To <= planned {
+			out = append(out, s)
+			continue
+		}
+		if s.From < planned {
+			before := s
+			before.To, s.From = planned, planned
+			out = append(out, before)
+		}
+		s.State, s.Said = MapAhead, ""
+		out = append(out, s)
+	}
+	return out
 }
 
 // Fewer joins segments until there are at most so many, and tells how many went: first neighbours of the same state, then, if

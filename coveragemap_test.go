@@ -52,8 +52,6 @@ func oracle(f patra.MapFacts, i patra.Instant) (states []patra.MapState) {
 		return []patra.MapState{patra.MapOpen}
 	case newest.Running:
 		return []patra.MapState{patra.MapRunning}
-	case newest.Expected != nil:
-		return []patra.MapState{patra.MapCounted}
 	}
 	return []patra.MapState{patra.MapQueued}
 }
@@ -94,7 +92,7 @@ func TestAMapFillsItsWindowAndIsTrueOfEachMoment(t *testing.T) {
 }
 
 func TestAMapWithFewerSegmentsIsNoBetterThanItWas(t *testing.T) {
-	worst := []patra.MapState{patra.MapGap, patra.MapFailed, patra.MapWaived, patra.MapOpen, patra.MapQueued, patra.MapCounted, patra.MapRunning, patra.MapDisputed, patra.MapFetched, patra.MapSealed}
+	worst := []patra.MapState{patra.MapGap, patra.MapFailed, patra.MapWaived, patra.MapOpen, patra.MapAhead, patra.MapQueued, patra.MapRunning, patra.MapDisputed, patra.MapFetched, patra.MapSealed}
 	rapid.Check(t, func(t *rapid.T) {
 		f, w := mapFacts().Draw(t, "facts"), smallWindow().Draw(t, "window")
 		all, most := patra.Segments(w, f), rapid.IntRange(1, 10).Draw(t, "most")
@@ -128,7 +126,7 @@ func TestAMapWithFewerSegmentsIsNoBetterThanItWas(t *testing.T) {
 
 // A day is as bad as the worst part of it, and no record is lost between days.
 func TestADayIsTheWorstOfItsParts(t *testing.T) {
-	worst := []patra.MapState{patra.MapGap, patra.MapFailed, patra.MapWaived, patra.MapOpen, patra.MapQueued, patra.MapCounted, patra.MapRunning, patra.MapDisputed, patra.MapFetched, patra.MapSealed}
+	worst := []patra.MapState{patra.MapGap, patra.MapFailed, patra.MapWaived, patra.MapOpen, patra.MapAhead, patra.MapQueued, patra.MapRunning, patra.MapDisputed, patra.MapFetched, patra.MapSealed}
 	rapid.Check(t, func(t *rapid.T) {
 		f, w := mapFacts().Draw(t, "facts"), smallWindow().Draw(t, "window")
 		all := patra.Segments(w, f)
@@ -190,5 +188,23 @@ func TestAHundredThousandAnswersAreDrawnInAMoment(t *testing.T) {
 	}
 	if took := time.Since(began); took > 5*time.Second {
 		t.Errorf("it took %s", took)
+	}
+}
+
+// What lies behind all that was ever planned is ahead; what was left out before that is a gap.
+func TestAhead(t *testing.T) {
+	seg := func(from, to int64, state patra.MapState) patra.Segment {
+		return patra.Segment{From: patra.Instant(from), To: patra.Instant(to), State: state}
+	}
+	all := []patra.Segment{seg(0, 10, patra.MapSealed), seg(10, 20, patra.MapGap), seg(20, 30, patra.MapQueued), seg(30, 50, patra.MapGap)}
+	for planned, want := range map[patra.Instant][]patra.Segment{
+		30: {all[0], all[1], all[2], seg(30, 50, patra.MapAhead)},
+		40: {all[0], all[1], all[2], seg(30, 40, patra.MapGap), seg(40, 50, patra.MapAhead)},
+		50: all,
+		0:  {all[0], seg(10, 20, patra.MapAhead), all[2], seg(30, 50, patra.MapAhead)},
+	} {
+		if got := patra.Ahead(all, planned); !slices.Equal(got, want) {
+			t.Errorf("planned to %d: %+v", planned, got)
+		}
 	}
 }

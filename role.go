@@ -64,6 +64,7 @@ type SinkState struct {
 	Lag      int64      `json:"lag"` // events that it has not got
 	Waiting  int64      `json:"waiting"`
 	Aside    int64      `json:"aside"`
+	Capped   bool       `json:"capped,omitempty"` // one of the numbers is larger than it says
 	Oldest   *Instant   `json:"oldest,omitempty"` // when the oldest of these happened
 	Attempts int64      `json:"attempts"`         // the most that any waiting event has
 	Held     bool       `json:"held"`

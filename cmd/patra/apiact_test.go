@@ -362,3 +362,25 @@ func anExportThatIsCutOffBreaks(t *testing.T, o *office) {
 	r := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+api.Prefix+"/records/export", nil)
 	o.http.ServeHTTP(impatient{httptest.NewRecorder(), func() {}}, r)
 }
+
+// What is no address on the network is refused with a sentence, and nothing is sent; and what is over stays as it is.
+func TestWhatCannotBeMeantIsRefused(t *testing.T) {
+	o := newOffice(t, true)
+	ada := o.token("ada", patra.Operator, false)
+	for _, address := range []string{"file:///", "file:///etc/passwd", "ftp://example.org/", "nonsense", "https://", "https://me:secret@example.org"} {
+		p := o.want(http.StatusUnprocessableEntity, "POST", "/sources/oai/test", ada, map[string]any{"params": map[string]string{"baseUrl": address}, "from": "2026-05-01", "to": "2026-05-02"})
+		if !strings.Contains(fmt.Sprint(p["detail"]), "is not an address that oai can be asked at") || p["next"] != "write https://host/path" {
+			t.Errorf("%s: %v", address, p)
+		}
+	}
+	for _, word := range []string{"pause", "cancel"} {
+		p := o.want(http.StatusUnprocessableEntity, "POST", "/controls/"+word, ada, map[string]any{"target": "plan:1"})
+		if !strings.Contains(fmt.Sprint(p["detail"]), "plan:1 is over (done)") {
+			t.Errorf("%s: %v", word, p)
+		}
+	}
+	if plan := o.want(http.StatusOK, "GET", "/plans/1", ada, nil); plan["ended"] != "DONE" || len(controls(t, o)) != 0 {
+		t.Errorf("%v", plan)
+	}
+	o.sound()
+}

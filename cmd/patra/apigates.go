@@ -71,7 +71,7 @@ func (d *desk) gateRoutes(s *api.Server) {
 		Key   string `query:"key" maxLength:"200" doc:"only this key, or those of this source"`
 		Daily bool   `query:"daily" doc:"also each day (UTC) on its own"`
 	}
-	api.Get(s, "/politeness", api.Look, api.Doc{ID: "politeness", Summary: "How politely providers were asked", Long: true}, func(ctx context.Context, in *report) (api.List[conductView], error) {
+	api.Get(s, "/politeness", api.Look, api.Doc{ID: "politeness", Summary: "How politely providers were asked", Long: true, Heavy: true}, func(ctx context.Context, in *report) (api.List[conductView], error) {
 		at := now()
 		from, err := sinceFlag(cmp.Or(in.Since, "24h"), at)
 		if err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -34,6 +35,7 @@ type office struct {
 	cfg      config.Config
 	store    *store.Store
 	server   *api.Server
+	calls    int
 	http     http.Handler
 }
 
@@ -164,6 +166,8 @@ func (o *office) call(method, path, token string, body any) *httptest.ResponseRe
 	}
 	defer cancel()
 	r := httptest.NewRequestWithContext(ctx, method, "http://localhost"+path, send)
+	o.calls++ // each from elsewhere: whoever guesses much is not even looked up
+	r.RemoteAddr = fmt.Sprintf("10.0.%d.%d:1", o.calls/256, o.calls%256)
 	if body != nil {
 		r.Header.Set("Content-Type", "application/json")
 	}

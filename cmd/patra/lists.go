@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -93,7 +94,7 @@ func (a *app) plansCmd() *cobra.Command {
 		columns[patra.Plan]{
 			names: []string{"id", "source", "operation", "window", "slices", "status", "reason", "created"},
 			row: func(p patra.Plan) []any {
-				return []any{p.ID, p.Source + "/" + p.Endpoint, p.Operation, p.Window, p.SliceCount, p.Status, p.Reason, seconds(p.CreatedAt)}
+				return []any{p.ID, p.Source + "/" + p.Endpoint, p.Operation, p.Window, p.SliceCount, cmp.Or(string(p.Ended), string(p.Status)), p.Reason, seconds(p.CreatedAt)}
 			},
 			empty: "No plans. " + emptyNext,
 		})

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -119,33 +120,31 @@ func placesOf(ctx context.Context, s *store.Store, source string, at patra.Insta
 	}
 	places := []placeInTime{}
 	for _, c := range cursors {
-		answers, err := s.Answers(ctx, c.ID)
+		facts, _, err := s.MapFacts(ctx, c.ID, patra.Window{From: at, To: at + 1})
 		if err != nil {
 			return nil, err
 		}
-		_, covered, live, err := s.Need(ctx, c.ID)
-		if err != nil {
-			return nil, err
-		}
-		places = append(places, placeOf(c, answers, covered, live, at))
+		places = append(places, placeOf(c, facts.Evidence, at))
 	}
 	return places, nil
 }
 
-func placeOf(c patra.Cursor, answers []patra.Answer, covered, live patra.Coverage, at patra.Instant) placeInTime {
+// placeOf says what is known of a moment, from all that is known of it.
+func placeOf(c patra.Cursor, known patra.Evidence, at patra.Instant) placeInTime {
 	p := placeInTime{Cursor: c}
-	for i, ans := range answers {
+	for i, ans := range known.Answers {
 		if ans.Window.Contains(at) && (p.Answer == nil || ans.ClosedAt >= p.Answer.ClosedAt) {
-			p.Answer = &answers[i]
+			p.Answer = &known.Answers[i]
 		}
 	}
+	waived := slices.ContainsFunc(known.Waivers, func(w patra.Waiver) bool { return w.Window.Contains(at) })
 	switch a := p.Answer; {
 	case a != nil:
 		p.State = placeRead
 		p.Text = fmt.Sprintf("%s was read to its end by slice %d (%s): %s seen, %d in quarantine, %d known missing", a.Window, a.SliceID, a.State, plural(a.IDsSeen, "id"), a.Quarantined, a.KnownMissing)
-	case covered.Contains(at):
+	case waived:
 		p.State, p.Text = placeRead, "somebody has waived this gap"
-	case live.Contains(at):
+	case known.Live.Contains(at):
 		p.State, p.Text = placeLive, "it is planned or being read; see patra tasks"
 	case at < c.Origin:
 		p.State, p.Text = placeBefore, fmt.Sprintf("it lies before the beginning, %s; patra backfill %s --from DAY reads it", seconds(c.Origin), c.Source)

@@ -192,6 +192,9 @@ var sinkColumns = columns[patra.SinkState]{
 			owner = s.Owner[:min(len(s.Owner), 8)]
 		}
 		behind := thousands(s.Lag)
+		if s.Capped {
+			behind += "+"
+		}
 		if s.New {
 			owner, behind = "never", "?"
 		}

@@ -103,6 +103,9 @@ func (a *app) pauseCmd() *cobra.Command {
 
 func pausing(reason *string) steer {
 	return func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
+		if err := unlessOver(ctx, s, t, "hold back"); err != nil {
+			return steering{}, err
+		}
 		done, err := s.Pause(ctx, t, *reason, actor(ctx))
 		said := fmt.Sprintf("%s is paused. %s now", t, counted(done.Queued, "waits", "wait"))
 		if done.Running > 0 {
@@ -222,6 +225,9 @@ func (a *app) cancelling(reason *string, sure *bool) steer {
 		if t.Wide() || t.Scope == patra.ScopeCursor {
 			return steering{}, usage("%s cannot be called off; cancel its plans (patra plans), or hold it back with patra pause %s", t, shell(t))
 		}
+		if err := unlessOver(ctx, s, t, "call off"); err != nil {
+			return steering{}, err
+		}
 		if err := a.confirm(ctx, s, t, *sure); err != nil {
 			return steering{}, err
 		}
@@ -271,7 +277,16 @@ func (a *app) retryCmd() *cobra.Command {
 func retrying(reason *string) steer {
 	return func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
 		done, err := s.RetryTarget(ctx, t, *reason, actor(ctx))
-		return steering{Steered: done, Said: revivedText(t, done), Next: goOn(t)}, err
+		if err != nil {
+			return steering{}, err
+		}
+		st := steering{Steered: done, Said: revivedText(t, done), Next: goOn(t)}
+		halt, err := haltOver(ctx, s, t)
+		if halt != nil {
+			st.Said += fmt.Sprintf("\nNothing of it is begun: %s is halted (%s).", halt.Target, halt.Reason)
+			st.Next = afterHalt(halt)
+		}
+		return st, err
 	}
 }
 

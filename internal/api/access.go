@@ -42,6 +42,7 @@ type Caller struct {
 	Rank     patra.Rank `json:"role"`
 	Evidence bool       `json:"evidence"`
 	Token    int64      `json:"-"` // 0 without tokens
+	Given    int64      `json:"-"` // the token that somebody was given: of a session it is its parent
 	Session  bool       `json:"session"`
 }
 
@@ -60,5 +61,5 @@ func CallerOf(ctx context.Context) Caller {
 
 // withCaller remembers who asks, also for the audit log.
 func withCaller(ctx context.Context, c Caller) context.Context {
-	return patra.ActingAs(context.WithValue(ctx, callerKey{}, c), c.Name)
+	return patra.ActingBy(context.WithValue(ctx, callerKey{}, c), c.Name, c.Given)
 }

@@ -1,8 +1,8 @@
 package api
 
 import (
+	"cmp"
 	"context"
-	"net"
 	"net/http"
 	"strings"
 	"time"
@@ -41,10 +41,9 @@ func (s *Server) admit(c huma.Context, next func(huma.Context)) {
 	if p == nil && !caller.May(need) {
 		p = problem(http.StatusForbidden, "this takes %s, and %s is %s", need, caller.Name, Need{Rank: caller.Rank, Evidence: caller.Evidence})
 	}
-	if p == nil && !s.guard.let(callerName(caller, r), time.Now()) {
-		p = problem(http.StatusTooManyRequests, "that is too many requests at once")
+	if p == nil && !s.guard.let(s.callerName(caller, r), time.Now()) {
+		p = later(http.StatusTooManyRequests, "that is too many requests at once")
 		p.Next = "wait a second"
-		w.Header().Set("Retry-After", "1")
 	}
 	if p != nil {
 		p.write(w)
@@ -54,15 +53,11 @@ func (s *Server) admit(c huma.Context, next func(huma.Context)) {
 }
 
 // callerName is under which name requests are counted.
-func callerName(c Caller, r *http.Request) string {
+func (s *Server) callerName(c Caller, r *http.Request) string {
 	if c.Name != "" {
 		return "caller " + c.Name
 	}
-	host, _, err := net.SplitHostPort(r.RemoteAddr) // which knows that there are colons in some addresses
-	if err != nil {
-		host = r.RemoteAddr
-	}
-	return "address " + host
+	return "address " + s.address(r)
 }
 
 // identify tells who asks.
@@ -85,18 +80,22 @@ func (s *Server) identify(r *http.Request) (Caller, *Problem) {
 	if session && !safe(r.Method) && r.Header.Get(ownHeader) == "" {
 		return Caller{}, problem(http.StatusForbidden, "a session needs the header %s to change something", ownHeader)
 	}
-	return s.known(r, secret, session)
+	return s.known(r, secret, session, s.address(r))
 }
 
-// known finds whose secret it is.
-func (s *Server) known(r *http.Request, secret string, session bool) (Caller, *Problem) {
+// known finds whose secret it is. door is where guesses are counted.
+func (s *Server) known(r *http.Request, secret string, session bool, door string) (Caller, *Problem) {
 	no := problem(http.StatusUnauthorized, "this token is not in force")
 	no.Next = "patra token list shows those that are"
 	if !patra.LooksLikeToken(secret) {
 		return Caller{}, no
 	}
-	ctx, now := r.Context(), patra.InstantOf(time.Now())
-	t, found, err := s.Store.TokenOf(ctx, patra.TokenHash(secret)) // by its hash: how long that takes tells nothing of the secret
+	ctx, now, hash := r.Context(), patra.InstantOf(time.Now()), patra.TokenHash(secret)
+	if !s.wrong.may(door, hash, time.Now()) {
+		return Caller{}, tooManyGuesses()
+	}
+	t, there, err := s.Store.TokenOf(ctx, hash) // by its hash: how long that takes tells nothing of the secret
+	found := there
 	if err == nil && found && t.Parent != 0 && t.Good(now) {
 		var parent patra.Token
 		parent, found, err = s.Store.TokenByID(ctx, t.Parent)
@@ -106,14 +105,16 @@ func (s *Server) known(r *http.Request, secret string, session bool) (Caller, *P
 	case err != nil:
 		return Caller{}, s.sort(ctx, err)
 	case !found || !t.Good(now) || (t.Parent != 0) != session:
+		s.wrong.was(door, hash, there, time.Now()) // one that was taken back, or has ended, is no guess
 		return Caller{}, no
 	}
+	s.wrong.was(door, hash, true, time.Now())
 	if t.LastUsedAt == nil || now-*t.LastUsedAt > patra.Minute {
 		if err := s.Store.TokenUsed(ctx, now, t.ID); err != nil {
 			s.log.Warn("it could not be noted that a token was used", "reason", err.Error())
 		}
 	}
-	return Caller{Name: t.Name, Rank: t.Rank, Evidence: t.Evidence, Token: t.ID, Session: session}, nil
+	return Caller{Name: t.Name, Rank: t.Rank, Evidence: t.Evidence, Token: t.ID, Given: cmp.Or(t.Parent, t.ID), Session: session}, nil
 }
 
 // askAgain is how often it is seen whether whoever reads a stream or a file is still let in.

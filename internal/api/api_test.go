@@ -104,15 +104,16 @@ func filled(path string) string {
 
 // Every route, without a token and with a wrong one: nobody is let in.
 func TestNobodyIsLetInWithoutAToken(t *testing.T) {
-	r := open(t, withTokens)
-	open := 0
+	r := open(t, withTokens, func(o *api.Options) { o.Proxied = true })
+	open, asked := 0, 0
 	for _, route := range r.api.Routes() {
 		if route.Need.Open {
 			open++
 			continue
 		}
 		for name, set := range map[string]func(*http.Request){"nothing": func(*http.Request) {}, "a wrong token": as(patra.NewTokenSecret()), "nonsense": as("x"), "a wrong cookie": header("Cookie", "__Host-patra="+patra.NewTokenSecret())} {
-			res, body := r.call(route.Method, filled(route.Path), "", set)
+			asked++ // each time from elsewhere: whoever guesses much is not even looked up
+			res, body := r.call(route.Method, filled(route.Path), "", set, header("X-Forwarded-For", fmt.Sprintf("10.0.%d.%d", asked/256, asked%256)))
 			if res.StatusCode != http.StatusUnauthorized && res.StatusCode != http.StatusForbidden {
 				t.Errorf("%s %s with %s: %d %s", route.Method, route.Path, name, res.StatusCode, body)
 			}

@@ -15,6 +15,10 @@ const (
 	mostDays     = 4000
 )
 
+// What one call looks through for gaps, at most: so many windows, and so many watermarks. What has no gaps is looked through all
+// the same. Tests set them.
+var mostLooked, mostSearched = 50_000, 100
+
 // CoverageMap is a stretch of a watermark's time, and what is true of each part of it.
 type CoverageMap struct {
 	Cursor          Watermark       `json:"cursor"`
@@ -72,7 +76,7 @@ func (s *Server) coverage() {
 		ByID
 		Between
 	}
-	Get(s, "/cursors/{id}/coverage", Look, Doc{ID: "coverage", Summary: "What is sealed, running, failed and missing of a watermark's time"}, func(ctx context.Context, in *asked) (CoverageMap, error) {
+	Get(s, "/cursors/{id}/coverage", Look, Doc{ID: "coverage", Summary: "What is sealed, running, failed and missing of a watermark's time", Heavy: true}, func(ctx context.Context, in *asked) (CoverageMap, error) {
 		c, err := s.cursor(ctx, in.ID)
 		if err != nil {
 			return CoverageMap{}, err
@@ -85,7 +89,7 @@ func (s *Server) coverage() {
 		Source string `query:"source" maxLength:"64"`
 		Cursor int64  `query:"watermark" minimum:"1" doc:"id of a cursor"`
 	}
-	Get(s, "/gaps", Look, Doc{ID: "gaps", Summary: "What is missing or in dispute, why, and what to do about it; newest watermark first"}, func(ctx context.Context, in *missing) (GapList, error) {
+	Get(s, "/gaps", Look, Doc{ID: "gaps", Summary: "What is missing or in dispute, why, and what to do about it; newest watermark first", Heavy: true}, func(ctx context.Context, in *missing) (GapList, error) {
 		none := GapList{List: All[patra.GapView](nil), Cut: []GapCut{}}
 		before, err := in.Before()
 		if err != nil {
@@ -116,7 +120,7 @@ func (s *Server) draw(ctx context.Context, c patra.Cursor, asked Between) (m Cov
 	if m.Cursor, err = s.watermark(ctx, c); err != nil {
 		return m, err
 	}
-	span, _, err := s.Store.Reach(ctx, c, patra.InstantOf(time.Now()))
+	span, planned, err := s.Store.Reach(ctx, c, patra.InstantOf(time.Now()))
 	if err != nil {
 		return m, err
 	}
@@ -130,6 +134,9 @@ func (s *Server) draw(ctx context.Context, c patra.Cursor, asked Between) (m Cov
 	}
 	m.Cut, m.Window.To = until < m.Window.To, min(m.Window.To, until)
 	all := patra.Segments(m.Window, facts)
+	if c.Operation == patra.Harvest { // others have nothing ahead: what they are to read is planned at once
+		all = patra.Ahead(all, planned)
+	}
 	m.Days = patra.MapDays(all, mostDays)
 	m.Segments, m.Merged = patra.Fewer(all, mostSegments)
 	return m, nil
@@ -143,7 +150,12 @@ func (s *Server) missing(ctx context.Context, cursors []patra.Cursor, asked Betw
 	if err != nil {
 		return out, err
 	}
-	for _, c := range cursors {
+	looked := 0
+	for n, c := range cursors {
+		if looked >= mostLooked || n >= mostSearched { // n is not 0: whoever comes again gets further
+			out.Next = position(cursors[n-1].ID)
+			return out, nil
+		}
 		span, planned, err := s.Store.Reach(ctx, c, patra.InstantOf(time.Now()))
 		if err != nil {
 			return out, err
@@ -158,6 +170,7 @@ func (s *Server) missing(ctx context.Context, cursors []patra.Cursor, asked Betw
 		if err != nil {
 			return out, err
 		}
+		looked += len(facts.Answers) + len(facts.Slices) + len(facts.Ended)
 		if until < span.To {
 			span.To, out.Cut = until, append(out.Cut, GapCut{c.ID, until})
 		}

@@ -1,22 +1,22 @@
 package api
 
 import (
-	"net"
 	"sync"
 	"time"
 )
 
-// What one caller may ask for: this many requests at once, and after that this many a second. Connections are counted
-// together.
+// What one caller may ask for: this many requests at once, and after that this many a second.
 const (
-	atOnce          = 200.0
-	perSecond       = 50.0
-	mostCallers     = 10_000
-	mostConnections = 512
+	atOnce      = 200.0
+	perSecond   = 50.0
+	mostCallers = 10_000
 )
 
-// guard counts requests of callers. It protects the store from one of them; it is not the gate of providers.
+// guard counts what somebody does, by name: so much at once, and after that so much a second. It protects the store from one of
+// many; it is not the gate of providers.
 type guard struct {
+	atOnce, perSecond float64
+
 	mu   sync.Mutex
 	left map[string]*allowance
 }
@@ -26,9 +26,11 @@ type allowance struct {
 	at       time.Time
 }
 
-func newGuard() *guard { return &guard{left: map[string]*allowance{}} }
+func newGuard(atOnce, perSecond float64) *guard {
+	return &guard{atOnce: atOnce, perSecond: perSecond, left: map[string]*allowance{}}
+}
 
-// let reports whether a caller may ask now.
+// let reports whether somebody may do it now, and counts that.
 func (g *guard) let(name string, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -37,11 +39,10 @@ func (g *guard) let(name string, now time.Time) bool {
 		if len(g.left) >= mostCallers {
 			clear(g.left) // everybody begins anew: that is kinder than to shut everybody out
 		}
-		a = &allowance{requests: atOnce, at: now}
+		a = &allowance{requests: g.atOnce, at: now}
 		g.left[name] = a
 	}
-	a.requests = min(atOnce, a.requests+perSecond*now.Sub(a.at).Seconds())
-	a.at = now
+	g.rest(a, now)
 	if a.requests < 1 {
 		return false
 	}
@@ -49,35 +50,19 @@ func (g *guard) let(name string, now time.Time) bool {
 	return true
 }
 
-// limited is a listener that takes no more than so many connections at once.
-func limited(l net.Listener, most int) net.Listener {
-	return &limitedListener{Listener: l, free: make(chan struct{}, most)}
-}
-
-type limitedListener struct {
-	net.Listener
-	free chan struct{}
-}
-
-// Accept waits until there is room.
-func (l *limitedListener) Accept() (net.Conn, error) {
-	l.free <- struct{}{}
-	c, err := l.Listener.Accept()
-	if err != nil {
-		<-l.free
-		return nil, err
+// has is let without counting.
+func (g *guard) has(name string, now time.Time) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	a, ok := g.left[name]
+	if !ok {
+		return true
 	}
-	return &limitedConn{Conn: c, done: func() { <-l.free }}, nil
+	g.rest(a, now)
+	return a.requests >= 1
 }
 
-type limitedConn struct {
-	net.Conn
-	once sync.Once
-	done func()
-}
-
-// Close makes room.
-func (c *limitedConn) Close() error {
-	c.once.Do(c.done)
-	return c.Conn.Close()
+func (g *guard) rest(a *allowance, now time.Time) {
+	a.requests = min(g.atOnce, a.requests+g.perSecond*now.Sub(a.at).Seconds())
+	a.at = now
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -15,6 +16,7 @@ import (
 
 	"patra"
 	"patra/internal/api"
+	"patra/internal/store"
 	"patra/internal/store/storetest"
 )
 
@@ -189,4 +191,94 @@ func TestTheGapsOfAllWatermarksAreListed(t *testing.T) {
 	if rest := get[api.GapList](r, "/gaps?cursor="+first.Next); len(rest.Items) != 0 || rest.Next != "" {
 		t.Errorf("%+v", rest)
 	}
+}
+
+// A look for gaps ends when it has looked through enough, also if it found none, and the next goes on behind it: with ten
+// thousand watermarks nobody waits for all of them.
+func TestALookForGapsIsBounded(t *testing.T) {
+	r, w := peopled(t)
+	for i := range 3 { // watermarks of which nothing is missing, as nobody ever read anything
+		_, err := w.EnsureCursor(t.Context(), w.Clock.Instant(), patra.Cursor{Namespace: patra.Namespace{Source: "demo", Endpoint: "works", Operation: patra.Backfill, Key: fmt.Sprint("other-", i), Scope: "GLOBAL"}, Origin: storetest.Origin, OriginCode: "USER"})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	want := get[api.GapList](r, "/gaps")
+	for name, set := range map[string]func() func(){
+		"one watermark at a time":   func() func() { return api.SetMostLooked(50_000, 1) },
+		"hardly a window at a time": func() func() { return api.SetMostLooked(1, 100) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			defer set()()
+			var found []patra.GapView
+			calls, next := 0, ""
+			for calls == 0 || next != "" {
+				part := get[api.GapList](r, "/gaps?cursor="+next)
+				found, next = append(found, part.Items...), part.Next
+				if calls++; calls > 10 {
+					t.Fatal("it does not end")
+				}
+			}
+			if len(found) != len(want.Items) || len(found) == 0 || name == "one watermark at a time" && calls < 4 {
+				t.Errorf("%d of %d gaps in %d calls", len(found), len(want.Items), calls)
+			}
+		})
+	}
+}
+
+// Who signed in is written down, and who could not; but whoever tries and tries does not fill the log.
+func TestSignInsAreWrittenDown(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		r := &room{t: t, store: storetest.Engines()[0].Open(t)}
+		ada := r.token(api.Wish{Name: "ada", Rank: patra.Admin})
+		handler := api.New(api.Options{Store: r.store, Tokens: true, Proxied: true}).Handler()
+		send := func(from, path, body string, set ...func(*http.Request)) *httptest.ResponseRecorder {
+			req := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost"+api.Prefix+path, strings.NewReader(body))
+			req.Header.Set("Content-Type", "application/json")
+			req.Header.Set("X-Forwarded-For", from)
+			for _, f := range set {
+				f(req)
+			}
+			w := httptest.NewRecorder()
+			handler.ServeHTTP(w, req)
+			return w
+		}
+		log := func() []patra.AuditEntry {
+			all, err := r.store.AuditLog(t.Context(), store.AuditFilter{Limit: 1000})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return all
+		}
+		w := send("192.0.2.1", "/session", `{"token":"`+ada+`"}`)
+		if w.Code != http.StatusNoContent {
+			t.Fatal(w.Code, w.Body)
+		}
+		if e := log()[0]; e.Actor != "ada" || e.Action != patra.AuditToken || e.Target != "token:1" || !strings.Contains(string(e.Detail), `"signed_in":true`) {
+			t.Errorf("a sign-in is %+v", e)
+		}
+		// What somebody does in a session is done by the token that they were given.
+		k := w.Result().Cookies()[0]
+		if w := send("192.0.2.1", "/tokens", `{"name":"bob","role":"viewer"}`, header("Cookie", k.Name+"="+k.Value), header("X-Patra", "1")); w.Code != http.StatusOK {
+			t.Fatal(w.Code, w.Body)
+		}
+		if e := log()[0]; e.Actor != "ada" || !strings.Contains(string(e.Detail), `"token":1`) || !strings.Contains(string(e.Detail), `"given":"bob"`) {
+			t.Errorf("an action is %+v", e)
+		}
+		before := len(log())
+		for i := range 1000 {
+			send(fmt.Sprintf("10.0.%d.%d", i/256, i%256), "/session", `{"token":"`+patra.NewTokenSecret()+`"}`)
+		}
+		if n := len(log()) - before; n != 20 {
+			t.Errorf("of 1000 refused sign-ins %d are written down", n)
+		}
+		time.Sleep(time.Minute)
+		send("192.0.2.9", "/session", `{"token":"nonsense"}`)
+		if e := log()[0]; len(log()) != before+21 || e.Actor != "nobody" || e.Target != "session" || !strings.Contains(string(e.Detail), `"unsaid":980`) || !strings.Contains(string(e.Detail), "192.0.2.9") {
+			t.Errorf("a refused one is %+v", e)
+		}
+		if _, broken, err := r.store.VerifyAudit(t.Context()); broken != nil || err != nil {
+			t.Error(broken, err)
+		}
+	})
 }

@@ -85,6 +85,9 @@ func (p *Problem) write(w http.ResponseWriter) {
 	h := w.Header()
 	h.Set("Content-Type", p.ContentType(""))
 	h.Set("Cache-Control", "no-store")
+	for name, values := range p.GetHeaders() {
+		h[name] = values
+	}
 	if p.Status == http.StatusUnauthorized {
 		h.Set("WWW-Authenticate", `Bearer realm="patra"`)
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"strconv"
 
 	"github.com/danielgtaylor/huma/v2"
 
@@ -24,6 +25,8 @@ type Problem struct {
 	Next   string   `json:"next,omitempty" doc:"what to do about it"`
 	ID     string   `json:"id,omitempty" doc:"the log has more under this id"`
 	Errors []Detail `json:"errors,omitempty"`
+
+	wait int // seconds until it may work out; 0 is that nobody knows
 }
 
 // Detail is one of several things that are wrong.
@@ -41,6 +44,15 @@ func (p *Problem) GetStatus() int { return p.Status }
 
 // ContentType is that of problems.
 func (p *Problem) ContentType(string) string { return "application/problem+json" }
+
+// GetHeaders are those of the answer.
+func (p *Problem) GetHeaders() http.Header {
+	h := http.Header{}
+	if p.wait > 0 {
+		h.Set("Retry-After", strconv.Itoa(p.wait))
+	}
+	return h
+}
 
 // The codes of problems that are not of the harvest.
 const (
@@ -82,6 +94,13 @@ func codeOf(status int) string {
 // problem makes one.
 func problem(status int, format string, args ...any) *Problem {
 	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: codeOf(status), Detail: fmt.Sprintf(format, args...)}
+}
+
+// later is a problem that goes away by itself.
+func later(status int, format string, args ...any) *Problem {
+	p := problem(status, format, args...)
+	p.wait = 1
+	return p
 }
 
 // Refuse is an answer to a caller who asked for something that cannot be.

@@ -82,6 +82,13 @@ func (s *Server) records() {
 		if err != nil {
 			return out, err
 		}
+		if len(q.Where) > 0 { // each record that is looked at is taken apart
+			leave, err := s.heavy.sit(ctx)
+			if err != nil {
+				return out, err
+			}
+			defer leave()
+		}
 		part, err := s.Store.FindPart(ctx, q, from, mostWalked)
 		if err != nil {
 			return out, err

@@ -34,7 +34,8 @@ type Doc struct {
 	ID      string
 	Summary string
 	Long    bool // it may take its time: somebody else is asked
-	Most    int  // of what streams: how many may be read at once, as each takes memory for as long as its reader likes; 0 is any number
+	Heavy   bool // it takes many rows: only a few of these are answered at once
+	Most    int  // of what streams: how many may be read at once, as each takes memory for as long as its reader likes, and a quarter of them by one caller; 0 is any number
 }
 
 // Get registers a route that changes nothing.
@@ -55,6 +56,13 @@ func register[I, O any](s *Server, method, path string, need Need, d Doc, h func
 		}
 		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
+		if d.Heavy {
+			leave, err := s.heavy.sit(ctx)
+			if err != nil {
+				return nil, s.sort(ctx, err)
+			}
+			defer leave()
+		}
 		out, err := h(ctx, in)
 		if err != nil {
 			return nil, s.sort(ctx, err)
@@ -70,16 +78,15 @@ func Stream[I any](s *Server, path string, need Need, d Doc, h func(context.Cont
 
 // StreamBy is Stream with a method.
 func StreamBy[I any](s *Server, method, path string, need Need, d Doc, h func(context.Context, *I) (func(http.ResponseWriter, *http.Request), error)) {
-	room := make(chan struct{}, d.Most)
+	each := 0
+	if s.Tokens { // else everybody is one caller
+		each = shareOf(d.Most)
+	}
+	room := newTurns(d.Most, each)
 	huma.Register(s.huma, s.operation(method, path, need, d), func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
-		leave := func() {}
-		if d.Most > 0 {
-			select {
-			case room <- struct{}{}:
-				leave = func() { <-room }
-			default:
-				return nil, Refuse(http.StatusTooManyRequests, "%d others read this now, which is as many as can", d.Most)
-			}
+		leave, err := room.take(CallerOf(ctx).Name)
+		if err != nil {
+			return nil, err
 		}
 		begun := false
 		defer func() {

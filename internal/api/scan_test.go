@@ -3,8 +3,6 @@ package api_test
 import (
 	"fmt"
 	"net/http"
-	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -113,55 +111,6 @@ func ask(t *testing.T, path string) (all []string) {
 	return all
 }
 
-// big are the tables that grow with the work. The others have as many rows as there are sources, people or settings.
-var big = []string{"ing_record", "ing_record_rev", "ing_task_run_batch", "ing_task_run", "ing_task", "ing_task_item", "ing_request", "ing_outbox", "ing_outbox_delivery", "ing_quarantine", "ing_quarantine_seen",
-	"ing_plan_slice", "ing_plan", "ing_coverage", "ing_cursor_event", "ing_healing", "ing_signal", "ing_audit", "ing_evidence", "ing_candidate", "ing_archive", "ing_archive_batch", "ing_schedule_instance"}
-
-// small is what keeps a step small although it looks as if it took all of a big table, or sorted it: a step that stands
-// beside it, and why that is little.
-type small struct{ beside, why string }
-
-var bounded = map[string][]small{
-	"list_runs: USE TEMP B-TREE FOR ORDER BY":       {{"(task_id=?", "the attempts of one task are few"}},
-	"list_batches: USE TEMP B-TREE FOR ORDER BY":    {{"(task_id=?", "the pages of one task are few"}, {"(run_id=?", "and those of one attempt too"}},
-	"list_healing: USE TEMP B-TREE FOR ORDER BY":    {{"(task_id=?", "what was done for one task is little"}},
-	"list_events: USE TEMP B-TREE FOR ORDER BY":     {{"(record_id=?", "the versions of one record are few"}},
-	"list_quarantine: USE TEMP B-TREE FOR ORDER BY": {{"provider_id=?", "the items of one record are few"}},
-	"head_waits: USE TEMP B-TREE FOR GROUP BY":      {{"CO-ROUTINE head", "it groups the 500 tasks at the head of a queue"}},
-	"last_claim: SCAN ing_task_run":                 {{"SCAN ing_task_run", "it takes the newest row by the primary key"}},
-}
-
-var from = regexp.MustCompile(`(?i)\b(?:FROM|JOIN)\s+(\w+)(?:\s+(?:AS\s+)?(\w+))?`)
-
-// aliases are the tables of a statement by the names that it gives them.
-func aliases(text string) map[string]string {
-	names := map[string]string{}
-	for _, m := range from.FindAllStringSubmatch(text, -1) {
-		names[m[1]] = m[1]
-		if m[2] != "" {
-			names[m[2]] = m[1]
-		}
-	}
-	return names
-}
-
-// wasteful are the steps of a plan that take more than they give.
-func wasteful(s storetest.Statement, steps []string) (found []string) {
-	names := aliases(s.Text)
-	for _, step := range steps {
-		words := strings.Fields(step)
-		scan := len(words) > 1 && words[0] == "SCAN" && slices.Contains(big, names[words[1]])
-		sort := strings.HasPrefix(step, "USE TEMP B-TREE") && slices.ContainsFunc(big, func(table string) bool { return strings.Contains(s.Text, table+" ") })
-		little := slices.ContainsFunc(bounded[s.Name+": "+step], func(b small) bool {
-			return slices.ContainsFunc(steps, func(other string) bool { return strings.Contains(other, b.beside) })
-		})
-		if (scan || sort) && !little {
-			found = append(found, step)
-		}
-	}
-	return found
-}
-
 // No way to look reads a whole table: with a million pages and ten million records it must be as fast as with ten.
 func TestNobodyReadsAWholeTable(t *testing.T) {
 	var sent storetest.Statements
@@ -179,11 +128,10 @@ func TestNobodyReadsAWholeTable(t *testing.T) {
 				t.Errorf("%s: %d %s", address, res.StatusCode, body)
 			}
 			for _, s := range sent.Take() {
-				steps := storetest.Plan(t, db, s)
-				for _, step := range wasteful(s, steps) {
-					if key := s.Name + step + address; !told[key] {
+				for _, w := range storetest.Wasteful(t, db, s) {
+					if key := s.Name + w.Step + address; !told[key] {
 						told[key] = true
-						t.Errorf("%s: %s does %q\n%s\n  %s", address, s.Name, step, s.Text, strings.Join(steps, "\n  "))
+						t.Errorf("%s: %s does %q\n%s\n  %s", address, s.Name, w.Step, s.Text, strings.Join(w.Plan, "\n  "))
 					}
 				}
 			}
@@ -212,5 +160,4 @@ func TestLookingChangesNothing(t *testing.T) {
 			}
 		}
 	}
-
 }

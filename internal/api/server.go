@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/danielgtaylor/huma/v2"
@@ -33,6 +34,8 @@ type Options struct {
 	Sorter Sorter
 	TLS    *tls.Config // nil: plain, which is for this machine, or for a proxy that has it
 	Secure bool        // people reach us over TLS, ours or that of a proxy
+	// Proxied: everybody comes through a proxy of ours, from its address.
+	Proxied bool
 }
 
 // Server is the API of one process.
@@ -43,7 +46,12 @@ type Server struct {
 	log    *slog.Logger
 	sorter Sorter
 	guard  *guard
-	routes []Route
+	wrong  *guesses
+	// Of refused sign-ins: what may be written down, and how many were not.
+	refused *guard
+	unsaid  atomic.Int64
+	heavy   *bench
+	routes  []Route
 
 	once sync.Once
 	ends chan struct{} // closed when streams must end
@@ -57,7 +65,7 @@ type Route struct {
 
 // New makes a server with the routes that every server has.
 func New(o Options) *Server {
-	s := &Server{Options: o, mux: http.NewServeMux(), log: o.Log, sorter: o.Sorter, guard: newGuard(), ends: make(chan struct{})}
+	s := &Server{Options: o, mux: http.NewServeMux(), log: o.Log, sorter: o.Sorter, guard: newGuard(atOnce, perSecond), wrong: newGuesses(), refused: newGuard(refusedAtOnce, refusedPerSecond), heavy: newBench(), ends: make(chan struct{})}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}
@@ -136,7 +144,11 @@ const (
 // Serve answers until ctx ends.
 func (s *Server) Serve(ctx context.Context, l net.Listener) error {
 	server := s.listener()
-	l = limited(l, mostConnections)
+	each := mostOfAddress
+	if s.Proxied {
+		each = 0
+	}
+	l = limited(l, mostConnections, each)
 	if s.TLS != nil {
 		l = tls.NewListener(l, s.TLS)
 	}

@@ -2,6 +2,7 @@ package api
 
 import (
 	"context"
+	"encoding/json"
 	"net/http"
 	"time"
 
@@ -54,8 +55,9 @@ func (s *Server) sessions() {
 
 func (s *Server) signIn(w http.ResponseWriter, r *http.Request, secret string) {
 	ctx, now := r.Context(), patra.InstantOf(time.Now())
-	caller, p := s.known(r, secret, false)
+	caller, p := s.known(r, secret, false, "sign-in "+s.address(r)) // which pages whose session is gone do not use up
 	if p != nil {
+		s.refusedSignIn(ctx, s.address(r), p)
 		p.write(w)
 		return
 	}
@@ -77,6 +79,31 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request, secret string) {
 	}
 	s.setCookie(w, own, t.ExpiresAt.Time())
 	w.WriteHeader(http.StatusNoContent)
+}
+
+// Refused sign-ins that are written down: so many at once, and after that one a minute, from wherever they come. Whoever tries
+// secrets must not be able to fill the audit log.
+const (
+	refusedAtOnce    = 20.0
+	refusedPerSecond = 1.0 / 60
+)
+
+// refusedSignIn writes down that somebody was not let in, and how many were not since the last line.
+func (s *Server) refusedSignIn(ctx context.Context, from string, p *Problem) {
+	if p.Status != http.StatusUnauthorized && p.Status != http.StatusTooManyRequests {
+		return // it was our fault
+	}
+	if !s.refused.let("", time.Now()) {
+		s.unsaid.Add(1)
+		return
+	}
+	detail, err := json.Marshal(map[string]any{"refused": true, "address": from, "status": p.Status, "unsaid": s.unsaid.Swap(0)})
+	if err == nil {
+		_, err = s.Store.Audit(ctx, patra.AuditEntry{Actor: "nobody", Action: patra.AuditToken, Target: "session", Detail: detail})
+	}
+	if err != nil {
+		s.log.Warn("a refused sign-in could not be written down", "reason", err.Error())
+	}
 }
 
 func (s *Server) setCookie(w http.ResponseWriter, value string, until time.Time) {

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -75,6 +76,9 @@ func Compile(f *File, o Options) (*Spec, error) {
 	s.Request.Method = cmp.Or(s.Request.Method, "GET")
 	s.Request.Send = cmp.Or(s.Request.Send, sendQuery)
 	s.Response.NoID = cmp.Or(s.Response.NoID, "QUARANTINE")
+	if err := s.reachable(); err != nil {
+		return nil, err
+	}
 	if o.Contact == "" && s.asksForContact() {
 		return nil, patra.Problems{{Code: "CONTACT_REQUIRED", Path: "contact", Text: fmt.Sprintf("%s asks who is calling", f.Name),
 			Hint: "set contact: you@example.org in patra.yaml, PATRA_CONTACT, or pass --contact"}}
@@ -285,6 +289,18 @@ func (s *Spec) CanAsk(query expr.Node) error {
 // matchesNothing refuses a question that need not be asked.
 func matchesNothing() error {
 	return patra.Problems{{Code: "MATCHES_NOTHING", Path: "query", Text: "no record can match this query"}}
+}
+
+// reachable refuses an address that cannot be asked, of a source whose user says what it is.
+func (s *Spec) reachable() error {
+	at := s.Address(Vars{})
+	if at == s.HTTP.BaseURL { // which was looked at with the file
+		return nil
+	}
+	if u, err := url.Parse(at); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil {
+		return patra.Problems{{Code: "BAD_VALUE", Path: "http.baseUrl", Text: fmt.Sprintf("%q is not an address that %s can be asked at", at, s.Source), Hint: "write https://host/path"}}
+	}
+	return nil
 }
 
 // Address is where the source is, with what the user said about it.

@@ -28,6 +28,10 @@ func (s *Store) Audit(ctx context.Context, e patra.AuditEntry) (done patra.Audit
 
 // audit adds a line to the log. It is the last thing that a transaction does: the row that it holds is everybody's.
 func (t *tx) audit(e patra.AuditEntry) (patra.AuditEntry, error) {
+	e, err := e.By(patra.TokenIn(t.ctx))
+	if err != nil {
+		return e, err
+	}
 	e = e.Tidy()
 	if e.At == 0 {
 		now, err := t.clock()

@@ -113,11 +113,11 @@ func (t *tx) mergedNotes(role string, notes patra.SinkNotes) (string, error) {
 
 var (
 	allSinks    = stmt{"all_sinks", `SELECT name, lease_owner, leased_until, leased_until >= {now}, position, notes FROM ing_lease WHERE name LIKE 'relay/%' ORDER BY name`}
-	sinkBacklog = stmt{"sink_backlog", `SELECT COUNT(CASE WHEN status_code = 'WAITING' THEN 1 END), COUNT(CASE WHEN status_code = 'ASIDE' THEN 1 END), COALESCE(MAX(CASE WHEN status_code = 'WAITING' THEN attempts END), 0),
-		MIN(CASE WHEN status_code = 'WAITING' THEN seq END) FROM ing_outbox_delivery WHERE sink_name = ?`}
-	sinkError = stmt{"sink_error", `SELECT last_error FROM ing_outbox_delivery WHERE sink_name = ? AND last_error IS NOT NULL ORDER BY next_at DESC LIMIT 1`}
+	sinkWaiting = stmt{"sink_waiting", `SELECT COUNT(*), COALESCE(MAX(attempts), 0), MIN(seq) FROM (SELECT attempts, seq FROM ing_outbox_delivery WHERE sink_name = ? AND status_code = 'WAITING' ORDER BY next_at LIMIT ?) AS few`}
+	sinkAside   = stmt{"sink_aside", `SELECT COUNT(*) FROM (SELECT 1 FROM ing_outbox_delivery WHERE sink_name = ? AND status_code = 'ASIDE' LIMIT ?) AS few`}
+	sinkError   = stmt{"sink_error", `SELECT next_at, last_error FROM ing_outbox_delivery WHERE sink_name = ? AND status_code = ? AND last_error IS NOT NULL ORDER BY next_at DESC LIMIT 1`}
 	// The numbers first: what gets one in between is then counted once, and not not at all.
-	behindAll   = stmt{"behind_all", `SELECT (SELECT COUNT(*) FROM ing_outbox WHERE seq IS NULL), (SELECT COUNT(*) FROM ing_outbox WHERE seq > ?)`}
+	behindAll   = stmt{"behind_all", `SELECT (SELECT COUNT(*) FROM (SELECT 1 FROM ing_outbox WHERE seq IS NULL LIMIT ?) AS fresh), (SELECT COUNT(*) FROM (SELECT 1 FROM ing_outbox WHERE seq > ? LIMIT ?) AS later)`}
 	happenedAt  = stmt{"happened_at", `SELECT created_at FROM ing_outbox WHERE seq = ?`}
 	firstOfRest = stmt{"first_unnumbered", `SELECT created_at FROM ing_outbox WHERE seq IS NULL ORDER BY id LIMIT 1`}
 )
@@ -158,6 +158,23 @@ func (t *tx) sinksBy(st stmt, args ...any) ([]patra.SinkState, error) {
 	return all, err
 }
 
+// lastComplaint adds what was wrong with the event that a sink refused last.
+func (t *tx) lastComplaint(st *patra.SinkState) error {
+	var last patra.Instant
+	for _, state := range []string{patra.DeliveryWaiting, patra.DeliveryAside} {
+		var at patra.Instant
+		var said string
+		found, err := t.one(sinkError, []any{st.Name, state}, &at, textInto{&said})
+		if err != nil {
+			return err
+		}
+		if found && (st.Error == "" || at > last) {
+			last, st.Error = at, said
+		}
+	}
+	return nil
+}
+
 // rewinds are the last wishes that a sink gets events again, newest first.
 func (t *tx) rewinds(sink string) (all []patra.Rewind, err error) {
 	err = t.audited(patra.AuditRewind, sink, shownRewinds, func(e patra.AuditEntry) error {
@@ -171,21 +188,26 @@ func (t *tx) rewinds(sink string) (all []patra.Rewind, err error) {
 // shownRewinds is how many of them are told.
 const shownRewinds = 5
 
-// backlog adds what a sink has not got.
+// backlog adds what a sink has not got. Counting ends somewhere: a sink that was away for a year is far behind, and nobody
+// needs to know how far to the last event.
 func (t *tx) backlog(st *patra.SinkState) error {
 	var oldest *int64
-	if _, err := t.one(sinkBacklog, []any{st.Name}, &st.Waiting, &st.Aside, &st.Attempts, &oldest); err != nil {
+	if _, err := t.one(sinkWaiting, []any{st.Name, mostCounted}, &st.Waiting, &st.Attempts, &oldest); err != nil {
+		return err
+	}
+	if _, err := t.one(sinkAside, []any{st.Name, mostCounted}, &st.Aside); err != nil {
 		return err
 	}
 	if st.Error == "" {
-		if _, err := t.one(sinkError, []any{st.Name}, textInto{&st.Error}); err != nil {
+		if err := t.lastComplaint(st); err != nil {
 			return err
 		}
 	}
 	var unnumbered, behind int64
-	if _, err := t.one(behindAll, []any{st.Position}, &unnumbered, &behind); err != nil {
+	if _, err := t.one(behindAll, []any{mostCounted, st.Position, mostCounted}, &unnumbered, &behind); err != nil {
 		return err
 	}
+	st.Capped = max(st.Waiting, st.Aside, unnumbered, behind) == mostCounted
 	st.Lag = unnumbered + behind + st.Waiting
 	if oldest == nil && behind > 0 {
 		next := st.Position + 1

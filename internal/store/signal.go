@@ -126,10 +126,9 @@ func (s *Store) Signals(ctx context.Context, f Filter) ([]SignalRow, error) {
 		})
 }
 
-// SignalsOf lists the signals of one record, newest first. There is no index for it: it is for one who looks at one record.
+// SignalsOf lists the signals of one record, newest first.
 func (s *Store) SignalsOf(ctx context.Context, source, id string) ([]SignalRow, error) {
-	all, err := s.Signals(ctx, Filter{Source: source, Record: id})
-	return all, err
+	return s.Signals(ctx, Filter{Source: source, Record: id})
 }
 
 // settleSignals says what became of the wishes that a plan took up, when their ids are settled. A record that the provider

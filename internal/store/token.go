@@ -53,7 +53,10 @@ func (s *Store) OpenSession(ctx context.Context, now patra.Instant, t patra.Toke
 		}
 		ok = true
 		out = t
-		return x.keepToken(now, &out, hash)
+		if err := x.keepToken(now, &out, hash); err != nil {
+			return err
+		}
+		return x.acted(patra.AuditToken, t.Name, fmt.Sprintf("token:%d", t.Parent), "", map[string]any{"signed_in": true, "session": out.ID, "expires_at": out.ExpiresAt})
 	})
 	return out, ok, err
 }

@@ -45,7 +45,13 @@ func Each(t *testing.T, test func(t *testing.T, e Engine)) {
 // Open gives a migrated store that is closed with the test.
 func (e Engine) Open(t testing.TB, opts ...store.Option) *store.Store {
 	t.Helper()
-	s := e.Connect(t, e.URL(t), opts...)
+	return e.Migrated(t, e.URL(t), opts...)
+}
+
+// Migrated is Connect with all tables.
+func (e Engine) Migrated(t testing.TB, url string, opts ...store.Option) *store.Store {
+	t.Helper()
+	s := e.Connect(t, url, opts...)
 	if _, err := s.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}

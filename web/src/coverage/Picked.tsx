@@ -26,6 +26,7 @@ export function Picked({ cursor, stretch: s, onClose }: { cursor: Cursor; stretc
         ["Pages", s.task_id ? <Link to={`/batches?task=${s.task_id}`}>pages and exchanges</Link> : s.slice_id ? <Link to={`/batches?slice=${s.slice_id}`}>pages and exchanges</Link> : null],
       ]} />
       {s.task_id && s.state !== "SEALED" ? <WhyNote task={s.task_id} /> : null}
+      {s.state === "AHEAD" ? <div className="row"><FillGap cursor={cursor} missing={s} label="Read it now" /></div> : null}
       {can ? (
         <div className="row">
           {s.state === "FAILED" && s.task_id ? <ConfirmAction label="Retry" variant="filled" path="/controls/retry" body={{ target: `task:${s.task_id}` }} what={`Task ${s.task_id} is put into the queue again, with all its attempts.`} /> : <FillGap cursor={cursor} missing={s} />}

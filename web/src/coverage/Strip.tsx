@@ -4,7 +4,7 @@ import { Link } from "react-router";
 import type { Coverage } from "../api/types";
 import { plural, span } from "../components/format";
 import { wholeOf } from "./CoverageMap";
-import { ahead, bars, stretches, tiled, type View } from "./state";
+import { bars, stretches, tiled, type View } from "./state";
 
 /** Strip is a map without hands: one line of time, to be compared with the lines above and below it. */
 export function Strip({ coverage: c, view }: { coverage: Coverage; view?: View }) {
@@ -14,8 +14,7 @@ export function Strip({ coverage: c, view }: { coverage: Coverage; view?: View }
   const shown = view ?? wholeOf(c, all);
   if (!shown) return <p className="dim small">Nothing is covered yet.</p>;
   const tally = new Map<string, number>();
-  const rest = ahead(all, c.cursor.operation);
-  for (const s of all) { const word = s === rest ? "ahead" : s.state.toLowerCase(); tally.set(word, (tally.get(word) ?? 0) + 1); }
+  for (const s of all) { const word = s.state.toLowerCase(); tally.set(word, (tally.get(word) ?? 0) + 1); }
   const said = (join: string) => [...tally].map(([s, n]) => (s === "ahead" ? "the rest not read yet" : s === "gap" ? plural(n, "gap") : `${n} ${s}`)).join(join);
   return (
     <div ref={ref} className="axis mini">

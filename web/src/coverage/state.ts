@@ -3,7 +3,7 @@ import type { CoverageState, Day, Segment } from "../api/types";
 /** What each state of a stretch means, in the order of how much it wants a person's eye: the worst comes first. */
 export const meanings: readonly (readonly [CoverageState, string])[] = [
   ["FAILED", "reading it failed"], ["GAP", "nobody has read or planned it"], ["DISPUTED", "the counts do not agree"],
-  ["RUNNING", "is being read now"], ["QUEUED", "waits in the queue"], ["OPEN", "not over yet"], ["COUNTED", "counted, not read"],
+  ["RUNNING", "is being read now"], ["QUEUED", "waits in the queue"], ["OPEN", "not over yet"], ["AHEAD", "the next harvest begins there"],
   ["FETCHED", "read, not yet proved complete"], ["WAIVED", "a person gave it up"], ["SEALED", "read and proved complete"],
 ];
 const ranks = new Map(meanings.map(([s], i) => [s, i]));
@@ -16,12 +16,8 @@ export interface Stretch extends Segment { start: number; end: number }
 export const stretches = (segments: readonly Segment[]): Stretch[] =>
   segments.map((s) => ({ ...s, start: Date.parse(s.from), end: Date.parse(s.to) })).filter((s) => s.end > s.start).sort((a, b) => a.start - b.start || b.end - a.end);
 
-/** ahead is what a harvest has not come to yet: the last stretch, if nobody has planned it and nothing lies behind it. It is no gap, the next harvest begins there. */
-export function ahead<T extends Segment>(segments: readonly T[], operation: string): T | undefined {
-  const last = segments.reduce<T | undefined>((a, b) => (!a || b.to > a.to || (b.to === a.to && b.from < a.from) ? b : a), undefined);
-  if (operation !== "HARVEST" || last?.state !== "GAP" || segments.length < 2) return undefined;
-  return segments.some((s) => s !== last && s.to > last.from) ? undefined : last;
-}
+/** ahead is what a harvest has not come to yet. It is no gap, the next harvest begins there. */
+export const ahead = <T extends Segment>(segments: readonly T[]): T | undefined => segments.find((s) => s.state === "AHEAD");
 
 /**
  * tiled cuts stretches that lie over each other so that every moment belongs to one of them, the worst: what failed must not

@@ -30,8 +30,8 @@ export default function CoverageMap() {
 
 function Line({ cursor: c }: { cursor: Cursor }) {
   const got = useCoverage(c.id, 15_000);
-  const rest = ahead(got.data?.segments ?? [], c.operation);
-  const gaps = got.data?.segments?.filter((s) => s.state === "GAP" && s !== rest) ?? [];
+  const rest = ahead(got.data?.segments ?? []);
+  const gaps = got.data?.segments?.filter((s) => s.state === "GAP") ?? [];
   return (
     <section className="card stack tight" aria-label={`Coverage of cursor ${c.id}`}>
       <div className="row between">

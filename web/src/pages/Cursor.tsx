@@ -24,8 +24,8 @@ export default function Cursor() {
   const coverage = useCoverage(id, 5_000);
   const events = useList<CursorEvent>(["cursors"], `/cursors/${id}/timeline`, undefined, { limit: 100 });
   const c = cursor.data ?? coverage.data?.cursor;
-  const rest = ahead(coverage.data?.segments ?? [], c?.operation ?? "");
-  const gaps = coverage.data?.segments?.filter((s) => s.state === "GAP" && s !== rest) ?? [];
+  const rest = ahead(coverage.data?.segments ?? []);
+  const gaps = coverage.data?.segments?.filter((s) => s.state === "GAP") ?? [];
   return (
     <div className="stack">
       <PageHead title={c ? `${c.source}/${c.endpoint}, ${c.operation.toLowerCase()}` : `Cursor ${id}`} crumbs={[["Coverage", "/coverage"], ["Cursors", "/cursors"]]}

@@ -10,6 +10,9 @@ import { sourceCell } from "../components/work";
 
 const ages = [["1h", "hour"], ["24h", "day"], ["168h", "week"], ["720h", "month"]] as const;
 const levels: Record<string, string> = { L1: "may go well later", L2: "asking again changes nothing", L3: "one record is unusable", L4: "stops until a person acts" };
+// What a kind of error means, where its level says too little: an answer that does not fit the source file is asked for again, in
+// case it was broken on its way, but if it stays so, the provider has changed.
+const codes: Record<string, string> = { SCHEMA: "the answer is not what the source file describes: if it stays so, mend the file" };
 
 export default function Errors() {
   const [params, set] = useSearchParams();
@@ -19,7 +22,7 @@ export default function Errors() {
   const most = Math.max(1, ...(list.data ?? []).map((e) => e.count));
   const columns: Column<ErrorGroup>[] = [
     { label: "How often", cell: (e) => <div className="meter-cell"><span className="num">{count(e.count)}</span><Meter value={e.count} most={most} label={`${e.code}: how often`} tone="bad" /></div> },
-    { label: "What went wrong", cell: (e) => <><code>{e.code}</code>{e.level ? <span className="dim small"> {levels[e.level] ?? e.level}</span> : null}{e.example?.text ? <div className="small clamp"><bdi>{e.example.text}</bdi></div> : null}</> },
+    { label: "What went wrong", cell: (e) => <><code>{e.code}</code>{e.level ? <span className="dim small"> {codes[e.code] ?? levels[e.level] ?? e.level}</span> : null}{e.example?.text ? <div className="small clamp"><bdi>{e.example.text}</bdi></div> : null}</> },
     { label: "Source", cell: sourceCell },
     { label: "Last", cell: (e) => <Time at={e.last_at} /> },
     { label: "An example", cell: (e) => <span className="row">{e.example?.batch ? <Link to={`/batches/${e.example.batch}`}>page {e.example.batch}</Link> : null}{e.example?.task ? <Link to={`/tasks/${e.example.task}`}>task {e.example.task}</Link> : null}{!e.example?.batch && !e.example?.task ? <span className="dim">–</span> : null}</span>, nowrap: true },

@@ -10,6 +10,7 @@ import { Figure, Num } from "../components/Num";
 import { PageHead } from "../components/PageHead";
 import { StatusBadge } from "../components/StatusBadge";
 import { Time } from "../components/Time";
+import { targetOf } from "../components/Steer";
 import { Empty, ErrorNote } from "../components/Notes";
 
 /** Partition is what shares a limit of how many tasks run at once. */
@@ -67,10 +68,8 @@ function Reasons({ p }: { p: Partition }) {
 function Held() {
   const list = useList<Control & { key?: string; scope?: string }>(["controls"], "/controls", undefined, { limit: 0 });
   return <DataList label="What holds work back" list={list} id={(c) => `${c.scope}${c.key ?? c.target}${c.kind}`} noun="hold" head={<h2>What holds work back</h2>} empty={{ title: "Nothing is held back" }} columns={[
-    { label: "Whom", cell: (c) => c.target ?? target(c) }, { label: "How", cell: (c) => <StatusBadge state={c.kind === "PAUSE" ? "PAUSED" : c.kind} /> }, { label: "State", cell: (c) => c.state.toLowerCase().replaceAll("_", " ") }, { label: "Since", cell: (c) => <Time at={c.detail?.since} none="–" /> }, { label: "Until", cell: (c) => c.until ? <Time at={c.until} /> : "somebody resumes it" }, { label: "By", cell: (c) => c.actor || "itself" },
+    { label: "Whom", cell: (c) => c.target ?? targetOf(c) }, { label: "How", cell: (c) => <StatusBadge state={c.kind === "PAUSE" ? "PAUSED" : c.kind} /> }, { label: "State", cell: (c) => c.state.toLowerCase().replaceAll("_", " ") }, { label: "Since", cell: (c) => <Time at={c.detail?.since} none="–" /> }, { label: "Until", cell: (c) => c.until ? <Time at={c.until} /> : "somebody resumes it" }, { label: "By", cell: (c) => c.actor || "itself" },
     { label: "Why", cell: (c) => c.kind === "LIMIT" ? `${c.detail?.limit} of ${c.detail?.of} at once: ${(c.reason ?? "").toLowerCase().replaceAll("_", " ")}` : plain(c.reason || c.detail?.fault?.text || "–") },
-    { label: "Do", cell: (c) => c.kind === "LIMIT" || c.kind === "QUOTA" ? <span className="dim small">ends by itself</span> : <ConfirmAction label="Resume" path="/controls/resume" body={{ target: c.target ?? target(c) }} what={`${c.target ?? target(c)} goes on.`} /> },
+    { label: "Do", cell: (c) => c.kind === "LIMIT" || c.kind === "QUOTA" ? <span className="dim small">ends by itself</span> : <ConfirmAction label="Resume" path="/controls/resume" body={{ target: c.target ?? targetOf(c) }} what={`${c.target ?? targetOf(c)} goes on.`} /> },
   ]} />;
 }
-const scopes: Record<string, string> = { PLAN: "plan:", SLICE: "slice:", TASK: "task:", CURSOR: "cursor:" };
-const target = (c: { key?: string; scope?: string }) => (scopes[c.scope ?? ""] ?? "") + (c.key ?? "");

@@ -1,6 +1,6 @@
 import { Link, useParams } from "react-router";
 import { useGet } from "../api/hooks";
-import type { Task as Row } from "../api/types";
+import type { Task as Row, Why } from "../api/types";
 import { Async } from "../components/Async";
 import { Facts } from "../components/Facts";
 import { FaultText } from "../components/FaultText";
@@ -17,10 +17,11 @@ import { sourceCell } from "../components/work";
 export default function Task() {
   const { id = "" } = useParams();
   const task = useGet<Row>(["tasks"], `/tasks/${id}`);
+  const why = useGet<Why>(["tasks", "batches", "controls", "gates"], `/tasks/${id}/why`).data;
   const t = task.data;
   return (
     <div className="stack">
-      <PageHead title={`Task ${id}`} crumbs={[["Plans", "/plans"], ...(t ? [[`Plan ${t.plan_id}`, `/plans/${t.plan_id}`], [`Slice ${t.slice_id}`, `/slices/${t.slice_id}`]] as const : [])]} badge={t ? <StatusBadge state={t.status} /> : null} actions={t ? <Steer target={`task:${id}`} name={`task ${id}`} status={t.status} /> : null}>
+      <PageHead title={`Task ${id}`} crumbs={[["Plans", "/plans"], ...(t ? [[`Plan ${t.plan_id}`, `/plans/${t.plan_id}`], [`Slice ${t.slice_id}`, `/slices/${t.slice_id}`]] as const : [])]} badge={t ? <StatusBadge state={t.status} /> : null} actions={t ? <Steer target={`task:${id}`} name={`task ${id}`} status={t.status} held={why?.control} /> : null}>
         {t ? <>{t.source}/{t.endpoint}, {span(t.window)}</> : null}
       </PageHead>
       <Async query={task} height={200}>
