@@ -111,9 +111,9 @@ type CursorFacts struct {
 	Gaps     int64    // stretches that failed or were called off and that nobody is at
 	Waiting  bool     // something of it is planned and not done
 
-	Schedule string        // the schedule that last planned for it; none: empty
-	Fired    *Instant      // when that schedule should have fired, the last time that is long enough ago
-	Behind   time.Duration // how far behind its fire that schedule's plans end
+	Schedule string   // the schedule that last planned for it; none: empty
+	Fired    *Instant // when that schedule should have fired, the last time that is long enough ago
+	Due      Instant  // where a plan of that moment would have ended
 }
 
 // QuarantineShare is how much of what came lately is no record.

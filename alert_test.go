@@ -2,7 +2,6 @@ package patra_test
 
 import (
 	"testing"
-	"time"
 
 	"patra"
 )
@@ -75,11 +74,11 @@ func TestAlertsAreWhatNeedsAPerson(t *testing.T) {
 		{"a quota that is nearly used up", quota(901), patra.AlertQuota, patra.SeverityNotice, "Of the quota of demo for today, 99 of 1,000 are left; it begins anew at 2026-11-16T00:00:00.000Z."},
 		{"a quota with a tenth left", quota(900), "", "", ""},
 		{"a quota of which a control tells", patra.AlertFacts{Quotas: quota(1000).Quotas, Controls: []patra.Control{{Target: patra.Target{Scope: patra.ScopeSource, Key: "demo"}, Kind: patra.KindQuota, State: patra.UsedUp, Until: now + patra.Hour, Detail: patra.ControlDetail{Quota: &patra.QuotaError{Key: "demo"}}}}}, patra.AlertQuota, patra.SeverityNotice, "A quota of demo is used up; it goes on by itself at 2026-11-15T01:00:00.000Z."},
-		{"its schedule fired, and it did not follow", cursor(patra.Harvest, 2*patra.Day, patra.CursorFacts{Schedule: "daily", Fired: at(now - patra.Hour), Behind: 10 * time.Minute}), patra.AlertStalled, patra.SeverityWarning, "The watermark of demo/works HARVEST stands at 2026-11-06T00:00:00.000Z, although the schedule daily should have moved it on at 2026-11-14T23:00:00.000Z."},
-		{"it is on its way", cursor(patra.Harvest, patra.Minute, patra.CursorFacts{Schedule: "daily", Fired: at(now - patra.Hour)}), "", "", ""},
-		{"a weekly schedule, just before its day", cursor(patra.Harvest, 8*patra.Day, patra.CursorFacts{Schedule: "weekly", Fired: at(now - 8*patra.Day)}), "", "", ""},
-		{"a source with a long safety lag", cursor(patra.Harvest, 2*patra.Day, patra.CursorFacts{Schedule: "daily", Fired: at(now - patra.Hour), Behind: 9 * 24 * time.Hour}), "", "", ""},
-		{"a fire of a moment ago", cursor(patra.Harvest, 2*patra.Day, patra.CursorFacts{Schedule: "daily", Fired: at(now - patra.Minute)}), "", "", ""},
+		{"its schedule fired, and it did not follow", cursor(patra.Harvest, 2*patra.Day, patra.CursorFacts{Schedule: "daily", Fired: at(now - patra.Hour), Due: now - patra.Day}), patra.AlertStalled, patra.SeverityWarning, "The watermark of demo/works HARVEST stands at 2026-11-06T00:00:00.000Z, although the schedule daily should have moved it on at 2026-11-14T23:00:00.000Z."},
+		{"it is on its way", cursor(patra.Harvest, patra.Minute, patra.CursorFacts{Schedule: "daily", Fired: at(now - patra.Hour), Due: now - patra.Day}), "", "", ""},
+		{"a weekly schedule, just before its day", cursor(patra.Harvest, 8*patra.Day, patra.CursorFacts{Schedule: "weekly", Fired: at(now - 8*patra.Day), Due: now - 9*patra.Day}), "", "", ""},
+		{"a source with a long safety lag", cursor(patra.Harvest, 2*patra.Day, patra.CursorFacts{Schedule: "daily", Fired: at(now - patra.Hour), Due: now - 10*patra.Day}), "", "", ""},
+		{"a fire of a moment ago", cursor(patra.Harvest, 2*patra.Day, patra.CursorFacts{Schedule: "daily", Fired: at(now - patra.Minute), Due: now - patra.Day}), "", "", ""},
 		{"few records", volume(10, 100, 110, 90, 105), patra.AlertVolume, patra.SeverityWarning, "2026-11-13 of demo/works HARVEST had 10 records, far fewer than the 103 that such a day has (Friday)."},
 		{"many records", volume(1000, 100, 110, 90, 105), patra.AlertVolume, patra.SeverityWarning, "2026-11-13 of demo/works HARVEST had 1,000 records, far more than the 103 that such a day has (Friday)."},
 		{"half as many may be", volume(52, 100, 110, 90, 105), "", "", ""},

@@ -135,7 +135,7 @@ func TestThereIsOneAlertOfAKindAndTarget(t *testing.T) {
 			cursor := patra.Cursor{ID: n("cursor", 2) + 1, Namespace: patra.Namespace{Source: source, Endpoint: "works", Operation: patra.Operations[n("operation", len(patra.Operations)-1)]}, Value: now - patra.Instant(n("value", 20))*patra.Day, UpdatedAt: now - patra.Instant(n("stood", 48))*patra.Hour}
 			fired := now - patra.Instant(n("fired", 48))*patra.Hour
 			f.Pages = append(f.Pages, patra.PageShare{Source: source, Pages: 20 + n("pages", 200), Errors: n("errors", 20), Throttled: n("throttled", 20)})
-			f.Cursors = append(f.Cursors, patra.CursorFacts{Cursor: cursor, Disputed: n("disputed", 1), Gaps: n("gaps", 1), Waiting: n("waiting", 1) == 1, Schedule: "x", Fired: &fired})
+			f.Cursors = append(f.Cursors, patra.CursorFacts{Cursor: cursor, Disputed: n("disputed", 1), Gaps: n("gaps", 1), Waiting: n("waiting", 1) == 1, Schedule: "x", Fired: &fired, Due: fired})
 			f.Volumes = append(f.Volumes, patra.VolumeFacts{Cursor: cursor, Day: now, Records: n("records", 500), Before: rapid.SliceOfN(rapid.Int64Range(0, 300), 0, 8).Draw(t, "before")})
 			f.Quotas = append(f.Quotas, patra.QuotaUse{Key: source, Window: patra.QuotaDay, From: now - patra.Instant(i), To: now + patra.Day, Limit: 100, Usable: 100, Used: n("used", 100)})
 			f.Queue = append(f.Queue, patra.QueueState{Key: source + "/works/HARVEST", Source: source, Due: n("due", 900), Running: n("running", 1), Oldest: &fired})

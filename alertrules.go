@@ -248,21 +248,7 @@ func (r AlertRules) stalled(c CursorFacts, now Instant) *Alert {
 // late reports whether a watermark is not where its schedule should have brought it. It has all the time between two fires, and
 // then the lag; what is on its way is not late.
 func (c CursorFacts) late(now Instant, lag time.Duration) bool {
-	if c.Fired == nil || now.Sub(*c.Fired) < lag || now.Sub(c.Cursor.UpdatedAt) < lag {
-		return false
-	}
-	return c.Cursor.Value < c.Fired.Add(-c.Behind)-grainOf(c.Cursor.Value)
-}
-
-// grainOf is how far apart the moments are at which such a watermark can stand: one at midnight is taken to be that of a source
-// that knows days only.
-func grainOf(value Instant) Instant {
-	for _, g := range []Instant{Day, Hour, Minute} {
-		if value%g == 0 {
-			return g
-		}
-	}
-	return 0
+	return c.Fired != nil && now.Sub(*c.Fired) >= lag && now.Sub(c.Cursor.UpdatedAt) >= lag && c.Cursor.Value < c.Due
 }
 
 func (r AlertRules) sink(s SinkState) *Alert {

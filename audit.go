@@ -51,11 +51,10 @@ const (
 	AuditToken    AuditAction = "TOKEN"   // somebody was let in, or shut out
 	AuditPlan     AuditAction = "PLAN"    // work was asked for, by somebody who calls us
 	AuditAck      AuditAction = "ACK"     // somebody has seen an alert
-	AuditNotify   AuditAction = "NOTIFY"  // a receiver of alerts was sent a test
 )
 
 // AuditActions are all of them.
-var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditRetry, AuditPriority, AuditDiscard, AuditSignal, AuditFill, AuditForget, AuditReset, AuditArchive, AuditRestore, AuditInspect, AuditToken, AuditPlan, AuditAck, AuditNotify}
+var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditRetry, AuditPriority, AuditDiscard, AuditSignal, AuditFill, AuditForget, AuditReset, AuditArchive, AuditRestore, AuditInspect, AuditToken, AuditPlan, AuditAck}
 
 // Bounds of what the columns hold.
 const (

@@ -16,7 +16,6 @@ type Sight struct {
 	// Fires is when a schedule should have fired last before a moment; nil where nobody knows schedules. Then nobody knows how far a
 	// watermark should have come.
 	Fires func(schedule string, before patra.Instant) (patra.Instant, bool)
-	Lag   time.Duration // how far behind the present harvests end that say nothing else
 }
 
 // cursorsAtOnce is how many watermarks are read in one go. Tests set it.
@@ -144,13 +143,13 @@ func (s Sight) expected(ctx context.Context, now patra.Instant, c *patra.CursorF
 	if s.Fires == nil {
 		return nil
 	}
-	name, behind, err := s.Store.FiredFor(ctx, c.Cursor.ID)
+	name, decided, err := s.Store.FiredFor(ctx, c.Cursor.ID)
 	if err != nil || name == "" {
 		return err
 	}
 	at, ok := s.Fires(name, now.Add(-s.Rules.For(c.Cursor.Source).Lag))
 	if ok {
-		c.Schedule, c.Fired, c.Behind = name, &at, max(behind, s.Lag)
+		c.Schedule, c.Fired, c.Due = name, &at, decided.EndAt(at)
 	}
 	return nil
 }

@@ -180,6 +180,7 @@ func (s *Store) LiveAlerts(ctx context.Context) ([]patra.HeldAlert, error) {
 
 // AlertHistory are alerts that have ended, newest first.
 func (s *Store) AlertHistory(ctx context.Context, p Part) ([]patra.HeldAlert, error) {
+	p.Walk = nil // the index knows them
 	all, err := part(ctx, s, listing{"list_alerts", `SELECT ` + alertColumns + ` FROM ing_alert WHERE {where} ORDER BY id DESC LIMIT ?`, "id"}, []cond{{"ended", "state_code = 'RESOLVED'", nil}}, p, scanAlert)
 	if err != nil {
 		return nil, err

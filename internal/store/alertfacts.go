@@ -3,8 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"strconv"
-	"time"
 
 	"patra"
 )
@@ -22,9 +22,9 @@ var (
 	countPages = stmt{"count_pages", `SELECT COUNT(*) FROM (SELECT id FROM ing_task_run_batch WHERE provenance_code = ? AND operation_code = ? AND status_code = 'SUCCEEDED' AND committed_at >= ? LIMIT ` + strconv.Itoa(mostPages) + `) AS n`}
 	readyPlans = stmt{"ready_plans", `SELECT id, provenance_code, endpoint_name, operation_code, COALESCE(cursor_id, 0) FROM ing_plan WHERE status_code = 'READY' AND created_at >= ? AND created_at <= ? ORDER BY created_at DESC LIMIT ` + strconv.Itoa(mostReady)}
 	anyRunOf   = stmt{"any_run_of", `SELECT id FROM ing_task_run WHERE plan_id = ? LIMIT 1`}
-	firstDue    = stmt{"first_of_plan", `SELECT scheduled_at, created_at FROM ing_task WHERE plan_id = ? AND status_code = 'QUEUED' ORDER BY id LIMIT 1`}
+	firstDue   = stmt{"first_of_plan", `SELECT scheduled_at, created_at FROM ing_task WHERE plan_id = ? AND status_code = 'QUEUED' ORDER BY id LIMIT 1`}
 	dayRead    = stmt{"day_read", `SELECT window_from, window_to, ids_seen, closed_at FROM ing_coverage WHERE cursor_id = ? AND window_to > ? AND window_to <= ? ORDER BY window_to DESC LIMIT ` + strconv.Itoa(mostReading)}
-	firedFor   = stmt{"fired_for", `SELECT s.scheduler_job_id, s.triggered_at, p.window_to FROM (SELECT id, schedule_instance_id, window_to FROM ing_plan WHERE cursor_id = ? ORDER BY id DESC LIMIT ` + strconv.Itoa(fewPlans) + `) AS p
+	firedFor   = stmt{"fired_for", `SELECT s.scheduler_job_id, p.window_inputs FROM (SELECT id, schedule_instance_id, window_inputs FROM ing_plan WHERE cursor_id = ? ORDER BY id DESC LIMIT ` + strconv.Itoa(fewPlans) + `) AS p
 		JOIN ing_schedule_instance s ON s.id = p.schedule_instance_id WHERE s.scheduler_code = 'CRON' ORDER BY p.id DESC LIMIT 1`}
 )
 
@@ -135,12 +135,12 @@ func (s *Store) dayVolume(ctx context.Context, cursor int64, day patra.Instant) 
 	return n, ok, nil
 }
 
-// FiredFor is the schedule that last planned for a watermark, and how far behind its fire that plan ended; empty if none did lately.
-func (s *Store) FiredFor(ctx context.Context, cursor int64) (schedule string, behind time.Duration, err error) {
-	var at, to patra.Instant
-	found, err := s.read(ctx).one(firedFor, []any{cursor}, textInto{&schedule}, &at, &to)
-	if !found {
-		return "", 0, err
+// FiredFor is the schedule that last planned for a watermark, and how it decided; empty if none did lately.
+func (s *Store) FiredFor(ctx context.Context, cursor int64) (schedule string, d patra.WindowDecision, err error) {
+	var raw json.RawMessage
+	found, err := s.read(ctx).one(firedFor, []any{cursor}, textInto{&schedule}, jsonInto{&raw})
+	if err != nil || !found {
+		return "", d, err
 	}
-	return schedule, max(at.Sub(to), 0), err
+	return schedule, d, json.Unmarshal(raw, &d)
 }
