@@ -78,15 +78,27 @@ func (w *Watch) Take(ctx context.Context) (patra.Role, bool, error) {
 func (w *Watch) term(ctx context.Context, role patra.Role) {
 	inner, lost := context.WithCancel(ctx)
 	group := &errgroup.Group{}
-	for _, r := range w.Receivers {
-		group.Go(func() error { w.serve(inner, role, r); return nil })
+	news := make([]chan struct{}, len(w.Receivers))
+	for i, r := range w.Receivers {
+		news[i] = make(chan struct{}, 1)
+		group.Go(func() error { w.serve(inner, role, r, news[i]); return nil })
 	}
 	for inner.Err() == nil {
-		if _, err := w.LookOnce(inner, role); errors.Is(err, patra.ErrLeaseLost) {
+		v, err := w.LookOnce(inner, role)
+		switch {
+		case errors.Is(err, patra.ErrLeaseLost):
 			w.Log.Warn("another process looks for alerts now")
 			lost()
-		} else if err != nil && inner.Err() == nil {
+		case err != nil && inner.Err() == nil:
 			w.Log.Error("alerts could not be looked for", "reason", err.Error())
+		}
+		for _, c := range news {
+			if v.Notices > 0 {
+				select {
+				case c <- struct{}{}:
+				default: // it knows already
+				}
+			}
 		}
 		rest(inner, w.Every)
 	}
@@ -127,13 +139,19 @@ func (w *Watch) LookOnce(ctx context.Context, role patra.Role) (store.Verdict, e
 	return v, err
 }
 
-// serve sends to one receiver until ctx ends.
-func (w *Watch) serve(ctx context.Context, role patra.Role, r Receiver) {
+// serve sends to one receiver until ctx ends: when there is news, and every so often what did not arrive before.
+func (w *Watch) serve(ctx context.Context, role patra.Role, r Receiver, news <-chan struct{}) {
+	tick := time.NewTicker(sendEvery)
+	defer tick.Stop()
 	for ctx.Err() == nil {
 		if _, err := w.SendOnce(ctx, role, r); err != nil && ctx.Err() == nil && !errors.Is(err, patra.ErrLeaseLost) {
 			w.Log.Error("notices could not be taken or written down", "receiver", r.Name, "reason", err.Error())
 		}
-		rest(ctx, sendEvery)
+		select {
+		case <-ctx.Done():
+		case <-news:
+		case <-tick.C:
+		}
 	}
 }
 
