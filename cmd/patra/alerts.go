@@ -43,7 +43,7 @@ func (a *app) alertsCmd() *cobra.Command {
 
 // alertReport is everything about alerts, for programs.
 type alertReport struct {
-	alert.State
+	alert.Standing
 	History   []patra.HeldAlert     `json:"history,omitempty"`
 	Receivers []patra.ReceiverState `json:"receivers"`
 }
@@ -54,7 +54,7 @@ func (a *app) showAlerts(ctx context.Context, s *store.Store, out format, all bo
 		return err
 	}
 	r := alertReport{}
-	if r.State, err = a.sight(cfg, s).Now(ctx, time.Duration(cfg.Alerts.Every)); err != nil {
+	if r.Standing, err = a.sight(cfg, s).Now(ctx, time.Duration(cfg.Alerts.Every)); err != nil {
 		return err
 	}
 	if r.Receivers, err = a.receivers(ctx, cfg, s); err != nil {

@@ -264,7 +264,7 @@ func TestEveryWatermarkIsLookedAt(t *testing.T) {
 func TestAlertsAreKnownAlsoWhereNobodyLooks(t *testing.T) {
 	s := newScene(t, 0)
 	halt(s, "works")
-	now := func() State {
+	now := func() Standing {
 		t.Helper()
 		st, err := s.watch.Now(t.Context(), s.watch.Every)
 		s.must(err)

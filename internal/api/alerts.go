@@ -40,8 +40,8 @@ type Acked struct {
 // alerts registers what needs a person. It is asked every few seconds, by everybody who has a dashboard open.
 func (s *Server) alerts() {
 	set := s.Alerts.filled(s.Store)
-	now := &once[alert.State]{every: 5 * time.Second, read: func(ctx context.Context) (alert.State, error) { return set.Sight.Now(ctx, set.Every) }}
-	Get(s, "/alerts", Look, Doc{ID: "alerts", Summary: "What needs a person now, the gravest first; what must last before it counts is pending"}, func(ctx context.Context, _ *None) (alert.State, error) {
+	now := &once[alert.Standing]{every: 5 * time.Second, read: func(ctx context.Context) (alert.Standing, error) { return set.Sight.Now(ctx, set.Every) }}
+	Get(s, "/alerts", Look, Doc{ID: "alerts", Summary: "What needs a person now, the gravest first; what must last before it counts is pending"}, func(ctx context.Context, _ *None) (alert.Standing, error) {
 		return now.get(ctx)
 	})
 	Get(s, "/alerts/history", Look, Doc{ID: "alert-history", Summary: "Alerts that are over, newest first"}, func(ctx context.Context, in *Page) (List[patra.HeldAlert], error) {

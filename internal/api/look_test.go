@@ -35,7 +35,7 @@ func TestHowEverythingStands(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	kinds := map[patra.AlertKind]bool{}
-	alerts := get[alert.State](r, "/alerts")
+	alerts := get[alert.Standing](r, "/alerts")
 	for _, a := range alerts.Items {
 		kinds[a.Kind] = true
 	}

@@ -10,8 +10,8 @@ import (
 	"patra"
 )
 
-// State is what needs a person, and where that is known from.
-type State struct {
+// Standing is what needs a person, and where that is known from.
+type Standing struct {
 	Items    []patra.HeldAlert `json:"items" nullable:"false"`
 	Watched  bool              `json:"watched" doc:"whether a process that plans looks for alerts; otherwise they are what is so at this moment, and nobody is told"`
 	LookedAt *patra.Instant    `json:"looked_at,omitempty" doc:"when it last did"`
@@ -23,8 +23,8 @@ func Stale(every time.Duration) time.Duration { return max(4*every, 2*time.Minut
 
 // Now is what needs a person: as it is remembered, or, where nobody has looked lately, what is so at this moment. Then nobody knows for
 // how long it was so, and what has to last before it counts is pending.
-func (s Sight) Now(ctx context.Context, every time.Duration) (State, error) {
-	out := State{Items: []patra.HeldAlert{}}
+func (s Sight) Now(ctx context.Context, every time.Duration) (Standing, error) {
+	out := Standing{Items: []patra.HeldAlert{}}
 	at, held, err := s.Store.AlertsLooked(ctx)
 	if err != nil {
 		return out, err
