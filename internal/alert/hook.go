@@ -159,9 +159,7 @@ func (h *Hook) discreet(text string) string {
 	for _, values := range h.url.Query() {
 		hidden = append(hidden, values...)
 	}
-	for _, part := range strings.Split(h.url.Path, "/") {
-		hidden = append(hidden, part)
-	}
+	hidden = append(hidden, strings.Split(h.url.Path, "/")...)
 	for _, secret := range hidden {
 		if len(secret) >= 8 { // shorter ones are words
 			text = strings.ReplaceAll(text, secret, "***")

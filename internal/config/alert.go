@@ -64,7 +64,7 @@ type Notify struct {
 	Repeat   Duration `yaml:"repeat" json:"repeat"`     // 0: once
 }
 
-// What alerts.notify[].type and template may be.
+// NotifyWebhook is what alerts.notify[].type may be.
 const NotifyWebhook = "webhook"
 
 // NotifyTemplates are the forms of messages.
