@@ -19,6 +19,17 @@ func TestAlertsAreWhatNeedsAPerson(t *testing.T) {
 	}
 	fault := &patra.Fault{Code: patra.CodeHTTP, Status: 400, Text: "bad"}
 	due := []patra.QueueState{{Source: "demo", Due: 4, Oldest: at(now - patra.Hour)}}
+	crowd := func(n, samples int64, mean, sigma float64) patra.AlertFacts {
+		return patra.AlertFacts{Queue: []patra.QueueState{{Key: "demo/works/HARVEST", Source: "demo", Later: n}}, Crowds: []patra.Crowd{{Key: "demo/works/HARVEST", Samples: samples, Mean: mean, Sigma: sigma}}}
+	}
+	quota := func(used int64) patra.AlertFacts {
+		return patra.AlertFacts{Quotas: []patra.QuotaUse{{Key: "demo", Window: patra.QuotaDay, From: now, To: now + patra.Day, Limit: 1000, Usable: 1000, Used: used}}}
+	}
+	volume := func(n int64, before ...int64) patra.AlertFacts {
+		return patra.AlertFacts{Volumes: []patra.VolumeFacts{{Cursor: patra.Cursor{ID: 3, Namespace: patra.Namespace{Source: "demo", Endpoint: "works", Operation: patra.Harvest}}, Day: now - 2*patra.Day, Records: n, Before: before}}}
+	}
+	untouched := []patra.WaitingPlan{{Plan: patra.Plan{ID: 4, Source: "demo", Endpoint: "works", Operation: patra.Backfill}, Due: now - 31*patra.Minute}}
+	met := map[patra.AlertKind]bool{}
 	for _, c := range []struct {
 		name     string
 		facts    patra.AlertFacts
@@ -47,6 +58,36 @@ func TestAlertsAreWhatNeedsAPerson(t *testing.T) {
 		{"a sink that did not take something", patra.AlertFacts{Sinks: []patra.SinkState{{Name: "lake", Aside: 1}}}, patra.AlertSink, patra.SeverityWarning, "The sink lake did not take 1 event, and nobody tries any more."},
 		{"nobody works", patra.AlertFacts{Queue: due}, patra.AlertIdle, patra.SeverityCritical, "4 tasks are due, and nobody takes one."},
 		{"somebody works", patra.AlertFacts{Queue: due, LastClaim: at(now - patra.Second)}, "", "", ""},
+		{"many pages fail", patra.AlertFacts{Pages: []patra.PageShare{{Source: "demo", Pages: 100, Errors: 6}}}, patra.AlertErrors, patra.SeverityWarning, "6 of the last 100 pages of demo failed, which is more than 5%."},
+		{"as many fail as may", patra.AlertFacts{Pages: []patra.PageShare{{Source: "demo", Pages: 100, Errors: 5, Throttled: 5}}}, "", "", ""},
+		{"too few pages to say", patra.AlertFacts{Pages: []patra.PageShare{{Source: "demo", Pages: 19, Errors: 19, Throttled: 19}}}, "", "", ""},
+		{"throttled", patra.AlertFacts{Pages: []patra.PageShare{{Source: "demo", Pages: 20, Throttled: 2}}}, patra.AlertThrottled, patra.SeverityWarning, "demo asked us to slow down at 2 of the last 20 pages, which is more than 5%."},
+		{"a surge", crowd(700, 12, 100, 150), patra.AlertSurge, patra.SeverityNotice, "700 tasks of demo/works/HARVEST wait; within a day it were 100 on the average, give or take 150."},
+		{"within three sigmas", crowd(550, 12, 100, 150), "", "", ""},
+		{"a steady queue that has a few more", crowd(20, 144, 1, 0), "", "", ""},
+		{"too few samples", crowd(7000, 11, 0, 0), "", "", ""},
+		{"a plan that nobody takes", patra.AlertFacts{Plans: untouched, LastClaim: at(now - patra.Second)}, patra.AlertIdle, patra.SeverityWarning, "Plan 4 of demo/works/BACKFILL is ready since 2026-11-14T23:29:00.000Z, and nobody has taken anything of it."},
+		{"a plan that is paused", patra.AlertFacts{Plans: untouched, Controls: []patra.Control{{Target: patra.Target{Scope: patra.ScopePlan, Key: "4"}, Kind: patra.KindPause, State: patra.Paused}}}, "", "", ""},
+		{"a plan that waits its turn", patra.AlertFacts{Plans: untouched, Queue: []patra.QueueState{{Key: "demo/works/BACKFILL", Running: 1}}}, "", "", ""},
+		{"a plan of a moment ago", patra.AlertFacts{Plans: []patra.WaitingPlan{{Plan: patra.Plan{ID: 4}, Due: now - patra.Minute}}}, "", "", ""},
+		{"nobody works, and a plan waits: one alert", patra.AlertFacts{Plans: untouched, Queue: due}, patra.AlertIdle, patra.SeverityCritical, "4 tasks are due, and nobody takes one."},
+		{"a quota that is nearly used up", quota(901), patra.AlertQuota, patra.SeverityNotice, "Of the quota of demo for today, 99 of 1,000 are left; it begins anew at 2026-11-16T00:00:00.000Z."},
+		{"a quota with a tenth left", quota(900), "", "", ""},
+		{"a quota of which a control tells", patra.AlertFacts{Quotas: quota(1000).Quotas, Controls: []patra.Control{{Target: patra.Target{Scope: patra.ScopeSource, Key: "demo"}, Kind: patra.KindQuota, State: patra.UsedUp, Until: now + patra.Hour, Detail: patra.ControlDetail{Quota: &patra.QuotaError{Key: "demo"}}}}}, patra.AlertQuota, patra.SeverityNotice, "A quota of demo is used up; it goes on by itself at 2026-11-15T01:00:00.000Z."},
+		{"its schedule fired, and it did not follow", cursor(patra.Harvest, 2*patra.Day, patra.CursorFacts{Schedule: "daily", Fired: at(now - patra.Hour), Due: now - patra.Day}), patra.AlertStalled, patra.SeverityWarning, "The watermark of demo/works HARVEST stands at 2026-11-06T00:00:00.000Z, although the schedule daily should have moved it on at 2026-11-14T23:00:00.000Z."},
+		{"it is on its way", cursor(patra.Harvest, patra.Minute, patra.CursorFacts{Schedule: "daily", Fired: at(now - patra.Hour), Due: now - patra.Day}), "", "", ""},
+		{"a weekly schedule, just before its day", cursor(patra.Harvest, 8*patra.Day, patra.CursorFacts{Schedule: "weekly", Fired: at(now - 8*patra.Day), Due: now - 9*patra.Day}), "", "", ""},
+		{"a source with a long safety lag", cursor(patra.Harvest, 2*patra.Day, patra.CursorFacts{Schedule: "daily", Fired: at(now - patra.Hour), Due: now - 10*patra.Day}), "", "", ""},
+		{"a fire of a moment ago", cursor(patra.Harvest, 2*patra.Day, patra.CursorFacts{Schedule: "daily", Fired: at(now - patra.Minute), Due: now - patra.Day}), "", "", ""},
+		{"few records", volume(10, 100, 110, 90, 105), patra.AlertVolume, patra.SeverityWarning, "2026-11-13 of demo/works HARVEST had 10 records, far fewer than the 103 that such a day has (Friday)."},
+		{"many records", volume(1000, 100, 110, 90, 105), patra.AlertVolume, patra.SeverityWarning, "2026-11-13 of demo/works HARVEST had 1,000 records, far more than the 103 that such a day has (Friday)."},
+		{"half as many may be", volume(52, 100, 110, 90, 105), "", "", ""},
+		{"small numbers jump", volume(0, 9, 12, 7, 15, 8), "", "", ""},
+		{"days that always jump", volume(900, 100, 2000, 30, 700, 1500, 90), "", "", ""},
+		{"one odd day is no rule", volume(10, 100, 110, 0, 105, 98), patra.AlertVolume, patra.SeverityWarning, "2026-11-13 of demo/works HARVEST had 10 records, far fewer than the 100 that such a day has (Friday)."},
+		{"too few such days", volume(0, 100, 110, 90), "", "", ""},
+		{"a receiver that is not reached", patra.AlertFacts{Receivers: []patra.ReceiverState{{Name: "chat", Failures: 3, Error: "status 500"}}}, patra.AlertSink, patra.SeverityWarning, "Notices of alerts do not reach chat: status 500."},
+		{"a receiver that was not reached once", patra.AlertFacts{Receivers: []patra.ReceiverState{{Name: "chat", Failures: 1, Error: "status 500"}}}, "", "", ""},
 		{"they are held back", patra.AlertFacts{Queue: []patra.QueueState{{Due: 4, Oldest: at(now - patra.Hour), Held: patra.WaitPaused}}}, "", "", ""},
 	} {
 		c.facts.Now = now
@@ -56,6 +97,12 @@ func TestAlertsAreWhatNeedsAPerson(t *testing.T) {
 			t.Errorf("%s: %+v", c.name, got)
 		case c.kind != "" && (got[0].Kind != c.kind || got[0].Severity != c.severity || got[0].Said != c.said || got[0].Next == "" || got[0].Target == ""):
 			t.Errorf("%s: %+v", c.name, got[0])
+		}
+		met[c.kind] = true
+	}
+	for _, k := range patra.AlertKinds {
+		if !met[k] {
+			t.Errorf("there is no case of %s", k)
 		}
 	}
 	// The gravest comes first, and of those that are as grave the oldest.

@@ -51,10 +51,11 @@ const (
 	AuditInspect  AuditAction = "INSPECT" // somebody looked at what a provider answered
 	AuditToken    AuditAction = "TOKEN"   // somebody was let in, or shut out
 	AuditPlan     AuditAction = "PLAN"    // work was asked for, by somebody who calls us
+	AuditAck      AuditAction = "ACK"     // somebody has seen an alert
 )
 
 // AuditActions are all of them.
-var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditRetry, AuditPriority, AuditDiscard, AuditSignal, AuditFill, AuditForget, AuditReset, AuditArchive, AuditRestore, AuditInspect, AuditToken, AuditPlan}
+var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditRetry, AuditPriority, AuditDiscard, AuditSignal, AuditFill, AuditForget, AuditReset, AuditArchive, AuditRestore, AuditInspect, AuditToken, AuditPlan, AuditAck}
 
 // Bounds of what the columns hold.
 const (

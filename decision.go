@@ -80,6 +80,13 @@ func PlanWindow(in WindowInputs) WindowDecision {
 	return d
 }
 
+// EndAt is where the window would have ended if the plan had been made at another moment, with everything else as it was.
+func (d WindowDecision) EndAt(now Instant) Instant {
+	in := d.WindowInputs
+	in.Now, in.SafetyLag = now, time.Duration(d.LagSeconds*float64(time.Second))
+	return PlanWindow(in).Window.To
+}
+
 // to is where the window ends: never after now minus the safety lag, and for history never after where the harvest is.
 func (d *WindowDecision) to() Instant {
 	to := d.NowSafe

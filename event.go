@@ -32,7 +32,7 @@ const (
 	EventCursorAdvanced EventType = "patra.cursor.advanced"
 )
 
-// The events of alerts. Nobody writes them yet.
+// The events of alerts. Whoever evaluates them writes them with the alert.
 const (
 	EventAlertFired    EventType = "patra.alert.fired"
 	EventAlertResolved EventType = "patra.alert.resolved"

@@ -14,6 +14,9 @@ type Role struct {
 // RelayRole is the role of whoever sends events to a sink.
 func RelayRole(sink string) string { return "relay/" + sink }
 
+// AlertRole is the role of whoever looks for alerts and tells of them. Its position is when that was done last.
+const AlertRole = "alerts"
+
 // SinkNotes is what is known of a sink beside its position.
 type SinkNotes struct {
 	Failures  int64    `json:"failures,omitempty"`   // attempts in a row with which nothing arrived

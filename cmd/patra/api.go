@@ -29,7 +29,7 @@ type desk struct {
 // answer makes the server with all its routes.
 func (a *app) answer(cfg config.Config, s *store.Store, p *planner.Planner, certificate *tls.Config) *api.Server {
 	server := api.New(api.Options{Store: s, Version: version, Log: a.logger(cfg), Tokens: cfg.API.Tokens.On(), Hosts: cfg.API.Hosts, Web: web.Handler(),
-		Bodies: &keptBodies{app: a, cfg: cfg}, Sorter: sorted, TLS: certificate, Secure: certificate != nil || cfg.API.Proxy, Proxied: cfg.API.Proxy})
+		Bodies: &keptBodies{app: a, cfg: cfg}, Sorter: sorted, Alerts: a.alerting(cfg, s), TLS: certificate, Secure: certificate != nil || cfg.API.Proxy, Proxied: cfg.API.Proxy})
 	d := &desk{app: a, cfg: cfg, store: s, planner: p}
 	d.routes(server)
 	return server

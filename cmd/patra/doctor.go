@@ -85,6 +85,11 @@ func (a *app) examine(ctx context.Context, deep bool) ([]finding, error) {
 		return nil, err
 	}
 	found = append(found, work...)
+	alerts, err := a.examineAlerts(ctx)
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, alerts...)
 	if !deep {
 		return found, nil
 	}

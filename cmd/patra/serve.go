@@ -97,6 +97,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 		group.Go(func() error { return d.scheduler().Run(ctx) })
 		group.Go(func() error { return d.tend(ctx) })
 		group.Go(func() error { return d.keepHouse(ctx, cfg) })
+		a.watchAlerts(ctx, group, cfg, s)
 	}
 	if slices.Contains(roles, roleExecutor) {
 		x.Config.PerPartition = cfg.Executor.PerPartition

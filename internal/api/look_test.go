@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"patra"
+	"patra/internal/alert"
 	"patra/internal/api"
 	"patra/internal/store"
 	"patra/internal/store/storetest"
@@ -34,11 +35,12 @@ func TestHowEverythingStands(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	kinds := map[patra.AlertKind]bool{}
-	for _, a := range get[api.List[patra.Alert]](r, "/alerts").Items {
+	alerts := get[alert.Standing](r, "/alerts")
+	for _, a := range alerts.Items {
 		kinds[a.Kind] = true
 	}
-	if !kinds[patra.AlertFailed] || !kinds[patra.AlertStalled] {
-		t.Errorf("%v", kinds)
+	if !kinds[patra.AlertFailed] || !kinds[patra.AlertStalled] || alerts.Watched || !strings.Contains(alerts.Said, "nobody is told") {
+		t.Errorf("%v %+v", kinds, alerts)
 	}
 	top := get[api.TopErrors](r, "/errors/top?since=2026-01-01")
 	if len(top.Items) != 1 || top.Items[0].Code != patra.CodeHTTP || top.Items[0].Endpoint != "works" || top.Items[0].Example.Batch == 0 || !strings.Contains(top.Items[0].Example.Text, "refuses") {

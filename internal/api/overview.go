@@ -82,17 +82,22 @@ func (o *once[T]) get(ctx context.Context) (v T, err error) {
 	return v, err
 }
 
-// overview registers how everything stands, and what needs a person. Both are asked every second or two, by everybody who
-// has a dashboard open.
+// forget lets the next one who asks read again.
+func (o *once[T]) forget(ctx context.Context) {
+	o.turn.Do(func() { o.mine = make(chan struct{}, 1) })
+	select {
+	case o.mine <- struct{}{}:
+		o.at = time.Time{}
+		<-o.mine
+	case <-ctx.Done():
+	}
+}
+
+// overview registers how everything stands. It is asked every second or two, by everybody who has a dashboard open.
 func (s *Server) overview() {
 	all := &once[Overview]{every: beatEvery, read: s.readOverview}
 	Get(s, "/overview", Look, Doc{ID: "overview", Summary: "How everything stands, source by source"}, func(ctx context.Context, _ *None) (Overview, error) {
 		return all.get(ctx)
-	})
-	alerts := &once[[]patra.Alert]{every: 5 * time.Second, read: func(ctx context.Context) ([]patra.Alert, error) { return Alerts(ctx, s.Store) }}
-	Get(s, "/alerts", Look, Doc{ID: "alerts", Summary: "What needs a person now, the gravest first"}, func(ctx context.Context, _ *None) (List[patra.Alert], error) {
-		found, err := alerts.get(ctx)
-		return All(found), err
 	})
 	queue := &once[[]patra.QueueState]{every: beatEvery, read: s.Store.QueueStates}
 	Get(s, "/queue", Look, Doc{ID: "queue", Summary: "How the queues stand, partition by partition"}, func(ctx context.Context, _ *None) (List[patra.QueueState], error) {
@@ -214,58 +219,4 @@ func earliest(a *patra.Instant, b patra.Instant) *patra.Instant {
 		return &b
 	}
 	return a
-}
-
-// Alerts are what needs a person now, by the rules of whoever says nothing.
-func Alerts(ctx context.Context, st *store.Store) ([]patra.Alert, error) {
-	f, err := alertFacts(ctx, st)
-	if err != nil {
-		return nil, err
-	}
-	return patra.DefaultAlertRules.Alerts(f), nil
-}
-
-func alertFacts(ctx context.Context, st *store.Store) (f patra.AlertFacts, err error) {
-	if f.Now, err = st.Now(ctx); err != nil {
-		return f, err
-	}
-	if f.Controls, err = st.Controls(ctx); err != nil {
-		return f, err
-	}
-	if f.LastClaim, err = st.LastClaim(ctx); err != nil {
-		return f, err
-	}
-	if f.Queue, err = st.QueueStates(ctx); err != nil {
-		return f, err
-	}
-	if f.Sinks, err = st.SinkTroubles(ctx); err != nil {
-		return f, err
-	}
-	codes, _, err := sources(ctx, st)
-	if err != nil {
-		return f, err
-	}
-	for _, code := range codes {
-		w, err := st.FailedOf(ctx, code)
-		if err != nil {
-			return f, err
-		}
-		q, err := st.Lately(ctx, code, f.Now-patra.Day)
-		if err != nil {
-			return f, err
-		}
-		f.Failed, f.Quarantined = append(f.Failed, w), append(f.Quarantined, q)
-	}
-	cursors, err := st.Cursors(ctx, store.Filter{Limit: mostCursors})
-	if err != nil {
-		return f, err
-	}
-	for _, c := range cursors {
-		facts, err := st.CursorFacts(ctx, c)
-		if err != nil {
-			return f, err
-		}
-		f.Cursors = append(f.Cursors, facts)
-	}
-	return f, nil
 }

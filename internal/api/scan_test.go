@@ -54,6 +54,8 @@ func peopled(t testing.TB, opts ...store.Option) (*room, *storetest.World) {
 var questions = map[string][]string{
 	"/overview":                             {""},
 	"/alerts":                               {""},
+	"/alerts/history":                       {"", "?limit=2"},
+	"/alerts/receivers":                     {""},
 	"/queue":                                {""},
 	"/errors/top":                           {"", "?since=2026-01-01&limit=3"},
 	"/cursors":                              {"", "?source=demo"},

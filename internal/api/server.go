@@ -32,6 +32,7 @@ type Options struct {
 	Web     http.Handler // the dashboard; nil is none
 	// Sorter tells what errors of the program mean.
 	Sorter Sorter
+	Alerts Alerting
 	TLS    *tls.Config // nil: plain, which is for this machine, or for a proxy that has it
 	Secure bool        // people reach us over TLS, ours or that of a proxy
 	// Proxied: everybody comes through a proxy of ours, from its address.
@@ -99,6 +100,7 @@ func (s *Server) own() {
 	s.coverage()
 	s.history()
 	s.overview()
+	s.alerts()
 	s.errors()
 	s.records()
 	s.exchanges()

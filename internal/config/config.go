@@ -31,6 +31,7 @@ type Config struct {
 	Log       Log        `yaml:"log" json:"log"`
 	Schedules []Schedule `yaml:"schedules" json:"schedules"` // from the file only
 	Sinks     []Sink     `yaml:"sinks" json:"sinks"`         // from the file only
+	Alerts    Alerts     `yaml:"alerts" json:"alerts"`
 }
 
 // Store says where everything is kept.
@@ -181,6 +182,7 @@ func Default() Config {
 		Log:       Log{Level: "warn", Format: "text"},
 		Schedules: []Schedule{}, // and not nil, which is printed as null
 		Sinks:     []Sink{},
+		Alerts:    defaultAlerts(),
 	}
 }
 

@@ -74,6 +74,9 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 		"PATRA_EVIDENCE_URL=file:/srv/e", "PATRA_EVIDENCE_ACCESSKEY=a", "PATRA_EVIDENCE_SECRETKEY=b", "PATRA_EVIDENCE_KEEP=5d", "PATRA_BLACKBOX_KEY=k.pem", "PATRA_EVENTS_LEASE=9s", "PATRA_EVENTS_KEEP=2d",
 		"PATRA_API_LISTEN=127.0.0.1:8081", "PATRA_API_TOKENS=on", "PATRA_API_TLS_CERT=c.pem", "PATRA_API_TLS_KEY=k.pem", "PATRA_API_PROXY=true",
 		"PATRA_ARCHIVE_URL=file:/srv/a", "PATRA_ARCHIVE_ACCESSKEY=c", "PATRA_ARCHIVE_SECRETKEY=d", "PATRA_ARCHIVE_AFTER=30d",
+		"PATRA_ALERTS_EVERY=1m", "PATRA_ALERTS_KEEP=5d", "PATRA_ALERTS_GROUP=7", "PATRA_ALERTS_RULES_BREAKERFOR=1m", "PATRA_ALERTS_RULES_STALLEDFOR=2m", "PATRA_ALERTS_RULES_LAG=3m", "PATRA_ALERTS_RULES_ERRORSHARE=1%", "PATRA_ALERTS_RULES_ERRORFOR=4m",
+		"PATRA_ALERTS_RULES_THROTTLESHARE=2%", "PATRA_ALERTS_RULES_THROTTLEFOR=6m", "PATRA_ALERTS_RULES_QUARANTINESHARE=3%", "PATRA_ALERTS_RULES_IDLEFOR=7m", "PATRA_ALERTS_RULES_PLANFOR=8m", "PATRA_ALERTS_RULES_QUOTALEFT=4%",
+		"PATRA_ALERTS_RULES_SURGESIGMAS=9", "PATRA_ALERTS_RULES_SINKFAILURES=2",
 	}
 	got, err := config.Load("", false, environ)
 	if err != nil {
@@ -95,6 +98,9 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 		Blackbox: config.Blackbox{Key: "k.pem"}, Events: config.Events{Keep: config.Duration(48 * time.Hour), Lease: config.Duration(9 * time.Second)},
 		API: config.API{Listen: "127.0.0.1:8081", Tokens: "on", Hosts: []string{}, TLS: config.TLS{Cert: "c.pem", Key: "k.pem"}, Proxy: true},
 		Ops: config.Ops{Listen: "127.0.0.1:9090"}, Log: config.Log{Level: "debug", Format: "json"}, Schedules: []config.Schedule{}, Sinks: []config.Sink{},
+		Alerts: config.Alerts{Every: config.Duration(time.Minute), Keep: config.Duration(5 * 24 * time.Hour), Group: 7, Sources: map[string]config.SourceAlerts{}, Notify: []config.Notify{}, Rules: config.AlertRules{
+			BreakerFor: config.Duration(time.Minute), StalledFor: config.Duration(2 * time.Minute), Lag: config.Duration(3 * time.Minute), ErrorShare: 1, ErrorFor: config.Duration(4 * time.Minute), ThrottleShare: 2, ThrottleFor: config.Duration(6 * time.Minute),
+			QuarantineShare: 3, IdleFor: config.Duration(7 * time.Minute), PlanFor: config.Duration(8 * time.Minute), QuotaLeft: 4, SurgeSigmas: 9, SinkFailures: 2, Off: []string{}}},
 	}
 	if !reflect.DeepEqual(got, want) {
 		t.Errorf("got  %+v\nwant %+v", got, want)
@@ -367,7 +373,7 @@ func TestJSON(t *testing.T) {
 	want := `{"store":{"url":"sqlite:patra.db"},"contact":"","sources":{"dir":""},"secrets":{},` +
 		`"executor":{"workers":4,"perPartition":2,"lease":"1m","heartbeat":"20s","taskAttempts":5,"prefetch":false,"memory":"512MiB"},"gate":{"backend":"sql","redis":{"url":""}},` +
 		`"planner":{"inventory":2000,"safetyLag":"10m","minStep":"1m","targetRecords":10000,"maxPages":1000,"probes":200,` +
-		`"backfillShare":"50%"},"evidence":{"url":"","accessKey":"","secretKey":"","keep":"90d","keepFor":{}},"archive":{"url":"","accessKey":"","secretKey":"","after":"90d"},"blackbox":{"key":""},"api":{"listen":"","tokens":"off","hosts":[],"tls":{"cert":"","key":""},"proxy":false},"events":{"keep":"7d","lease":"30s"},"ops":{"listen":""},"log":{"level":"warn","format":"text"},"schedules":[],"sinks":[]}`
+		`"backfillShare":"50%"},"evidence":{"url":"","accessKey":"","secretKey":"","keep":"90d","keepFor":{}},"archive":{"url":"","accessKey":"","secretKey":"","after":"90d"},"blackbox":{"key":""},"api":{"listen":"","tokens":"off","hosts":[],"tls":{"cert":"","key":""},"proxy":false},"events":{"keep":"7d","lease":"30s"},"ops":{"listen":""},"log":{"level":"warn","format":"text"},"schedules":[],"sinks":[],"alerts":{"every":"30s","keep":"90d","group":5,"rules":{"breakerFor":"15m","stalledFor":"1d","lag":"30m","errorShare":"5%","errorFor":"10m","throttleShare":"5%","throttleFor":"5m","quarantineShare":"5%","idleFor":"5m","planFor":"30m","quotaLeft":"10%","surgeSigmas":3,"sinkFailures":3,"off":[]},"sources":{},"notify":[]}}`
 	if string(data) != want {
 		t.Errorf("got  %s\nwant %s", data, want)
 	}

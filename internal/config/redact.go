@@ -2,6 +2,7 @@ package config
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -10,9 +11,14 @@ const mask = "***"
 // secretParameter finds query parameters that are secrets by their name.
 var secretParameter = regexp.MustCompile(`(?i)([?&][^=&]*(?:pass|pwd|secret|token|key)[^=&]*=)[^&]*`)
 
-// Redacted is the configuration as it may be printed and logged: without the passwords of the store and of Redis.
+// Redacted is the configuration as it may be printed and logged: without the passwords of the store and of Redis, and
+// without all that makes the address of a receiver of alerts a secret.
 func (c Config) Redacted() Config {
 	c.Store.URL, c.Gate.Redis.URL = redactURL(c.Store.URL), redactLogin(c.Gate.Redis.URL)
+	c.Alerts.Notify = slices.Clone(c.Alerts.Notify)
+	for i := range c.Alerts.Notify {
+		c.Alerts.Notify[i].URL = redactHook(c.Alerts.Notify[i].URL)
+	}
 	return c
 }
 
@@ -53,4 +59,18 @@ func redactURL(url string) string {
 		return scheme + ":" + mask + rest[at:]
 	}
 	return url
+}
+
+// redactHook leaves the scheme and the host of an address: whoever knows the rest can write there.
+func redactHook(url string) string {
+	if url == "" || strings.HasPrefix(url, secretURL) {
+		return url
+	}
+	scheme, rest, ok := strings.Cut(url, "://")
+	host, _, _ := strings.Cut(rest, "/")
+	host, _, _ = strings.Cut(host, "?")
+	if !ok || strings.Contains(host, "@") {
+		return mask
+	}
+	return scheme + "://" + host + "/" + mask
 }

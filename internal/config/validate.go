@@ -87,6 +87,7 @@ func (c Config) findings() []finding {
 	all.add(oneOf("log.level", c.Log.Level, Levels[:]))
 	all.add(oneOf("log.format", c.Log.Format, Formats[:]))
 	all = append(all, c.scheduleFindings()...)
+	all = append(all, c.alertFindings()...)
 	return append(all, c.sinkFindings()...)
 }
 

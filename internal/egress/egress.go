@@ -74,6 +74,13 @@ func (g guard) RoundTrip(req *http.Request) (*http.Response, error) {
 	return g.next.RoundTrip(req)
 }
 
+// CloseIdleConnections lets a client be closed: http.Client asks its transport for this, and a guard is one.
+func (g guard) CloseIdleConnections() {
+	if c, ok := g.next.(interface{ CloseIdleConnections() }); ok {
+		c.CloseIdleConnections()
+	}
+}
+
 // publicOnly looks at the address that is really dialled, after every name look-up.
 func publicOnly(_ context.Context, _, address string, _ syscall.RawConn) error {
 	ap, err := netip.ParseAddrPort(address)

@@ -47,7 +47,7 @@ type taskSum struct {
 
 // tell writes an event that is not about a record, in the transaction that made it true. about is what makes it this event
 // and no other: writing it a second time changes nothing.
-func (t *tx) tell(kind patra.EventType, subject string, about []any, news workNews) error {
+func (t *tx) tell(kind patra.EventType, subject string, about []any, news any) error {
 	_, err := t.exec(insertTold, kind, patra.Hash(append([]any{kind, subject}, about...)), subject, asJSON(news))
 	if t.s.dialect.duplicate(err) {
 		return nil

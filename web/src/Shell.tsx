@@ -55,7 +55,7 @@ function Frame() {
 function Navigation({ open }: { open: boolean }) {
   const version = useSystem().data?.version;
   const alerts = useGet<Page<Alert> | Alert[]>(["tasks", "controls", "cursors", "gates", "quarantine"], "/alerts");
-  const needed = Array.isArray(alerts.data) ? alerts.data.length : (alerts.data?.items?.length ?? 0);
+  const needed = (Array.isArray(alerts.data) ? alerts.data : (alerts.data?.items ?? [])).filter((a) => a.state !== "PENDING" && !a.silenced).length;
   return (
     <nav id="navigation" aria-label="Main" data-open={open}>
       {groups.map((g) => (

@@ -121,7 +121,7 @@ const (
 // Promises are all of them, the gravest first.
 func Promises() []Promise {
 	var all []Promise
-	for _, group := range [][]Promise{progress, slices, leases, ledger, records, controls, quotas, audits, snapshots} {
+	for _, group := range [][]Promise{progress, slices, leases, ledger, records, controls, quotas, audits, alerts, snapshots} {
 		for _, p := range group {
 			if p.Verdict == "" {
 				p.Verdict = patra.VerdictFail

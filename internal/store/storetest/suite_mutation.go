@@ -70,11 +70,13 @@ var spoil = map[string]string{
 		SELECT id, plan_id, slice_id, 'x', 0, 0, 0, 0, '', 0, 0 FROM ing_task WHERE status_code = 'SUCCEEDED'`,
 	"only what never moves again is in an archive": `INSERT INTO ing_archive (task_id, plan_id, slice_id, location, pages, requests, items, written, rows_sha256, archived_at, created_at)
 		SELECT id, plan_id, slice_id, 'x', 0, 0, 0, 0, '', 0, 0 FROM ing_task WHERE status_code = 'FAILED'`,
-	"every page of an archive belongs to a task of it":            `INSERT INTO ing_archive_batch (batch_id, task_id, run_id, created_at) SELECT id, task_id, run_id, 0 FROM ing_task_run_batch`,
-	"what is still counted of an archive belongs to a task of it": `INSERT INTO ing_archive_sent (task_id, gate_key, hour_at, requests, cost, created_at) VALUES (90000, 'x', 0, 1, 1, 0)`,
-	"an event tells of a version that is stored":                  `UPDATE ing_outbox SET rev = rev + 7`,
-	"the numbers of events have no holes":                         `INSERT INTO ing_outbox (event_type, rev, created_at, seq) VALUES ('x', 0, 0, 90000)`,
-	"no version has its number before an older one":               `INSERT INTO ing_outbox (event_type, record_id, rev, created_at, seq) VALUES ('x', 90000, 1, 0, NULL), ('x', 90000, 2, 0, 90001)`,
+	"every page of an archive belongs to a task of it":                                `INSERT INTO ing_archive_batch (batch_id, task_id, run_id, created_at) SELECT id, task_id, run_id, 0 FROM ing_task_run_batch`,
+	"what is still counted of an archive belongs to a task of it":                     `INSERT INTO ing_archive_sent (task_id, gate_key, hour_at, requests, cost, created_at) VALUES (90000, 'x', 0, 1, 1, 0)`,
+	"an event tells of a version that is stored":                                      `UPDATE ing_outbox SET rev = rev + 7`,
+	"an alert is alive until it is over, and says when it fired and when it was over": `UPDATE ing_alert SET live_key = NULL`,
+	"every notice is about an alert that fired, and says when it was sent":            `UPDATE ing_alert_notice SET state_code = 'SENT'`,
+	"the numbers of events have no holes":                                             `INSERT INTO ing_outbox (event_type, rev, created_at, seq) VALUES ('x', 0, 0, 90000)`,
+	"no version has its number before an older one":                                   `INSERT INTO ing_outbox (event_type, record_id, rev, created_at, seq) VALUES ('x', 90000, 1, 0, NULL), ('x', 90000, 2, 0, 90001)`,
 }
 
 // mutations breaks each promise once, in a world in which everything has happened, and takes it back.
@@ -159,6 +161,7 @@ func eventful(t *testing.T, e Engine) *World {
 		w.must(second(w.Store.Fail(t.Context(), w.place(), breakerRule, 0, outage, 0)))
 	}
 	w.must(w.ChargeQuota(t.Context(), "demo", patra.QuotaLimit{Hourly: 500, Daily: 1000}, patra.QuotaCharge{Cost: 2, Operation: patra.Harvest, Share: 1}))
+	w.must(second(w.JudgeAlerts(t.Context(), w.watcher(), w.Clock.Instant(), []patra.Alert{halted}, []patra.Receiver{ops})))
 	return w
 }
 

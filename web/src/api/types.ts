@@ -51,8 +51,14 @@ export interface Waiver { id: number; cursor_id: number; window: Window; reason:
 export interface Gap { source: string; endpoint: string; operation: string; cursor_id: number; window: Window; kind: string; why?: string; next?: string }
 
 export interface Alert {
-  kind: string; severity: string; target: string; said: string; since?: string; next?: string;
+  id?: number; kind: string; severity: string; target: string; said: string; since?: string; next?: string;
   link?: { plan?: number; task?: number; cursor?: number; source?: string };
+  state?: string; first_at?: string; fired_at?: string; resolved_at?: string; silenced?: boolean;
+  ack?: { by: string; at: string; reason?: string; until?: string };
+  notices?: { receiver: string; kind: string; state: string; at?: string; tries: number; last_error?: string }[];
 }
+/** Alerts is what needs a person, and where that is known from. */
+export interface Alerts { items: Alert[]; watched: boolean; looked_at?: string; said: string }
+export interface AlertReceiver { name: string; waiting: number; failures: number; last_error?: string; failed_at?: string; sent_at?: string }
 export interface Said { said?: string; next?: string; [fact: string]: unknown }
 export interface Pulse { topics: string[]; running?: number; pages?: number; at?: string }

@@ -22,7 +22,7 @@ export function AlertRow({ alert }: { alert: Alert }) {
   const to = placeOfAlert(alert);
   return (
     <div className="stack tight">
-      <div className="row"><StatusBadge state={alert.severity} />{to ? <Link to={to}>{alert.target}</Link> : <span>{alert.target}</span>}<span className="dim small"><Time at={alert.since} none="" /></span></div>
+      <div className="row"><StatusBadge state={alert.severity} />{alert.silenced ? <StatusBadge state="ACKNOWLEDGED" /> : alert.state === "PENDING" ? <StatusBadge state="PENDING" /> : null}{to ? <Link to={to}>{alert.target}</Link> : <span>{alert.target}</span>}<span className="dim small"><Time at={alert.fired_at ?? alert.since ?? alert.first_at} none="" /></span></div>
       <p>{plain(alert.said)}</p>
       <Next text={alert.next} />
     </div>

@@ -68,7 +68,7 @@ export default function Overview() {
 /** Needed is what waits for a person; when nothing does, it says so in a line. */
 function Needed({ missing }: { missing: number }) {
   const got = useGet<Page<Alert> | Alert[]>(["tasks", "controls", "cursors", "gates", "quarantine"], "/alerts");
-  const alerts = Array.isArray(got.data) ? got.data : (got.data?.items ?? []);
+  const alerts = (Array.isArray(got.data) ? got.data : (got.data?.items ?? [])).filter((a) => a.state !== "PENDING" && !a.silenced);
   if (got.data === undefined) return null;
   return (
     <section className="card" aria-label="What needs a person">

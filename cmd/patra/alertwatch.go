@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"patra"
+	"patra/internal/alert"
+	"patra/internal/api"
+	"patra/internal/config"
+	"patra/internal/store"
+)
+
+// sight is how this process looks for alerts.
+func (a *app) sight(cfg config.Config, s *store.Store) alert.Sight {
+	return alert.Sight{Store: s, Rules: cfg.Alerts.Patra(), Fires: func(name string, before patra.Instant) (patra.Instant, bool) {
+		for _, c := range cfg.Schedules {
+			if c.Name == name && !c.Paused {
+				return c.Cron.Last(before)
+			}
+		}
+		return 0, false
+	}}
+}
+
+// alerting is what the API needs to know of that.
+func (a *app) alerting(cfg config.Config, s *store.Store) api.Alerting {
+	every := time.Duration(cfg.Alerts.Every)
+	if every == 0 {
+		every = -1 // nobody should look
+	}
+	return api.Alerting{Sight: a.sight(cfg, s), Every: every}
+}
+
+// watchAlerts looks for alerts until ctx ends, if somebody should.
+func (a *app) watchAlerts(ctx context.Context, group *errgroup.Group, cfg config.Config, s *store.Store) {
+	if cfg.Alerts.Every > 0 {
+		w := a.watch(cfg, s)
+		group.Go(func() error { return w.Run(ctx) })
+	}
+}
+
+func (a *app) watch(cfg config.Config, s *store.Store) *alert.Watch {
+	a.credentials()
+	w := &alert.Watch{Sight: a.sight(cfg, s), Owner: store.NewOwner(), Every: time.Duration(cfg.Alerts.Every), Keep: time.Duration(cfg.Alerts.Keep), Group: cfg.Alerts.Group, Log: a.logger(cfg)}
+	for _, n := range cfg.Alerts.Notify {
+		w.Receivers = append(w.Receivers, alert.Receiver{Receiver: n.Receiver(), Open: func() (alert.Poster, error) { return a.hook(n) }})
+	}
+	return w
+}
+
+// hook is the way to a receiver. Its secrets are read each time, so that a new one counts with the next message.
+func (a *app) hook(n config.Notify) (*alert.Hook, error) {
+	o := alert.HookOptions{URL: n.URL, Template: n.Template, KeyID: n.KeyID, Local: n.Local}
+	var err error
+	if name := n.URLSecret(); name != "" {
+		if o.URL, err = a.secretOf(name); err != nil {
+			return nil, err
+		}
+	}
+	if n.Secret != "" {
+		if o.Secret, err = a.secretOf(n.Secret); err != nil {
+			return nil, err
+		}
+	}
+	return alert.OpenHook(o)
+}
+
+// secretOf is a secret that must be there.
+func (a *app) secretOf(name string) (string, error) {
+	a.credentials()
+	text, set, err := a.vault.Secret(name)
+	if err == nil && !set {
+		err = fmt.Errorf("the secret %s is not set: there is nothing at %s", name, a.vault.Where(name))
+	}
+	return text, err
+}
