@@ -93,8 +93,8 @@ func withParameter(query, name, value string) string {
 	return strings.Join(append(kept, url.QueryEscape(name)+"="+url.QueryEscape(value)), "&")
 }
 
-// cover collects what must be seen nowhere. A user that stands in the source file is not a secret.
-func (i *identity) cover() {
+// cover collects what must be seen nowhere, and tells it. A user that stands in the source file is not a secret.
+func (i *identity) cover() []string {
 	values := []string{i.secret, i.client}
 	if i.auth.UserSecret != "" {
 		values = append(values, i.user)
@@ -106,6 +106,7 @@ func (i *identity) cover() {
 		values = append(values, i.token.value)
 	}
 	i.secrets = patra.NewRedactor(values...)
+	return values
 }
 
 // hide takes our secrets out of a text.
