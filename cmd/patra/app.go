@@ -45,6 +45,9 @@ type app struct {
 	serving bool            // somebody else's words and not a person's answers: see log.go
 	secrets observe.Secrets // what this process has met and nobody may see
 
+	tracing sync.Once
+	traces  *observe.Traces // nil: nothing is traced
+
 	unlock sync.Once
 	vault  *secret.Vault
 	shown  *executor.Credentials

@@ -42,6 +42,11 @@ func (a *app) machines(said string) bool {
 	return a.serving && !(isFile && term.IsTerminal(int(out.Fd())))
 }
 
+// caught is deferred where a goroutine begins: what breaks it is told without what nobody may see.
+func (a *app) caught() func() {
+	return observe.Guard(observe.NewLog(a.stderr, observe.LogOptions{JSON: a.machines(""), Secrets: &a.secrets}))
+}
+
 // passwordOf is what stands before the host of an address and is not for others; empty if there is nothing.
 func passwordOf(address string) string {
 	u, err := url.Parse(address)

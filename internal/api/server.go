@@ -13,6 +13,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"go.opentelemetry.io/otel/trace"
 
 	"patra/internal/store"
 )
@@ -31,8 +32,9 @@ type Options struct {
 	Web     http.Handler // the dashboard; nil is none
 	// Sorter tells what errors of the program mean.
 	Sorter Sorter
-	TLS    *tls.Config // nil: plain, which is for this machine, or for a proxy that has it
-	Secure bool        // people reach us over TLS, ours or that of a proxy
+	TLS    *tls.Config  // nil: plain, which is for this machine, or for a proxy that has it
+	Secure bool         // people reach us over TLS, ours or that of a proxy
+	Tracer trace.Tracer // nil: nothing is traced
 }
 
 // Server is the API of one process.
@@ -120,7 +122,7 @@ func (s *Server) Routes() []Route {
 }
 
 // Handler answers requests.
-func (s *Server) Handler() http.Handler { return s.outside(tagged(s.mux)) }
+func (s *Server) Handler() http.Handler { return s.outside(tagged(s.traced(s.mux))) }
 
 // The limits of our own listener. A stream writes for as long as somebody reads it.
 const (
