@@ -13,7 +13,7 @@ const mask = "***"
 
 // mostSecrets is how many values are looked for. A process that asks for a new token every hour would else look for more
 // and more of them in every line; the oldest have expired by then.
-const mostSecrets = 64
+const mostSecrets = 32
 
 // Secrets are the values that no line may show, as far as this process has met them. It is safe for concurrent use; nil
 // knows none.
