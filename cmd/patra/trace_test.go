@@ -23,6 +23,8 @@ import (
 	otlp "go.opentelemetry.io/proto/otlp/trace/v1"
 	"google.golang.org/protobuf/proto"
 
+	"patra/internal/api"
+	"patra/internal/store"
 	"patra/internal/store/storetest"
 )
 
@@ -312,4 +314,48 @@ func TestACollectorThatHangsHoldsNobodyUp(t *testing.T) {
 		t.Errorf("nobody says that spans are lost:\n%s", out)
 	}
 	storetest.CheckInvariants(t, storetest.Inspect(t, s.url))
+}
+
+// TestACallersTraceReachesThePlan: whoever asks for a plan over HTTP within a trace of their own finds the plan in it.
+func TestACallersTraceReachesThePlan(t *testing.T) {
+	r := newReceiver(t)
+	o := newOffice(t, false)
+	o.cfg.Trace.URL, o.cfg.Trace.Sample = r.URL, 100
+	o.app.config = &o.cfg
+	p, err := o.app.planner(o.store, o.cfg.Contact, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := o.app.answer(o.cfg, o.store, p, nil).Handler()
+	const caller = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
+	ask := func(method, path, body string) int {
+		req := httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+api.Prefix+path, strings.NewReader(body))
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("traceparent", caller)
+		w := httptest.NewRecorder()
+		server.ServeHTTP(w, req)
+		return w.Code
+	}
+	if code := ask(http.MethodPost, "/plans", `{"source":"crossref","operation":"BACKFILL","campaign":"traced","from":"2026-04-28","to":"2026-04-30"}`); code >= 300 {
+		t.Fatalf("%d", code)
+	}
+	if code := ask(http.MethodGet, "/plans", ""); code != http.StatusOK {
+		t.Fatalf("%d", code)
+	}
+	o.app.tellTraces(t.Context())
+	asked, triggers := r.named("API"), r.named("PlannerTrigger")
+	if len(asked) != 1 || len(triggers) != 1 || r.path(triggers[0]) != "? > API > PlannerTrigger" {
+		t.Fatalf("%d requests and %d plans are traced", len(asked), len(triggers))
+	}
+	if hex.EncodeToString(asked[0].ParentSpanId) != "b7ad6b7169203331" || hex.EncodeToString(triggers[0].TraceId) != "0af7651916cd43dd8448eb211c80319c" {
+		t.Errorf("the request is below %x of %x", asked[0].ParentSpanId, triggers[0].TraceId)
+	}
+	if a := attrs(asked[0]); a["http.status"] != "201" && a["http.status"] != "200" || !strings.HasSuffix(a["http.route"], "/plans") {
+		t.Errorf("%v", a)
+	}
+	plans, err := o.store.Plans(t.Context(), store.Filter{Limit: 1})
+	if err != nil || !strings.HasPrefix(plans[0].Trace, "00-0af7651916cd43dd8448eb211c80319c-") {
+		t.Errorf("%+v, %v", plans, err)
+	}
+	o.sound()
 }
