@@ -109,6 +109,7 @@ func TestLinesHideWhatLooksLikeASecret(t *testing.T) {
 		log := observe.NewLog(&b, observe.LogOptions{JSON: true})
 		log.Info("said", "text", text, "error", errors.New(text), "list", []string{text})
 		log.Info(text)
+		log.With("text", text, "error", errors.New(text)).WithGroup(text).Info("said", slog.Group("g", "text", text, slog.Group("deep", "list", []any{text})), "speaker", speaker{text})
 		if strings.Contains(b.String(), "hunter2") {
 			t.Errorf("%s: %s", text, b.String())
 		}
