@@ -37,7 +37,8 @@ func TestAllIsAllAndMoreIsMore(t *testing.T) {
 		if !Sampled(1, run, batch) || Sampled(0, run, batch) {
 			t.Fatal("all is not all, or nothing is something")
 		}
-		if Sampled(small, run, batch) != Sampled(small, run, batch) || Sampled(small, run, batch) && !Sampled(large, run, batch) {
+		first, again := Sampled(small, run, batch), Sampled(small, run, batch)
+		if first != again || first && !Sampled(large, run, batch) {
 			t.Fatal("what is of a small share is of a large one, each time")
 		}
 	})
