@@ -2,6 +2,7 @@ package patra
 
 import (
 	"encoding/json"
+	"fmt"
 	"time"
 )
 
@@ -126,6 +127,9 @@ const (
 	OutcomeTooLarge  = "TOO_LARGE"
 	OutcomeCut       = "CUT"
 )
+
+// CorrelationID names the request of a page for people, and for other systems that are told of it: ing-RUN-BATCH.
+func CorrelationID(runID, batchNo int64) string { return fmt.Sprintf("ing-%d-%d", runID, batchNo) }
 
 // OpenPage is a page whose ledger row exists and whose request may be sent.
 type OpenPage struct {

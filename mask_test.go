@@ -71,3 +71,20 @@ func FuzzMask(f *testing.F) {
 		}
 	})
 }
+
+// The number of an identity card is known by its birthday and its check digit; other numbers of eighteen digits are ids.
+func TestMaskTakesOutNumbersOfIdentityCards(t *testing.T) {
+	for _, card := range []string{"11010519491231002X", "11010519491231002x", "440308199901101512"} {
+		for _, around := range []string{"%", "card % of the author", "id=%&x", `{"card":"%"}`} {
+			text := strings.ReplaceAll(around, "%", card)
+			if got := patra.Mask(text); strings.Contains(got, card) || !strings.Contains(got, "[id ") {
+				t.Errorf("%q becomes %q", text, got)
+			}
+		}
+	}
+	for _, number := range []string{"110105194912310021", "110105194913310020", "123456789012345678", "a11010519491231002X", "11010519491231002X1"} {
+		if got := patra.Mask(number); got != number {
+			t.Errorf("%q becomes %q", number, got)
+		}
+	}
+}

@@ -51,6 +51,7 @@ type Plan struct {
 	Reason        string          `json:"reason,omitempty"`
 	Warnings      json.RawMessage `json:"warnings"`
 	CreatedAt     Instant         `json:"created_at"`
+	Trace         string          `json:"traceparent,omitempty" doc:"the trace that its making and its runs belong to, if it was traced"`
 	Ended         PlanEnd         `json:"ended,omitempty" enum:"DONE,FAILED,CANCELLED" doc:"how its work ended; nothing while there is work, or more to be cut. Only lists say it"`
 }
 

@@ -67,6 +67,9 @@ type Claim struct {
 	Spec    string          // fingerprint of the stored snapshot
 	Resume  *Position
 	Seen    int64 // distinct items of the committed pages of this scan
+
+	InstanceID int64  // the trigger of the plan
+	Trace      string // traceparent of the plan; empty: it was not traced
 }
 
 // Position is where the last committed page of a scan left off.

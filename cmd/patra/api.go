@@ -28,7 +28,7 @@ type desk struct {
 
 // answer makes the server with all its routes.
 func (a *app) answer(cfg config.Config, s *store.Store, p *planner.Planner, certificate *tls.Config) *api.Server {
-	server := api.New(api.Options{Store: s, Version: version, Log: a.logger(cfg), Tokens: cfg.API.Tokens.On(), Hosts: cfg.API.Hosts, Web: web.Handler(),
+	server := api.New(api.Options{Store: s, Version: version, Log: a.logger(cfg), Tracer: a.tracer(cfg), Tokens: cfg.API.Tokens.On(), Hosts: cfg.API.Hosts, Web: web.Handler(),
 		Bodies: &keptBodies{app: a, cfg: cfg}, Sorter: sorted, Alerts: a.alerting(cfg, s), TLS: certificate, Secure: certificate != nil || cfg.API.Proxy, Proxied: cfg.API.Proxy})
 	d := &desk{app: a, cfg: cfg, store: s, planner: p}
 	d.routes(server)
@@ -93,7 +93,7 @@ func (a *app) openAPI(ctx context.Context, group *errgroup.Group, cfg config.Con
 		certificate, scheme = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, "https"
 	}
 	server := a.answer(cfg, s, p, certificate)
-	group.Go(func() error { return server.Serve(ctx, l) })
+	group.Go(role(ctx, a.logger(cfg), roleAPI, func(ctx context.Context) error { return server.Serve(ctx, l) }, "address", l.Addr().String()))
 	fmt.Fprintf(a.stdout, "The dashboard is at %s://%s/ and the API at %s://%s/api/docs.\n", scheme, l.Addr(), scheme, l.Addr())
 	return nil
 }

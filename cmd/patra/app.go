@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -42,6 +41,12 @@ type app struct {
 	understood sync.Map // name and hash of a source file -> its rows
 
 	mirror string // of a process that serves: what is asked in place of sources' own addresses
+
+	serving bool            // somebody else's words and not a person's answers: see log.go
+	secrets observe.Secrets // what this process has met and nobody may see
+
+	tracing sync.Once
+	traces  *observe.Traces // nil: nothing is traced
 
 	unlock sync.Once
 	vault  *secret.Vault
@@ -176,38 +181,6 @@ func (a *app) places() ([]place, error) {
 		return nil, usage("sources.dir: %s", err)
 	}
 	return []place{{c.Sources.Dir, os.DirFS(c.Sources.Dir)}, shipped}, nil
-}
-
-// logger writes to stderr, so that output can be piped.
-func (a *app) logger(c config.Config) *slog.Logger {
-	var level slog.Level
-	if err := level.UnmarshalText([]byte(c.Log.Level)); err != nil {
-		level = slog.LevelWarn
-	}
-	opts := &slog.HandlerOptions{Level: level, ReplaceAttr: masked}
-	if c.Log.Format == "json" {
-		return slog.New(slog.NewJSONHandler(a.stderr, opts))
-	}
-	return slog.New(slog.NewTextHandler(a.stderr, opts))
-}
-
-// masked is an attribute of a log line without addresses and telephone numbers of people, in whatever it holds.
-func masked(_ []string, attr slog.Attr) slog.Attr {
-	switch v := attr.Value.Resolve(); v.Kind() {
-	case slog.KindString:
-		attr.Value = slog.StringValue(patra.Mask(v.String()))
-	case slog.KindAny:
-		switch held := v.Any().(type) {
-		case *slog.Source, *slog.Level, slog.Level:
-		case error:
-			attr.Value = slog.StringValue(patra.Mask(held.Error()))
-		default:
-			if text := fmt.Sprint(held); patra.Mask(text) != text {
-				attr.Value = slog.StringValue(patra.Mask(text))
-			}
-		}
-	}
-	return attr
 }
 
 func now() patra.Instant { return patra.InstantOf(time.Now()) }

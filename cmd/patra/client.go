@@ -37,7 +37,7 @@ func (a *app) redisGate(c config.Config, s *store.Store, ledger gate.Option) exe
 	log := a.logger(c)
 	keeper, err := gate.OpenRedis(c.Gate.Redis.URL)
 	if err != nil { // which only a URL can be the reason for that the configuration did not complain of
-		log.Warn("the rate gate is kept in the store, and not in Redis", "err", err)
+		log.Warn("the rate gate is kept in the store, and not in Redis", "reason", err.Error())
 		return gate.NewShared(s, ledger)
 	}
 	return gate.NewShared(gate.NewLent(s, keeper, gate.UsualTerms(), func(ch gate.Change) {
@@ -50,7 +50,7 @@ func (a *app) redisGate(c config.Config, s *store.Store, ledger gate.Option) exe
 		case ch.Err == nil:
 			log.Warn("the rate gate is kept in the store, as another process says that Redis fails", "key", ch.Key)
 		default:
-			log.Warn("the rate gate is kept in the store, as Redis fails", "key", ch.Key, "err", ch.Err)
+			log.Warn("the rate gate is kept in the store, as Redis fails", "key", ch.Key, "reason", ch.Err.Error())
 		}
 	}), ledger)
 }

@@ -57,7 +57,7 @@ func (a *app) relayRun(ctx context.Context, names []string, once bool) error {
 	if !once {
 		fmt.Fprintf(a.stdout, "Sending events to %s. Ctrl-C drains and stops.\n", plural(int64(len(r.Sinks)), "sink"))
 	}
-	err = r.Run(ctx)
+	err = role(ctx, a.logger(cfg), roleRelay, r.Run, "sinks", len(r.Sinks), "owner", r.Config.Owner)()
 	for _, sink := range r.Sinks {
 		fmt.Fprintf(a.stdout, "%s: %s sent.\n", sink.Name, plural(int64(total.sent[sink.Name]), "event"))
 	}
@@ -95,7 +95,7 @@ func (a *app) relay(cfg config.Config, s *store.Store, names []string) (*relay.R
 		}
 	}
 	a.credentials()
-	r := &relay.Relay{Store: s, Log: a.logger(cfg), Config: relay.Config{Owner: store.NewOwner(), Lease: time.Duration(cfg.Events.Lease)}}
+	r := &relay.Relay{Store: s, Log: a.logger(cfg), Tracer: a.tracer(cfg), Guard: a.caught(), Config: relay.Config{Owner: store.NewOwner(), Lease: time.Duration(cfg.Events.Lease)}}
 	for _, c := range cfg.Sinks {
 		if len(names) == 0 || slices.Contains(names, c.Name) {
 			r.Sinks = append(r.Sinks, relay.Sink{Name: c.Name, Filter: c.Filter(), FromNow: c.From == config.FromNow, Open: func(context.Context) (relay.Publisher, error) { return a.publisher(c) }})

@@ -11,9 +11,11 @@ import (
 // run is the whole program apart from the process around it.
 func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
 	a := &app{environ: environ, stdout: stdout, stderr: stderr}
+	defer a.caught()()
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
+	a.tellTraces(ctx)
 	if a.store != nil {
 		if closeErr := a.store.Close(); err == nil {
 			err = closeErr

@@ -30,7 +30,7 @@ func (d *duty) fire(ctx context.Context, job string, at patra.Instant) error {
 		return nil
 	}
 	if err == nil {
-		d.log.Info("schedule fired", "schedule", c.Name, "plan", res.Plan.ID, "window", res.Plan.Window.String(), "slices", res.Added)
+		d.log.InfoContext(ctx, "schedule fired", "schedule", c.Name, "schedule_instance_id", res.Plan.InstanceID, "plan_id", res.Plan.ID, "source", res.Plan.Source, "endpoint", res.Plan.Endpoint, "op", string(res.Plan.Operation), "window", res.Plan.Window.String(), "slices", res.Added)
 	}
 	return err
 }

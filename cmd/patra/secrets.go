@@ -19,7 +19,8 @@ func (a *app) credentials() *executor.Credentials {
 			places = c.Secrets
 		}
 		a.vault = secret.NewVault(places, a.environ)
-		a.shown = &executor.Credentials{Secrets: a.vault}
+		a.vault.Tell = func(value string) { a.secrets.Add(value) }
+		a.shown = &executor.Credentials{Secrets: a.vault, Tell: a.secrets.Add}
 	})
 	return a.shown
 }

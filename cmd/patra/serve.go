@@ -58,6 +58,7 @@ func (a *app) serveCmd() *cobra.Command {
 
 // serve runs the roles until ctx ends. Being told to stop is a good end.
 func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers int) error {
+	a.serving = true
 	cfg, err := a.load()
 	if err != nil {
 		return err
@@ -94,9 +95,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	defer numbers.close() // when all is drained
 	if slices.Contains(roles, rolePlanner) {
 		d := &duty{app: a, store: s, planner: p, log: log, baseURL: baseURL, schedules: cfg.Schedules}
-		group.Go(func() error { return d.scheduler().Run(ctx) })
-		group.Go(func() error { return d.tend(ctx) })
-		group.Go(func() error { return d.keepHouse(ctx, cfg) })
+		group.Go(role(ctx, log, rolePlanner, func(ctx context.Context) error { return d.work(ctx, cfg) }, "schedules", len(cfg.Schedules)))
 		a.watchAlerts(ctx, group, cfg, s)
 	}
 	if slices.Contains(roles, roleExecutor) {
@@ -104,7 +103,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 		x.Observe, x.Measure = metrics.Event, metrics.Event
 		x.Gate = metrics.Gate(x.Gate)
 		x.Evidence = metrics.Evidence(x.Evidence)
-		group.Go(func() error { return x.Run(ctx) })
+		group.Go(role(ctx, log, roleExecutor, x.Run, "workers", x.Config.Workers, "owner", x.Config.Owner))
 	}
 	if slices.Contains(roles, roleRelay) {
 		r, err := a.relay(cfg, s, nil)
@@ -112,7 +111,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 			return err
 		}
 		r.Observe = metrics.Relayed
-		group.Go(func() error { return r.Run(ctx) })
+		group.Go(role(ctx, log, roleRelay, r.Run, "sinks", len(r.Sinks), "owner", r.Config.Owner))
 	}
 	if slices.Contains(roles, roleAPI) {
 		if err := a.openAPI(ctx, group, cfg, s, p); err != nil {
@@ -135,6 +134,20 @@ type duty struct {
 	log       *slog.Logger
 	baseURL   string
 	schedules []config.Schedule
+}
+
+// work does all of it, until ctx ends.
+func (d *duty) work(ctx context.Context, cfg config.Config) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, part := range []func() error{
+		func() error { return d.scheduler().Run(ctx) }, func() error { return d.tend(ctx) }, func() error { return d.keepHouse(ctx, cfg) },
+	} {
+		group.Go(func() error {
+			defer d.app.caught()()
+			return part()
+		})
+	}
+	return group.Wait()
 }
 
 // tendEvery is how often plans are looked after.
@@ -184,7 +197,7 @@ func (d *duty) keepHouse(ctx context.Context, cfg config.Config) error {
 		case err != nil && ctx.Err() == nil:
 			d.log.Error("old pages could not be moved to the archive", "reason", err.Error())
 		case done.Tasks+done.Events+int64(done.Bodies) > 0:
-			d.log.Info("old pages are in the archive", "tasks", done.Tasks, "pages", done.Pages, "events", done.Events, "answers forgotten", done.Bodies, "place", done.Place)
+			d.log.Info("old pages are in the archive", "tasks", done.Tasks, "pages", done.Pages, "events", done.Events, "answers_forgotten", done.Bodies, "place", done.Place)
 		}
 	}
 }

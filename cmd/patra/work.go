@@ -180,10 +180,11 @@ func (a *app) executor(cfg config.Config, s *store.Store, workers int) (*executo
 		workers = cfg.Executor.Workers
 	}
 	x := &executor.Executor{
-		Store: s, Controls: s, Gate: a.gate(cfg, s), Log: a.logger(cfg), Client: clientFor, Credentials: a.credentials(),
+		Store: s, Controls: s, Gate: a.gate(cfg, s), Log: a.logger(cfg), Client: clientFor, Credentials: a.credentials(), Tracer: a.tracer(cfg), Guard: a.caught(),
 		Config: executor.Config{Owner: store.NewOwner(), Workers: workers, Lease: time.Duration(cfg.Executor.Lease), Heartbeat: time.Duration(cfg.Executor.Heartbeat),
 			Vars: source.Vars{Contact: cfg.Contact, Version: version}, Poll: time.Second, Grace: 10 * time.Second,
-			Prefetch: cfg.Executor.Prefetch, Memory: int64(cfg.Executor.Memory), Strain: patra.DefaultStrain(), KeepBodies: cfg.Evidence.For},
+			Prefetch: cfg.Executor.Prefetch, Memory: int64(cfg.Executor.Memory), Strain: patra.DefaultStrain(), KeepBodies: cfg.Evidence.For,
+			LogSample: cfg.Log.Sample.Fraction(), Propagate: cfg.Trace.Propagate.On()},
 	}
 	kept, err := a.evidence(cfg)
 	if err == nil && kept != nil {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/danielgtaylor/huma/v2"
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
+	"go.opentelemetry.io/otel/trace"
 
 	"patra/internal/store"
 )
@@ -37,6 +38,7 @@ type Options struct {
 	Secure bool        // people reach us over TLS, ours or that of a proxy
 	// Proxied: everybody comes through a proxy of ours, from its address.
 	Proxied bool
+	Tracer  trace.Tracer // nil: nothing is traced
 }
 
 // Server is the API of one process.
@@ -130,7 +132,7 @@ func (s *Server) Routes() []Route {
 }
 
 // Handler answers requests.
-func (s *Server) Handler() http.Handler { return s.outside(tagged(s.mux)) }
+func (s *Server) Handler() http.Handler { return s.outside(tagged(s.traced(s.mux))) }
 
 // The limits of our own listener. A stream writes for as long as somebody reads it.
 const (

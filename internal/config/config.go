@@ -28,6 +28,7 @@ type Config struct {
 	API       API        `yaml:"api" json:"api"`
 	Events    Events     `yaml:"events" json:"events"`
 	Ops       Ops        `yaml:"ops" json:"ops"`
+	Trace     Trace      `yaml:"trace" json:"trace"`
 	Log       Log        `yaml:"log" json:"log"`
 	Schedules []Schedule `yaml:"schedules" json:"schedules"` // from the file only
 	Sinks     []Sink     `yaml:"sinks" json:"sinks"`         // from the file only
@@ -148,8 +149,9 @@ type Ops struct {
 
 // Log sets what is logged and how.
 type Log struct {
-	Level  string `yaml:"level" json:"level"`   // one of Levels
-	Format string `yaml:"format" json:"format"` // one of Formats
+	Level  string  `yaml:"level" json:"level"`   // one of Levels; empty: info for whoever serves, and else warn
+	Format string  `yaml:"format" json:"format"` // one of Formats; empty: json for whoever serves without a terminal, and else text
+	Sample Percent `yaml:"sample" json:"sample"` // of the lines about pages that went well
 }
 
 // Default is what holds when nothing is set. All defaults are here and, for schedules and sinks, with them; nowhere else.
@@ -179,7 +181,8 @@ func Default() Config {
 		Archive:   Archive{After: Duration(90 * day)},
 		API:       API{Tokens: "off", Hosts: []string{}},
 		Events:    Events{Keep: Duration(7 * day), Lease: Duration(30 * time.Second)},
-		Log:       Log{Level: "warn", Format: "text"},
+		Trace:     Trace{Sample: 100, Propagate: "off"},
+		Log:       Log{Sample: 1},
 		Schedules: []Schedule{}, // and not nil, which is printed as null
 		Sinks:     []Sink{},
 		Alerts:    defaultAlerts(),

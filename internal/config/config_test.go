@@ -70,7 +70,7 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 		"PATRA_EXECUTOR_HEARTBEAT=30s", "PATRA_EXECUTOR_TASKATTEMPTS=7", "PATRA_EXECUTOR_PREFETCH=true", "PATRA_EXECUTOR_MEMORY=1GiB", "PATRA_PLANNER_INVENTORY=0",
 		"PATRA_PLANNER_SAFETYLAG=1d", "PATRA_PLANNER_MINSTEP=5m", "PATRA_PLANNER_TARGETRECORDS=500",
 		"PATRA_PLANNER_MAXPAGES=20", "PATRA_PLANNER_PROBES=0", "PATRA_PLANNER_BACKFILLSHARE=25%",
-		"PATRA_OPS_LISTEN=127.0.0.1:9090", "PATRA_LOG_LEVEL=debug", "PATRA_LOG_FORMAT=json", "PATRA_GATE_BACKEND=local", "PATRA_GATE_REDIS_URL=rediss://cache:6380/1",
+		"PATRA_OPS_LISTEN=127.0.0.1:9090", "PATRA_LOG_LEVEL=debug", "PATRA_LOG_FORMAT=json", "PATRA_LOG_SAMPLE=5%", "PATRA_TRACE_URL=http://127.0.0.1:4318", "PATRA_TRACE_SAMPLE=7%", "PATRA_TRACE_PROPAGATE=on", "PATRA_GATE_BACKEND=local", "PATRA_GATE_REDIS_URL=rediss://cache:6380/1",
 		"PATRA_EVIDENCE_URL=file:/srv/e", "PATRA_EVIDENCE_ACCESSKEY=a", "PATRA_EVIDENCE_SECRETKEY=b", "PATRA_EVIDENCE_KEEP=5d", "PATRA_BLACKBOX_KEY=k.pem", "PATRA_EVENTS_LEASE=9s", "PATRA_EVENTS_KEEP=2d",
 		"PATRA_API_LISTEN=127.0.0.1:8081", "PATRA_API_TOKENS=on", "PATRA_API_TLS_CERT=c.pem", "PATRA_API_TLS_KEY=k.pem", "PATRA_API_PROXY=true",
 		"PATRA_ARCHIVE_URL=file:/srv/a", "PATRA_ARCHIVE_ACCESSKEY=c", "PATRA_ARCHIVE_SECRETKEY=d", "PATRA_ARCHIVE_AFTER=30d",
@@ -97,7 +97,7 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 		Archive:  config.Archive{URL: "file:/srv/a", AccessKey: "c", SecretKey: "d", After: config.Duration(30 * 24 * time.Hour)},
 		Blackbox: config.Blackbox{Key: "k.pem"}, Events: config.Events{Keep: config.Duration(48 * time.Hour), Lease: config.Duration(9 * time.Second)},
 		API: config.API{Listen: "127.0.0.1:8081", Tokens: "on", Hosts: []string{}, TLS: config.TLS{Cert: "c.pem", Key: "k.pem"}, Proxy: true},
-		Ops: config.Ops{Listen: "127.0.0.1:9090"}, Log: config.Log{Level: "debug", Format: "json"}, Schedules: []config.Schedule{}, Sinks: []config.Sink{},
+		Ops: config.Ops{Listen: "127.0.0.1:9090"}, Trace: config.Trace{URL: "http://127.0.0.1:4318", Sample: 7, Propagate: "on"}, Log: config.Log{Level: "debug", Format: "json", Sample: 5}, Schedules: []config.Schedule{}, Sinks: []config.Sink{},
 		Alerts: config.Alerts{Every: config.Duration(time.Minute), Keep: config.Duration(5 * 24 * time.Hour), Group: 7, Sources: map[string]config.SourceAlerts{}, Notify: []config.Notify{}, Rules: config.AlertRules{
 			BreakerFor: config.Duration(time.Minute), StalledFor: config.Duration(2 * time.Minute), Lag: config.Duration(3 * time.Minute), ErrorShare: 1, ErrorFor: config.Duration(4 * time.Minute), ThrottleShare: 2, ThrottleFor: config.Duration(6 * time.Minute),
 			QuarantineShare: 3, IdleFor: config.Duration(7 * time.Minute), PlanFor: config.Duration(8 * time.Minute), QuotaLeft: 4, SurgeSigmas: 9, SinkFailures: 2, Off: []string{}}},
@@ -162,6 +162,12 @@ func TestProblems(t *testing.T) {
 			`patra.yaml:2:16: url must have a port from 1 to 65535, if any, and end with the number of a database (BAD_VALUE at gate.redis.url). Write redis://127.0.0.1:6379/0 or rediss://user:${env:REDIS_PASSWORD}@host:6379/0`}},
 		{"gate with a wrong place", "gate:\n  redis: {url: 'http://:hunter2@h/'}\n", []string{"PATRA_GATE_REDIS_URL=redis://u:hunter2@[h"}, []string{
 			`environment: PATRA_GATE_REDIS_URL: url must begin with "redis://" or "rediss://" and name a host (BAD_VALUE at gate.redis.url). Write redis://127.0.0.1:6379/0 or rediss://user:${env:REDIS_PASSWORD}@host:6379/0`}},
+		{"trace", "trace:\n  url: 127.0.0.1:4318\n  sample: 0%\n  propagate: maybe\n", nil, []string{
+			`patra.yaml:2:8: url must begin with "http://" or "https://" and name a host (BAD_VALUE at trace.url). Write that of a collector, such as http://127.0.0.1:4318, or leave it out`,
+			`patra.yaml:3:11: "0%" is not a percentage from 1% to 100% (BAD_VALUE at trace.sample)`,
+			`patra.yaml:4:14: trace.propagate is on or off, and not "maybe" (BAD_VALUE at trace.propagate). Write on or off`}},
+		{"a password in trace.url", "trace: {url: 'http://me:hunter2@collector:4318'}\n", nil, []string{
+			`patra.yaml:1:14: url must have no user and nothing after a question mark: what a collector asks for goes into OTEL_EXPORTER_OTLP_HEADERS (BAD_VALUE at trace.url). Write that of a collector, such as http://127.0.0.1:4318, or leave it out`}},
 		{"log nearly right", "log: {level: wran}\n", nil, []string{
 			`patra.yaml:1:14: log.level is "wran", and must be one of debug, info, warn, error (BAD_VALUE at log.level). Did you mean "warn"?`}},
 		{"durations", "executor:\n  lease: 60\n  heartbeat: -5s\nplanner:\n  safetyLag: PT10M\n", nil, []string{
@@ -373,7 +379,7 @@ func TestJSON(t *testing.T) {
 	want := `{"store":{"url":"sqlite:patra.db"},"contact":"","sources":{"dir":""},"secrets":{},` +
 		`"executor":{"workers":4,"perPartition":2,"lease":"1m","heartbeat":"20s","taskAttempts":5,"prefetch":false,"memory":"512MiB"},"gate":{"backend":"sql","redis":{"url":""}},` +
 		`"planner":{"inventory":2000,"safetyLag":"10m","minStep":"1m","targetRecords":10000,"maxPages":1000,"probes":200,` +
-		`"backfillShare":"50%"},"evidence":{"url":"","accessKey":"","secretKey":"","keep":"90d","keepFor":{}},"archive":{"url":"","accessKey":"","secretKey":"","after":"90d"},"blackbox":{"key":""},"api":{"listen":"","tokens":"off","hosts":[],"tls":{"cert":"","key":""},"proxy":false},"events":{"keep":"7d","lease":"30s"},"ops":{"listen":""},"log":{"level":"warn","format":"text"},"schedules":[],"sinks":[],"alerts":{"every":"30s","keep":"90d","group":5,"rules":{"breakerFor":"15m","stalledFor":"1d","lag":"30m","errorShare":"5%","errorFor":"10m","throttleShare":"5%","throttleFor":"5m","quarantineShare":"5%","idleFor":"5m","planFor":"30m","quotaLeft":"10%","surgeSigmas":3,"sinkFailures":3,"off":[]},"sources":{},"notify":[]}}`
+		`"backfillShare":"50%"},"evidence":{"url":"","accessKey":"","secretKey":"","keep":"90d","keepFor":{}},"archive":{"url":"","accessKey":"","secretKey":"","after":"90d"},"blackbox":{"key":""},"api":{"listen":"","tokens":"off","hosts":[],"tls":{"cert":"","key":""},"proxy":false},"events":{"keep":"7d","lease":"30s"},"ops":{"listen":""},"trace":{"url":"","sample":"100%","propagate":"off"},"log":{"level":"","format":"","sample":"1%"},"schedules":[],"sinks":[],"alerts":{"every":"30s","keep":"90d","group":5,"rules":{"breakerFor":"15m","stalledFor":"1d","lag":"30m","errorShare":"5%","errorFor":"10m","throttleShare":"5%","throttleFor":"5m","quarantineShare":"5%","idleFor":"5m","planFor":"30m","quotaLeft":"10%","surgeSigmas":3,"sinkFailures":3,"off":[]},"sources":{},"notify":[]}}`
 	if string(data) != want {
 		t.Errorf("got  %s\nwant %s", data, want)
 	}

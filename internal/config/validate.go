@@ -84,11 +84,23 @@ func (c Config) findings() []finding {
 	all = append(all, c.API.findings()...)
 	all.add(finding{paths: []string{"ops.listen"}, code: strictyaml.CodeBadValue,
 		text: "ops.listen is not an address", hint: "write one such as " + UsualOps + ", or off"}, c.Ops.Listen == "" || c.Ops.Listen == ListenOff || hasPort(c.Ops.Listen))
-	all.add(oneOf("log.level", c.Log.Level, Levels[:]))
-	all.add(oneOf("log.format", c.Log.Format, Formats[:]))
+	all = append(all, c.Trace.findings()...)
+	all = append(all, c.Log.findings()...)
 	all = append(all, c.scheduleFindings()...)
 	all = append(all, c.alertFindings()...)
 	return append(all, c.sinkFindings()...)
+}
+
+func (l Log) findings() []finding {
+	var all findings
+	if l.Level != "" {
+		all.add(oneOf("log.level", l.Level, Levels[:]))
+	}
+	if l.Format != "" {
+		all.add(oneOf("log.format", l.Format, Formats[:]))
+	}
+	all.add(outOfRange("log.sample", fmt.Sprintf("sample must be from 1%% to 100%%, not %s", l.Sample)), l.Sample.legal())
+	return all
 }
 
 func (e Executor) findings() []finding {

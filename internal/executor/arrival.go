@@ -4,6 +4,8 @@ import (
 	"context"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"patra"
 	"patra/internal/source"
 )
@@ -26,18 +28,21 @@ type arrival struct {
 	done chan struct{}
 	stop context.CancelFunc
 	held *allowance
+	span trace.Span
 }
 
 // start sends the request of an announced page.
 func (r *run) start(ctx context.Context, page patra.OpenPage, call source.Call, held *allowance) *arrival {
 	ctx, stop := context.WithCancel(ctx)
-	a := &arrival{page: page, done: make(chan struct{}), stop: stop, held: held}
+	ctx, span := r.batchSpan(ctx, page)
+	a := &arrival{page: page, done: make(chan struct{}), stop: stop, held: held, span: span}
 	program, client, largest := r.program, r.client, r.sizes.of(page.Phase)
 	if page.Phase == patra.PhaseDetail {
 		program, client = r.second, r.secondClient
 	}
 	r.scan.walked.Requests++
 	go func() {
+		defer r.guard()()
 		defer close(a.done)
 		if a.err = a.held.take(ctx, expect(largest.Load(), program.Spec.HTTP.MaxBody)); a.err != nil {
 			return
@@ -67,6 +72,7 @@ func (r *run) receive(a *arrival) (patra.PageResult, error) {
 	a.stop()
 	r.heard(a.hold)
 	if a.err != nil {
+		failedSpan(a.span, a.err)
 		a.held.free()
 	}
 	return a.res, a.err
@@ -83,6 +89,7 @@ func (r *run) abandon(a *arrival) {
 		r.heard(a.hold)
 	}
 	a.held.free()
+	a.span.End()
 }
 
 // soon is how short the wait for a grant must be, so that asking ahead is worth a transaction of its own. Where the

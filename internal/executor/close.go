@@ -5,6 +5,8 @@ import (
 	"errors"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"patra"
 	"patra/internal/source"
 )
@@ -28,56 +30,59 @@ func (x *Executor) close(ctx context.Context, c *patra.Claim, r *run, walked err
 	}
 	x.untried(ctx, c, r)
 	if errors.Is(walked, patra.ErrLeaseLost) {
-		x.lost(c)
+		x.lost(ctx, c)
 		return nil
 	}
-	end, event := x.ending(c, r, walked, interrupted)
+	end, event := x.ending(ctx, c, r, walked, interrupted)
+	endedSpan(ctx, end)
 	x.halt(ctx, c, end)
 	x.exhausted(ctx, c, walked)
 	err := x.Store.Finish(ctx, c, patra.InstantOf(time.Now()), end)
 	if errors.Is(err, patra.ErrLeaseLost) {
-		x.lost(c)
+		x.lost(ctx, c)
 		return nil
 	}
 	if err == nil {
+		x.letGo(ctx, c, end)
 		x.tell(event)
 	}
 	return err
 }
 
-func (x *Executor) lost(c *patra.Claim) {
-	x.Log.Warn("another worker has taken the task over; this run wrote nothing more", "task", c.TaskID, "run", c.RunID)
+func (x *Executor) lost(ctx context.Context, c *patra.Claim) {
+	failedSpan(trace.SpanFromContext(ctx), patra.ErrLeaseLost)
+	x.of(c).WarnContext(ctx, "another worker has taken the task over; this run wrote nothing more", "lease_owner", c.Owner, "fence", c.Fence)
 	x.tell(Event{Kind: EventLost, Claim: c})
 }
 
 // ending decides what becomes of the task.
-func (x *Executor) ending(c *patra.Claim, r *run, walked error, interrupted bool) (patra.Closing, Event) {
+func (x *Executor) ending(ctx context.Context, c *patra.Claim, r *run, walked error, interrupted bool) (patra.Closing, Event) {
 	if walked == nil {
 		return patra.Closing{Status: patra.Succeeded, Proof: r.proof}, Event{Kind: EventDone, Claim: c, State: r.proof.State}
 	}
 	if early, ok := errors.AsType[*endedEarly](walked); ok {
 		end := r.partial(early)
-		x.Log.Info("slice was left before its end, and waits to be cut", "task", c.TaskID, "slice", c.Slice.ID, "reason", early.reason, "window", c.Slice.Window.String(), "confirmed", end.Early.Confirmed.String())
+		x.of(c).InfoContext(ctx, "slice was left before its end, and waits to be cut", "reason", early.reason, "window", c.Slice.Window.String(), "confirmed", end.Early.Confirmed.String())
 		return end, Event{Kind: EventPartial, Claim: c, Reslice: &end.Early.Reslice}
 	}
 	if held, ok := errors.AsType[*held](walked); ok {
-		return x.heldBack(c, r, held)
+		return x.heldBack(ctx, c, r, held)
 	}
 	if quota, ok := errors.AsType[*patra.QuotaError](walked); ok {
-		return x.deferred(c, quota)
+		return x.deferred(ctx, c, quota)
 	}
 	if interrupted {
 		return patra.Closing{Status: patra.Queued, GiveBack: true}, Event{Kind: EventReleased, Claim: c}
 	}
 	fault := patra.AsFault(walked)
 	if errors.Is(walked, patra.ErrUnavailable) { // nobody's fault: the task keeps its attempts
-		x.Log.Warn("the store could not be written, the task is tried again later", "task", c.TaskID, "reason", fault.Text)
+		x.of(c).WarnContext(ctx, "the store could not be written, the task is tried again later", "reason", fault.Text)
 		return patra.Closing{Status: patra.Queued, GiveBack: true, Fault: fault, RetryIn: backoff(retryTask, 1), WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}
 	}
 	if fault.Level == patra.LevelRetry && c.Task.Attempts < c.Task.MaxAttempts {
-		x.Log.Warn("run failed, the task is tried again later", "task", c.TaskID, "code", fault.Code, "reason", fault.Text)
+		x.of(c).WarnContext(ctx, "run failed, the task is tried again later", "error_level", string(fault.Level), "code", fault.Code, "reason", fault.Text)
 		return patra.Closing{Status: patra.Queued, Fault: fault, RetryIn: backoff(retryTask, int(c.Task.Attempts)), WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}
 	}
-	x.Log.Error("task failed", "task", c.TaskID, "code", fault.Code, "path", fault.Path, "reason", fault.Text)
+	x.of(c).ErrorContext(ctx, "task failed", "error_level", string(fault.Level), "code", fault.Code, "path", fault.Path, "reason", fault.Text)
 	return patra.Closing{Status: patra.Failed, Fault: fault}, Event{Kind: EventFailed, Claim: c, Fault: fault}
 }

@@ -51,10 +51,11 @@ func (r *run) mayAsk(ctx context.Context) (hold patra.Hold, err error) {
 		return patra.Hold{}, &held{hold}
 	}
 	if hold.Probe != 0 {
-		r.done(patra.ControlChange{Healing: &patra.Healing{TaskID: at.TaskID, Source: at.Source, Endpoint: at.Endpoint, Operation: at.Operation, Action: patra.HealHalfOpen, Reason: patra.WaitBreaker}}, nil)
+		r.done(ctx, patra.ControlChange{Healing: &patra.Healing{TaskID: at.TaskID, Source: at.Source, Endpoint: at.Endpoint, Operation: at.Operation, Action: patra.HealHalfOpen, Reason: patra.WaitBreaker}}, nil)
 	}
 	if hold.Rise {
-		r.done(r.Controls.Raise(ctx, at))
+		change, err := r.Controls.Raise(ctx, at)
+		r.done(ctx, change, err)
 	}
 	return hold, nil
 }
@@ -73,7 +74,7 @@ func (x *Executor) untried(ctx context.Context, c *patra.Claim, r *run) {
 	}
 	change, err := x.Controls.Untried(ctx, c.Place(), r.hold.Probe)
 	r.hold.Probe = 0
-	x.done(c, change, err)
+	x.done(ctx, c, change, err)
 }
 
 // mayCount asks whether a count may be asked for. It never tries an open breaker: nobody would hear how that went.
@@ -103,7 +104,8 @@ func (r *run) answered(ctx context.Context) {
 	at := r.claim.Place()
 	_, uneasy := r.uneasy.LoadAndDelete(at.EndpointTarget().Key)
 	if probe := r.hold.Probe; probe != 0 || r.hold.Watch || uneasy {
-		r.done(r.Controls.Answered(ctx, at, probe))
+		change, err := r.Controls.Answered(ctx, at, probe)
+		r.done(ctx, change, err)
 	}
 	r.hold.Probe, r.hold.Watch = 0, false
 }
@@ -126,7 +128,7 @@ func (r *run) troubled(ctx context.Context, failed *failedPage) error {
 	change, err := r.Controls.Fail(ctx, at, rule, r.hold.Probe, *fault, rand.Float64())
 	r.uneasy.Store(at.EndpointTarget().Key, true)
 	r.hold.Probe, r.fault, r.gentle = 0, fault, change.Was.Breaker().Patient(rule)
-	r.done(change, err)
+	r.done(ctx, change, err)
 	if err == nil && !change.Hold.Go() {
 		return &held{change.Hold}
 	}
@@ -137,22 +139,23 @@ func (r *run) troubled(ctx context.Context, failed *failedPage) error {
 func (r *run) slowedDown(ctx context.Context, at patra.Place, failed *failedPage) {
 	r.heal(ctx, patra.HealCooldown, failed.fault.Code, map[string]any{"retry_after_seconds": failed.retryAfter.Seconds(), "text": failed.fault.Text})
 	if of := r.most(); of > 1 {
-		r.done(r.Controls.Refuse(ctx, at, of))
+		change, err := r.Controls.Refuse(ctx, at, of)
+		r.done(ctx, change, err)
 	}
 }
 
 // done says what a control did, if it did anything.
-func (r *run) done(change patra.ControlChange, err error) {
-	r.Executor.done(r.claim, change, err)
+func (r *run) done(ctx context.Context, change patra.ControlChange, err error) {
+	r.Executor.done(ctx, r.claim, change, err)
 }
 
-func (x *Executor) done(c *patra.Claim, change patra.ControlChange, err error) {
+func (x *Executor) done(ctx context.Context, c *patra.Claim, change patra.ControlChange, err error) {
 	if err != nil {
-		x.Log.Warn("a control could not be reached", "task", c.TaskID, "reason", err.Error())
+		x.of(c).WarnContext(ctx, "a control could not be reached", "reason", err.Error())
 		return
 	}
 	if change.Healing != nil {
-		x.healed(c, change.Healing)
+		x.healed(ctx, c, change.Healing)
 	}
 }
 
@@ -163,7 +166,7 @@ func (x *Executor) halt(ctx context.Context, c *patra.Claim, end patra.Closing) 
 		return
 	}
 	change, err := x.Controls.Halt(ctx, c.Place(), *f)
-	x.done(c, change, err)
+	x.done(ctx, c, change, err)
 }
 
 // exhausted makes everybody wait for a quota that a run has found used up: else each task would be taken only to find
@@ -174,33 +177,33 @@ func (x *Executor) exhausted(ctx context.Context, c *patra.Claim, walked error) 
 		return
 	}
 	change, err := x.Controls.Exhausted(ctx, c.Place(), *e)
-	x.done(c, change, err)
+	x.done(ctx, c, change, err)
 }
 
 // deferred is the end of a run that met a quota that is used up: the task is given back, nobody is to blame, and it is due
 // when the quota begins anew.
-func (x *Executor) deferred(c *patra.Claim, e *patra.QuotaError) (patra.Closing, Event) {
+func (x *Executor) deferred(ctx context.Context, c *patra.Claim, e *patra.QuotaError) (patra.Closing, Event) {
 	end := patra.Closing{Status: patra.Queued, GiveBack: true, WaitCode: patra.WaitQuota, RetryIn: e.Defer(rand.Float64())}
-	x.Log.Info("the quota is used up, the task waits", "task", c.TaskID, "reason", e.Error(), "seconds", end.RetryIn.Seconds())
+	x.of(c).InfoContext(ctx, "the quota is used up, the task waits", "reason", e.Error(), "seconds", end.RetryIn.Seconds())
 	return end, Event{Kind: EventHeld, Claim: c, Hold: &patra.Hold{Code: patra.WaitQuota, Wait: end.RetryIn}}
 }
 
 // heldBack is the end of a run that something holds back: the task is given back at once, and nobody is to blame. Only the
 // run that met the failures has used up an attempt; and one that tried an open breaker, once that has become as patient as
 // it can. Without the last, a lone task that cannot succeed would be tried for ever.
-func (x *Executor) heldBack(c *patra.Claim, r *run, h *held) (patra.Closing, Event) {
+func (x *Executor) heldBack(ctx context.Context, c *patra.Claim, r *run, h *held) (patra.Closing, Event) {
 	if h.Code == patra.HoldCancelled {
-		x.Log.Info("task was called off", "task", c.TaskID)
+		x.of(c).InfoContext(ctx, "task was called off")
 		return patra.Closing{Status: patra.Cancelled}, Event{Kind: EventCancelled, Claim: c}
 	}
 	end := patra.Closing{Status: patra.Queued, GiveBack: true, WaitCode: h.Code, RetryIn: max(h.Wait, 0)}
 	if h.Code == patra.WaitBreaker && r.fault != nil && !(r.tried && r.gentle) {
 		end.GiveBack, end.Fault = false, r.fault
 		if c.Task.Attempts >= c.Task.MaxAttempts {
-			x.Log.Error("task failed", "task", c.TaskID, "code", r.fault.Code, "path", r.fault.Path, "reason", r.fault.Text)
+			x.of(c).ErrorContext(ctx, "task failed", "error_level", string(r.fault.Level), "code", r.fault.Code, "path", r.fault.Path, "reason", r.fault.Text)
 			return patra.Closing{Status: patra.Failed, Fault: r.fault}, Event{Kind: EventFailed, Claim: c, Fault: r.fault}
 		}
 	}
-	x.Log.Info("run is held back, the task waits", "task", c.TaskID, "code", h.Code, "seconds", end.RetryIn.Seconds())
+	x.of(c).InfoContext(ctx, "run is held back, the task waits", "code", h.Code, "seconds", end.RetryIn.Seconds())
 	return end, Event{Kind: EventHeld, Claim: c, Hold: &h.Hold, Fault: end.Fault}
 }

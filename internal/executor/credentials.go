@@ -16,7 +16,8 @@ type Secrets interface {
 // Credentials is how a process shows providers who it is. Everybody in the process who sends shares one, so that a token
 // is asked for once. It must not be copied.
 type Credentials struct {
-	Secrets Secrets // nil: there are none
+	Secrets Secrets                // nil: there are none
+	Tell    func(values ...string) // hears what must be seen nowhere, tokens too; nil: nobody does
 
 	tokens tokens
 }
@@ -49,8 +50,14 @@ func (c *Credentials) identity(auth source.Auth) (*identity, error) {
 	case len(missing) > 0:
 		return nil, &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeAuth, Path: "auth." + missing[0].Key, Text: missing[0].NotSet()}
 	}
-	who.cover()
+	c.tell(who.cover())
 	return who, nil
+}
+
+func (c *Credentials) tell(values []string) {
+	if c != nil && c.Tell != nil {
+		c.Tell(values...)
+	}
 }
 
 func (c *Credentials) secret(name string) (string, bool, error) {

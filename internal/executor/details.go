@@ -113,6 +113,7 @@ func idsOf(items []patra.Item) []string {
 // take waits for some records, commits them, and gives the next ones that are on their way, if there are.
 func (d *details) take(ctx context.Context, c *chunk) (*chunk, error) {
 	res, err := d.receive(c.arrival)
+	defer c.span.End()
 	if err != nil {
 		return d.again(ctx, c, err)
 	}
@@ -124,6 +125,7 @@ func (d *details) take(ctx context.Context, c *chunk) (*chunk, error) {
 // keep commits what became of some ids.
 func (d *details) keep(ctx context.Context, c *chunk, res patra.PageResult) (*chunk, error) {
 	if err := d.believe(res); err != nil {
+		failedSpan(c.span, err)
 		return nil, err
 	}
 	items, err := d.next(ctx)

@@ -54,7 +54,8 @@ func (r *run) measure(ctx context.Context, x patra.Exchange) {
 	at := r.claim.Place()
 	p, _ := r.paces.LoadOrStore(at.PartitionTarget().Key, &pace{})
 	if why := p.(*pace).page(x.FinishedAt.Sub(x.SentAt), patra.InstantOf(time.Now()).Sub(x.FinishedAt)); why != "" {
-		r.done(r.Controls.Lower(ctx, at, of, why))
+		change, err := r.Controls.Lower(ctx, at, of, why)
+		r.done(ctx, change, err)
 	}
 }
 

@@ -23,6 +23,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
 	"patra"
@@ -88,6 +89,8 @@ type Config struct {
 	Memory       int64         // bytes that all pages in hand may take together; 0 is no limit
 	Strain       patra.StrainLimits
 	KeepBodies   func(source string) time.Duration // how long bodies are kept; nil or 0 is for ever
+	LogSample    float64                           // share of the pages that went well that get a line
+	Propagate    bool                              // providers are told which run and trace a request belongs to
 }
 
 // Event is something worth telling a person while it happens.
@@ -140,6 +143,8 @@ type Executor struct {
 	Credentials *Credentials // nil: nobody is named
 	Controls    Controls     // what holds requests back; nil is nothing
 	Evidence    Evidence     // where bodies are kept; nil is nowhere
+	Tracer      trace.Tracer // nil: nothing is traced
+	Guard       func()       // deferred by every goroutine, to catch what breaks it; nil: nobody does
 
 	turn   atomic.Uint64
 	memory memory
@@ -173,16 +178,19 @@ func (s *sizes) of(phase patra.Phase) *atomic.Int64 {
 // back and returns nil.
 func (x *Executor) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
-	for range x.Config.Workers {
-		group.Go(func() error { return x.worker(ctx) })
+	for i := range x.Config.Workers {
+		group.Go(func() error {
+			defer x.guard()()
+			return x.worker(ctx, i+1)
+		})
 	}
 	return group.Wait()
 }
 
 // worker is the loop; step is one turn of it.
-func (x *Executor) worker(ctx context.Context) error {
+func (x *Executor) worker(ctx context.Context, slot int) error {
 	for {
-		worked, err := x.step(ctx)
+		worked, err := x.step(ctx, slot)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -198,13 +206,24 @@ func (x *Executor) worker(ctx context.Context) error {
 }
 
 // step claims one task and runs it to its end.
-func (x *Executor) step(ctx context.Context) (worked bool, err error) {
+func (x *Executor) step(ctx context.Context, slot int) (worked bool, err error) {
+	looked := time.Now()
 	claim, err := x.Store.Claim(ctx, patra.ClaimRequest{Owner: x.Config.Owner, Lease: x.Config.Lease, CursorID: x.Config.CursorID, PlanID: x.Config.PlanID,
 		PerPartition: x.Config.PerPartition, Turn: x.turn.Add(1)})
 	if err != nil || claim == nil {
 		return false, err
 	}
+	ctx, ended := x.traced(ctx, claim, looked)
+	defer ended()
+	x.claimed(ctx, claim, slot)
 	return true, x.execute(ctx, claim)
+}
+
+func (x *Executor) guard() func() {
+	if x.Guard == nil {
+		return func() {}
+	}
+	return x.Guard
 }
 
 // idle waits a little before the next look, unless everything is done.
@@ -242,10 +261,11 @@ func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
 	defer context.AfterFunc(ctx, func() { time.AfterFunc(x.Config.Grace, func() { stop(context.Canceled) }) })()
 	beating := make(chan struct{})
 	go func() {
+		defer x.guard()()
 		defer close(beating)
 		x.heartbeat(runCtx, c.Lease, stop)
 	}()
-	r := &run{Executor: x, claim: c, target: t, wire: x.wire(c, ctx.Done()), log: x.Log.With("task", c.TaskID, "run", c.RunID, "slice", c.Slice.ID), strain: patra.Strain{Limits: x.Config.Strain}}
+	r := &run{Executor: x, claim: c, target: t, wire: x.wire(c, ctx.Done()), log: x.of(c), strain: patra.Strain{Limits: x.Config.Strain}}
 	err = r.walk(runCtx)
 	if early, ok := errors.AsType[*endedEarly](err); ok {
 		r.countConfirmed(runCtx)
@@ -261,7 +281,8 @@ func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
 
 // wire is the way of a claim's requests.
 func (x *Executor) wire(c *patra.Claim, drain <-chan struct{}) wire {
-	return wire{gate: x.Gate, rows: x.Store, dial: x.Client, credentials: x.Credentials, vars: x.Config.Vars, base: c.BaseURL, drain: drain, grants: newGrants()}
+	return wire{gate: x.Gate, rows: x.Store, dial: x.Client, credentials: x.Credentials, vars: x.Config.Vars, base: c.BaseURL, drain: drain, grants: newGrants(),
+		tracer: x.Tracer, propagate: x.Config.Propagate}
 }
 
 // target finds or makes the program and the client for a claim. A snapshot that is not there or not understood will never

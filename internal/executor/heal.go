@@ -18,13 +18,13 @@ func (r *run) heal(ctx context.Context, action, reason string, detail map[string
 		err = r.Store.Heal(ctx, h)
 	}
 	if err != nil {
-		r.log.Warn("a healing action could not be kept", "action", action, "error", err)
+		r.log.WarnContext(ctx, "a healing action could not be kept", "action", action, "reason", err.Error())
 	}
-	r.healed(r.claim, &h)
+	r.healed(ctx, r.claim, &h)
 }
 
-// healed tells of what was done, once it is kept.
-func (x *Executor) healed(c *patra.Claim, h *patra.Healing) {
-	x.Log.Warn("healing", "action", h.Action, "reason", h.Reason, "source", h.Source, "endpoint", h.Endpoint, "operation", string(h.Operation), "task", c.TaskID, "run", c.RunID, "detail", string(h.Detail))
+// healed tells of what was done, once it is kept. It is a warning: nobody asked for it, and what it was for was wrong.
+func (x *Executor) healed(ctx context.Context, c *patra.Claim, h *patra.Healing) {
+	x.of(c).WarnContext(ctx, "healing", "action", h.Action, "reason", h.Reason, "detail", string(h.Detail))
 	x.tell(Event{Kind: EventHeal, Claim: c, Healing: h})
 }

@@ -18,7 +18,7 @@ type identity struct {
 
 	token   *token // of OAUTH2
 	keeper  *tokens
-	secrets redactor
+	secrets patra.Redactor
 }
 
 // show puts who we are into a request. body is what the request carries.
@@ -93,8 +93,8 @@ func withParameter(query, name, value string) string {
 	return strings.Join(append(kept, url.QueryEscape(name)+"="+url.QueryEscape(value)), "&")
 }
 
-// cover collects what must be seen nowhere. A user that stands in the source file is not a secret.
-func (i *identity) cover() {
+// cover collects what must be seen nowhere, and tells it. A user that stands in the source file is not a secret.
+func (i *identity) cover() []string {
 	values := []string{i.secret, i.client}
 	if i.auth.UserSecret != "" {
 		values = append(values, i.user)
@@ -105,7 +105,8 @@ func (i *identity) cover() {
 	if i.token != nil {
 		values = append(values, i.token.value)
 	}
-	i.secrets = newRedactor(values...)
+	i.secrets = patra.NewRedactor(values...)
+	return values
 }
 
 // hide takes our secrets out of a text.
@@ -113,7 +114,7 @@ func (i *identity) hide(text string) string {
 	if i == nil {
 		return text
 	}
-	return i.secrets.text(text)
+	return i.secrets.Text(text)
 }
 
 // hideBody takes our secrets out of an answer: some providers send back what they were sent, in links and in messages.
@@ -121,7 +122,7 @@ func (i *identity) hideBody(body []byte) []byte {
 	if i == nil {
 		return body
 	}
-	return i.secrets.body(body)
+	return i.secrets.Body(body)
 }
 
 // judge is a fault as others may see it. A token that the provider takes no longer is replaced, once; then the request may

@@ -7,6 +7,8 @@ import (
 	"net/http"
 	"sync"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"patra"
 	"patra/internal/expr"
 	"patra/internal/source"
@@ -36,6 +38,8 @@ type Prober struct {
 	Allow  func(context.Context) error // asked before each request; nil is always
 
 	Credentials *Credentials // nil: nobody is named
+	Tracer      trace.Tracer // nil: nothing is traced
+	Propagate   bool         // providers are told which trace a request belongs to
 
 	ready sync.Map // fingerprint + base URL -> *target
 }
@@ -70,7 +74,7 @@ func (p *Prober) Probe(ctx context.Context, spec *source.Spec, query expr.Node, 
 		if failed.fault.Level != patra.LevelRetry || attempt >= min(spec.Retry.MaxAttempts, probeAttempts) && !failed.renewed(attempt) {
 			return probe, failed.fault
 		}
-		p.Log.Info("count is asked for again", "source", spec.Source, "code", failed.fault.Code, "attempt", attempt)
+		p.Log.InfoContext(ctx, "count is asked for again", "source", spec.Source, "endpoint", spec.Endpoint, "op", string(spec.Operation), "code", failed.fault.Code, "attempt", attempt)
 		if err := w.sleep(ctx, wait); err != nil {
 			return probe, err
 		}
@@ -103,7 +107,7 @@ func (p *Prober) target(spec *source.Spec, baseURL string) (*target, error) {
 }
 
 func (p *Prober) wire(baseURL string) wire {
-	return wire{gate: p.Gate, rows: p.Store, dial: p.Client, credentials: p.Credentials, vars: p.Vars, base: baseURL, allow: p.Allow, grants: newGrants()}
+	return wire{gate: p.Gate, rows: p.Store, dial: p.Client, credentials: p.Credentials, vars: p.Vars, base: baseURL, allow: p.Allow, grants: newGrants(), tracer: p.Tracer, propagate: p.Propagate}
 }
 
 // ask sends one request and reads what it says.

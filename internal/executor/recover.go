@@ -61,7 +61,7 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 		if slow {
 			r.shrink(ctx, fault.Code, false)
 		}
-		r.log.Info("page is asked for again", "ordinal", page.Ordinal, "code", fault.Code, "attempt", attempt)
+		r.about(page).InfoContext(ctx, "page is asked for again", "page", page.Ordinal, "error_level", string(fault.Level), "code", fault.Code, "http_status", fault.Status, "attempt", attempt, "wait_seconds", wait.Seconds())
 		r.tell(Event{Kind: EventRetry, Claim: r.claim, Fault: fault})
 	}
 	return r.sleep(ctx, wait)
@@ -69,6 +69,7 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 
 // failPage keeps what became of a request that gave no page.
 func (r *run) failPage(ctx context.Context, now patra.Instant, page patra.OpenPage, failed *failedPage) error {
+	r.refusedPage(ctx, page, failed)
 	_, err := r.Store.FailPage(ctx, r.claim, now, page, patra.PageFailure{Exchange: failed.exchange, Fault: *failed.fault, Response: failed.response, BodySHA256: failed.sum, Kept: failed.kept}, nil)
 	if err == nil {
 		r.numbers(Event{Kind: EventNoPage, Claim: r.claim, Fault: failed.fault, Exchange: failed.exchange})

@@ -10,6 +10,8 @@ import (
 	"net/http"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"patra"
 	"patra/internal/expr"
 	"patra/internal/source"
@@ -228,19 +230,30 @@ func (r *run) fetch(ctx context.Context, page patra.OpenPage, call source.Call, 
 	if *hold, err = r.mayAsk(ctx); err != nil {
 		return answer{}, err
 	}
-	return r.send(ctx, spec, client, call, page.RequestID, pass)
+	return r.send(ctx, spec, client, call, r.nameOf(page), pass)
+}
+
+// nameOf is what a provider is told a request is called.
+func (r *run) nameOf(page patra.OpenPage) string {
+	if r.propagate {
+		return patra.CorrelationID(r.claim.RunID, page.BatchNo)
+	}
+	return page.RequestID
 }
 
 // take waits for a page, commits it, and gives the next one that is on its way, or nil at the end of the walk.
 func (r *run) take(ctx context.Context, coming *arrival) (*arrival, error) {
 	res, err := r.receive(coming)
+	defer coming.span.End()
 	if err != nil {
 		return nil, err
 	}
 	defer coming.held.free()
 	page := coming.page
 	if err := r.repeats(res, page.Before); err != nil {
-		return nil, coming.got.failed(patra.AsFault(err))
+		err = coming.got.failed(patra.AsFault(err))
+		failedSpan(coming.span, err)
+		return nil, err
 	}
 	seen := res
 	if r.second != nil { // what the search gives are ids; their records come later
@@ -283,6 +296,7 @@ func (r *run) take(ctx context.Context, coming *arrival) (*arrival, error) {
 // commit writes a page, and sends the next request before or after that: before, where the network would else be idle
 // while we write.
 func (r *run) commit(ctx context.Context, coming *arrival, res patra.PageResult, next *ticket) (after *arrival, counts patra.Counts, err error) {
+	running := ctx
 	var open *patra.PageOpen
 	if next != nil {
 		if after, err = r.ahead(ctx, *next); err != nil {
@@ -292,14 +306,19 @@ func (r *run) commit(ctx context.Context, coming *arrival, res patra.PageResult,
 			open = &next.PageOpen
 		}
 	}
+	ctx, writing := tracerOf(r.Executor.Tracer).Start(trace.ContextWithSpan(ctx, coming.span), SpanCommit)
 	counts, opened, err := r.Store.CommitPage(ctx, r.claim, patra.InstantOf(time.Now()), r.program.Spec.RecordType, coming.page, res, open)
+	failedSpan(writing, err)
+	writing.End()
 	if err != nil {
+		failedSpan(coming.span, err)
 		r.abandon(after)
 		return nil, counts, err
 	}
+	r.keptPage(trace.ContextWithSpan(ctx, coming.span), coming, res, counts)
 	if opened != nil {
 		coming.held.free() // what was written is in nobody's hands any more
-		after = r.start(ctx, *opened, next.call, r.allowance())
+		after = r.start(running, *opened, next.call, r.allowance())
 	}
 	return after, counts, nil
 }

@@ -120,6 +120,6 @@ func (w wire) identify(ctx context.Context, spec *source.Spec) (*identity, error
 	if who.token, err = who.keeper.get(ctx, r.key(), r.ask); err != nil {
 		return nil, err
 	}
-	who.cover()
+	w.credentials.tell(who.cover())
 	return who, nil
 }

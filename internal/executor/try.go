@@ -29,7 +29,7 @@ func (p *Prober) Try(ctx context.Context, program *source.Program, call source.C
 		if !failed.renewed(attempt) {
 			return tried, failed.fault
 		}
-		p.Log.Info("page is asked for again", "source", spec.Source, "code", failed.fault.Code, "attempt", attempt)
+		p.Log.InfoContext(ctx, "page is asked for again", "source", spec.Source, "endpoint", spec.Endpoint, "op", string(spec.Operation), "code", failed.fault.Code, "attempt", attempt)
 	}
 }
 

@@ -12,12 +12,15 @@ import (
 	"net/http"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"patra"
 	"patra/internal/egress"
 	"patra/internal/source"
 )
 
-// correlation is the header that ties a request at the provider to our row of it.
+// correlation is the header that ties a request at the provider to our row of it. What it holds means nothing to others,
+// unless somebody wants them to know more.
 const correlation = "X-Ingest-Correlation-Id"
 
 // wire is the way of requests to a provider: through the gate, out, and back as whole answers. Runs and probes share it.
@@ -31,6 +34,8 @@ type wire struct {
 	drain       <-chan struct{}             // closed when nothing more should be sent; nil is never
 	allow       func(context.Context) error // asked before a request that belongs to no run; nil is always
 	grants      *grants
+	tracer      trace.Tracer // nil: nothing is traced
+	propagate   bool         // the provider is told which trace a request belongs to
 }
 
 // answer is a whole response.
@@ -92,12 +97,12 @@ func (w wire) draining() bool {
 
 // send sends a request that was granted and reads the whole answer. Who we are is added last: what is kept of a request
 // was made before, and holds no secret.
-func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, call source.Call, requestID string, p *pass) (answer, error) {
+func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, call source.Call, name string, p *pass) (answer, error) {
 	who, err := w.identify(ctx, spec)
 	if err != nil {
 		return answer{}, unsent(err)
 	}
-	req, err := request(ctx, call, requestID)
+	req, err := request(ctx, call, name)
 	if err != nil {
 		return answer{}, err
 	}
@@ -118,6 +123,8 @@ func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, 
 // exchange sends a finished request and reads the whole answer.
 func (p *pass) exchange(ctx context.Context, req *http.Request, client *http.Client, spec *source.Spec, who *identity) (a answer, err error) {
 	a.auth, a.who = spec.Auth, who
+	ctx, span := p.callSpan(ctx, req, who)
+	defer func() { endCall(span, &a, err) }()
 	if err := p.inTime(ctx); err != nil {
 		return a, err
 	}
@@ -194,7 +201,7 @@ func (w wire) apart(ctx context.Context, t toll, kind string, send func(requestI
 	return got, err
 }
 
-func request(ctx context.Context, call source.Call, requestID string) (*http.Request, error) {
+func request(ctx context.Context, call source.Call, name string) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, call.Method, call.URL, bytes.NewReader(call.Body))
 	if err != nil {
 		return nil, err
@@ -203,7 +210,7 @@ func request(ctx context.Context, call source.Call, requestID string) (*http.Req
 		req.Header.Set(k, v)
 	}
 	req.Header.Set("Accept-Encoding", "gzip")
-	req.Header.Set(correlation, requestID)
+	req.Header.Set(correlation, name)
 	if len(call.Body) == 0 {
 		req.Body, req.GetBody, req.ContentLength = nil, nil, 0
 	}

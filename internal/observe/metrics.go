@@ -1,8 +1,9 @@
-// Package observe turns what happens into numbers that a monitoring system can read.
+// Package observe turns what happens into numbers, lines and traces that a monitoring system can read.
 //
-// It is told of events and counts them; it never decides anything, never stores anything and never sends anything by
-// itself. Its labels are sources, endpoints, operations and codes, of which there are few: never ids, addresses or titles. What
-// it reads of the store it reads when somebody asks for numbers, seldom and not for long.
+// It is told of events and counts them, writes lines without what nobody may see, and sends spans to a collector that nobody
+// waits for; it never decides anything and never stores anything. Its labels are sources, endpoints, operations and codes, of
+// which there are few: never ids, addresses or titles. What it reads of the store it reads when somebody asks for numbers,
+// seldom and not for long.
 //
 // docs/metrics.md tells what every number means.
 package observe

@@ -50,12 +50,17 @@ func (f File) Request(src *source.File, contact string) Request {
 
 // Apply stores exactly the slices of a file, or says what has changed since it was made. The request must be the one that
 // the file was made from.
-func (p *Planner) Apply(ctx context.Context, now patra.Instant, f File, req Request) (*Result, error) {
+func (p *Planner) Apply(ctx context.Context, now patra.Instant, f File, req Request) (res *Result, err error) {
+	ctx, span := p.triggered(ctx, req)
+	defer func() { finish(span, res, err) }()
 	id, err := p.accept(ctx, now, req)
 	if err != nil {
 		return nil, err
 	}
-	d, err := p.agreed(ctx, f, req)
+	compiling, compile := p.span(ctx, SpanCompile)
+	d, err := p.agreed(compiling, f, req)
+	fail(compile, err)
+	compile.End()
 	if err != nil {
 		return nil, p.reject(ctx, id, err)
 	}
@@ -63,11 +68,11 @@ func (p *Planner) Apply(ctx context.Context, now patra.Instant, f File, req Requ
 	if err := p.store(ctx, now, d); err != nil {
 		return nil, err
 	}
-	res := &Result{Draft: *d}
+	res = &Result{Draft: *d}
 	if d.Plan.Status != patra.Draft {
 		return nil, changed("plan", fmt.Sprintf("plan %d with the same key was made meanwhile", d.Plan.ID))
 	}
-	err = p.insert(ctx, now, f, res)
+	err = p.insert(compiling, now, f, res)
 	if err != nil && res.Added == 0 { // it must not be cut later in a way that nobody has seen
 		end := p.Store.EndSlicing(context.WithoutCancel(ctx), d.Plan.ID, patra.SlicingEnd{Status: patra.Failed, Reason: "NOT_APPLIED"})
 		if !errors.Is(end, patra.ErrIllegalMove) {
@@ -90,7 +95,7 @@ func (p *Planner) insert(ctx context.Context, now patra.Instant, f File, res *Re
 	if err := stillNeeded(f.Slices, parts); err != nil {
 		return p.giveUp(ctx, j, err)
 	}
-	c := &chunk{planner: p, ctx: ctx, now: now, job: j, room: unlimited, version: version, res: res}
+	c := &chunk{planner: p, ctx: ctx, now: now, job: j, room: unlimited, version: version, res: res, trail: p.trail(0)}
 	for group := range together(f.Slices) {
 		if !c.take(group, nil) {
 			return c.err

@@ -81,7 +81,7 @@ func (p *Planner) pour(ctx context.Context, now patra.Instant, res *Result) erro
 	if full != "" { // nothing is counted that cannot be planned
 		parts = nil
 	}
-	c := &chunk{full: full, planner: p, ctx: ctx, now: now, job: j, room: room, version: version, res: res}
+	c := &chunk{full: full, planner: p, ctx: ctx, now: now, job: j, room: room, version: version, res: res, trail: p.trail(res.Plan.SliceCount)}
 	j.groups(ctx, parts, c.take)
 	if c.err == nil {
 		c.err = c.flush()
@@ -136,6 +136,7 @@ type chunk struct {
 	records, requests int64
 	full              string // why no more fits
 	err               error
+	trail             sliceTrail
 }
 
 // take adds slices that belong together. It never parts them: a window that is cut by ids is there as a whole or not at
@@ -149,6 +150,7 @@ func (c *chunk) take(group []patra.Slice, err error) bool {
 		return false
 	}
 	c.slices = append(c.slices, group...)
+	c.trail.add(c.ctx, c.job.plan, group)
 	for _, sl := range group {
 		c.records += sl.Estimate.Records
 		c.requests += c.job.tariff.Requests(sl.Estimate.Records)

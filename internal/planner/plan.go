@@ -8,6 +8,9 @@ import (
 	"errors"
 	"slices"
 
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/trace"
+
 	"patra"
 	"patra/internal/expr"
 	"patra/internal/source"
@@ -23,12 +26,17 @@ type Result struct {
 
 // Plan decides a plan and stores it: the trigger first, so that a request that cannot be compiled is kept with its
 // reason.
-func (p *Planner) Plan(ctx context.Context, now patra.Instant, req Request) (*Result, error) {
+func (p *Planner) Plan(ctx context.Context, now patra.Instant, req Request) (res *Result, err error) {
+	ctx, span := p.triggered(ctx, req)
+	defer func() { finish(span, res, err) }()
 	id, err := p.accept(ctx, now, req)
 	if err != nil {
 		return nil, err
 	}
-	d, err := p.Draft(ctx, now, req)
+	compiling, compile := p.span(ctx, SpanCompile)
+	d, err := p.Draft(compiling, now, req)
+	fail(compile, err)
+	compile.End()
 	if err != nil {
 		return nil, p.reject(ctx, id, err)
 	}
@@ -42,7 +50,7 @@ func (p *Planner) Plan(ctx context.Context, now patra.Instant, req Request) (*Re
 	if err := p.freeze(ctx, now, d, req.Pick); err != nil {
 		return nil, err
 	}
-	return p.fill(ctx, now, d, true)
+	return p.fill(compiling, now, d, true)
 }
 
 // freeze makes the list of an update that is for some records only, before anything of it can run. A plan that was found
@@ -71,7 +79,9 @@ func (p *Planner) store(ctx context.Context, now patra.Instant, d *Draft) error 
 	if d.Cursor != nil {
 		d.Plan.CursorID = d.Cursor.ID
 	}
+	d.Plan.Trace = traceparent(ctx)
 	stored, err := p.Store.StartPlan(ctx, now, d.Plan, d.Snapshot)
+	found(trace.SpanFromContext(ctx), d.Plan.Trace, stored)
 	d.Plan = stored
 	return err
 }
@@ -103,7 +113,7 @@ func (p *Planner) reject(ctx context.Context, id int64, why error) error {
 
 // Continue goes on with a plan that was not cut to its end, as soon as there is room for a good part of it. All it needs
 // is in the tables.
-func (p *Planner) Continue(ctx context.Context, now patra.Instant, plan patra.Plan) (*Result, error) {
+func (p *Planner) Continue(ctx context.Context, now patra.Instant, plan patra.Plan) (res *Result, err error) {
 	d, err := p.restore(ctx, plan)
 	if err != nil {
 		return nil, err
@@ -129,6 +139,8 @@ func (p *Planner) Continue(ctx context.Context, now patra.Instant, plan patra.Pl
 		res.Plan.Reason = why
 		return res, nil
 	}
+	ctx, span := p.span(under(ctx, plan), SpanContinue, attribute.Int64("plan_id", plan.ID), attribute.String("source", plan.Source), attribute.String("op", string(plan.Operation)))
+	defer func() { finish(span, res, err) }()
 	if err := p.freeze(ctx, now, d, j.Pick); err != nil { // whoever began it may have died before
 		return nil, err
 	}

@@ -15,6 +15,8 @@ import (
 	"encoding/json"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+
 	"patra"
 	"patra/internal/expr"
 	"patra/internal/source"
@@ -120,9 +122,10 @@ type Config struct {
 type Planner struct {
 	Store   Store
 	Config  Config
-	Prober  Prober      // nil: nothing is counted
-	Secrets Secrets     // nil: there are none
-	Observe func(Tally) // told how far the cutting is, now and then; may be nil
+	Prober  Prober       // nil: nothing is counted
+	Secrets Secrets      // nil: there are none
+	Observe func(Tally)  // told how far the cutting is, now and then; may be nil
+	Tracer  trace.Tracer // nil: nothing is traced
 }
 
 func (p *Planner) tell(t Tally) {

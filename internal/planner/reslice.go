@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"go.opentelemetry.io/otel/attribute"
+
 	"patra"
 )
 
@@ -29,10 +31,7 @@ func (p *Planner) Reslice(ctx context.Context, now patra.Instant, cursorID int64
 			failed = errors.Join(failed, err)
 			continue
 		}
-		children, err := p.children(ctx, plan, parent)
-		if err == nil {
-			err = p.Store.Split(ctx, now, parent, children, patra.TriggerReslice, p.Config.TaskAttempts)
-		}
+		err = p.replace(ctx, now, plan, parent)
 		switch problems, refused := errors.AsType[patra.Problems](err); {
 		case err == nil:
 			cut++
@@ -44,6 +43,23 @@ func (p *Planner) Reslice(ctx context.Context, now patra.Instant, cursorID int64
 		}
 	}
 	return cut, failed
+}
+
+// replace puts the children of a slice in its place.
+func (p *Planner) replace(ctx context.Context, now patra.Instant, plan patra.Plan, parent patra.Slice) (err error) {
+	ctx, span := p.span(under(ctx, plan), SpanReslice, attribute.Int64("plan_id", plan.ID), attribute.Int64("slice_id", parent.ID), attribute.String("source", plan.Source), attribute.String("window", parent.Window.String()))
+	defer func() {
+		fail(span, err)
+		span.End()
+	}()
+	children, err := p.children(ctx, plan, parent)
+	if err != nil {
+		return err
+	}
+	span.SetAttributes(attribute.Int("slices", len(children)))
+	trail := p.trail(0)
+	trail.add(ctx, plan, children)
+	return p.Store.Split(ctx, now, parent, children, patra.TriggerReslice, p.Config.TaskAttempts)
 }
 
 // children cuts the rest of a slice that ended early.

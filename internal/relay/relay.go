@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
 	"golang.org/x/sync/errgroup"
 
 	"patra"
@@ -90,6 +91,8 @@ type Relay struct {
 	Config  Config
 	Log     *slog.Logger
 	Observe func(Progress) // may be nil; called from several goroutines
+	Tracer  trace.Tracer   // nil: nothing is traced
+	Guard   func()         // deferred by every goroutine, to catch what breaks it; nil: nobody does
 }
 
 // ErrDown means that a sink does not answer, and that whoever waits should not wait any longer.
@@ -111,6 +114,9 @@ func (r *Relay) Run(ctx context.Context) error {
 	}
 	for _, sink := range r.Sinks {
 		group.Go(func() error {
+			if r.Guard != nil {
+				defer r.Guard()
+			}
 			if err := r.serve(inner, cfg, sink); err != nil {
 				return fmt.Errorf("sink %s: %w", sink.Name, err)
 			}

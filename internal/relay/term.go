@@ -300,7 +300,9 @@ func (t *term) deliver(ctx context.Context, events []patra.Event, oneByOne bool)
 	if oneByOne {
 		publish = alone(publish, int(min(t.failures, int64(t.cfg.Batch))))
 	}
+	ctx, span := t.span(ctx, len(events))
 	errs := send(events, publish)
+	sentSpan(span, errs)
 	if slices.ContainsFunc(errs, func(err error) bool { return errors.Is(err, patra.ErrLeaseLost) }) {
 		return errs, patra.ErrLeaseLost
 	}

@@ -12,6 +12,10 @@ const lookAgain = 10 * time.Second
 
 // Vault gives secrets by name. It is safe for concurrent use and must not be copied.
 type Vault struct {
+	// Tell hears every value that is given out, so that whoever prints can leave it out. It is set before the first use; nil:
+	// nobody hears.
+	Tell func(value string)
+
 	places  map[string]Reference
 	environ []string
 
@@ -35,6 +39,14 @@ func NewVault(places map[string]Reference, environ []string) *Vault {
 // Secret is the value of a secret. It is not set (false) where nobody says where it is, or where the variable is empty;
 // it is an error where somebody names a file and the file cannot be used.
 func (v *Vault) Secret(name string) (value string, set bool, err error) {
+	value, set, err = v.find(name)
+	if set && v.Tell != nil {
+		v.Tell(value)
+	}
+	return value, set, err
+}
+
+func (v *Vault) find(name string) (value string, set bool, err error) {
 	place, ok := v.places[name]
 	if !ok {
 		return "", false, nil

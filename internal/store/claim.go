@@ -42,7 +42,8 @@ var (
 	selectClaim = stmt{"select_claim", `SELECT t.id, t.lease_count, t.plan_id, t.slice_id, COALESCE(t.cursor_id, 0), t.provenance_code, t.endpoint_name, t.operation_code,
 		       t.attempt_count, t.max_attempts, t.scan_no, t.next_ordinal, t.next_detail_ordinal, t.spec_fingerprint,
 		       s.purpose_code, s.part_no, s.part_count, s.slice_spec, s.expr_snapshot, s.expr_hash, COALESCE(s.window_from, 0), COALESCE(s.window_to, 0),
-		       COALESCE(s.fetch_from, 0), COALESCE(s.fetch_to, 0), s.estimate_records, s.estimate_source_code, p.plan_key, p.base_url, p.expr_proto_snapshot
+		       COALESCE(s.fetch_from, 0), COALESCE(s.fetch_to, 0), s.estimate_records, s.estimate_source_code, p.plan_key, p.base_url, p.expr_proto_snapshot,
+		       t.priority, t.schedule_instance_id, p.traceparent
 		  FROM ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id JOIN ing_plan p ON p.id = t.plan_id
 		 WHERE t.lease_token = ?`}
 	loseRuns    = stmt{"lose_runs", `UPDATE ing_task_run SET status_code = 'LOST', finished_at = {now} WHERE task_id = ? AND status_code = 'RUNNING'`}
@@ -246,7 +247,8 @@ func (t *tx) claimBy(st stmt, key any) (*patra.Claim, error) {
 	ok, err := t.one(st, []any{key}, &c.TaskID, &c.Fence, &c.Task.PlanID, &c.Task.SliceID, &c.Task.CursorID, &c.Task.Source, &c.Task.Endpoint, &c.Task.Operation,
 		&c.Task.Attempts, &c.Task.MaxAttempts, &c.Task.ScanNo, &c.Task.NextOrdinal, &c.Task.NextDetail, &c.Spec,
 		&c.Slice.Purpose, &c.Slice.PartNo, &c.Slice.PartCount, jsonInto{&spec}, jsonInto{&c.Slice.Expr}, &c.Slice.ExprHash, &c.Slice.Window.From, &c.Slice.Window.To, &c.Slice.Fetch.From, &c.Slice.Fetch.To,
-		&expected, textInto{&grounds}, &c.PlanKey, textInto{&c.BaseURL}, jsonInto{&c.Query})
+		&expected, textInto{&grounds}, &c.PlanKey, textInto{&c.BaseURL}, jsonInto{&c.Query},
+		&c.Task.Priority, &c.InstanceID, textInto{&c.Trace})
 	if err == nil && !ok {
 		err = errors.New("a claimed task has no slice or no plan")
 	}

@@ -1,4 +1,4 @@
-package executor
+package patra
 
 import (
 	"bytes"
@@ -22,14 +22,15 @@ const (
 	shortestInBody = 8
 )
 
-// redactor takes known secrets out of texts, however they are written there. The zero value knows none.
-type redactor struct {
+// Redactor takes known secrets out of texts, however they are written there. The zero value knows none.
+type Redactor struct {
 	inText []string
 	inBody [][]byte
 }
 
-func newRedactor(secrets ...string) redactor {
-	var r redactor
+// NewRedactor knows some secrets. Those of fewer than four letters are not looked for: they are found everywhere.
+func NewRedactor(secrets ...string) Redactor {
+	var r Redactor
 	for _, secret := range secrets {
 		if len(secret) < shortestInText {
 			continue
@@ -47,19 +48,23 @@ func newRedactor(secrets ...string) redactor {
 	return r
 }
 
-// text is a text without secrets, in whatever case: some of what is told of an answer was made small before.
-func (r redactor) text(s string) string {
+// Text is a text without secrets, in whatever case: some of what is told of an answer was made small before.
+func (r Redactor) Text(s string) string {
+	if len(r.inText) == 0 {
+		return s
+	}
+	small := lower(s)
 	for _, form := range r.inText {
-		s = replaceFold(s, form)
+		if form = lower(form); strings.Contains(small, form) {
+			s = replaceFold(s, small, form)
+			small = lower(s)
+		}
 	}
 	return s
 }
 
-func replaceFold(s, form string) string {
-	small, form := lower(s), lower(form)
-	if !strings.Contains(small, form) {
-		return s
-	}
+// replaceFold takes a form out of s; small is s in small letters.
+func replaceFold(s, small, form string) string {
 	var b strings.Builder
 	for {
 		at := strings.Index(small, form)
@@ -82,8 +87,8 @@ func lower(s string) string {
 	return string(b)
 }
 
-// body is a body without secrets. It is the same body where there are none, which is nearly always.
-func (r redactor) body(b []byte) []byte {
+// Body is a body without secrets. It is the same body where there are none, which is nearly always.
+func (r Redactor) Body(b []byte) []byte {
 	for _, form := range r.inBody {
 		if bytes.Contains(b, form) {
 			b = bytes.ReplaceAll(b, form, []byte(redacted))
