@@ -10,8 +10,7 @@ FUZZTIME ?= 30s
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build web openapi demo test test-go test-web test-rules e2e torture race race-short properties remap bench-plan bench-gate bench-read bench-export fuzz lint clean deps
-.PHONY: help build web openapi demo test test-go test-web e2e torture race race-short properties remap bench-plan bench-gate bench-read bench-scan bench-export fuzz lint clean deps
+.PHONY: $(shell grep -oE '^[a-z0-9-]+:.*\#\# ' $(firstword $(MAKEFILE_LIST)) | cut -d: -f1)
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -51,6 +50,15 @@ e2e: deps ## Run only the kill -9 test, many times (COUNT=20)
 
 torture: deps ## Kill and stop processes of a fleet CYCLES times (1000) under a provider that throttles, breaks, lies and moves (SEED=n repeats)
 	@set -o pipefail; TORTURE_CYCLES=$(or $(CYCLES),1000) TORTURE_SEED=$(SEED) scripts/with-mariadb $(GO) test -count=1 -timeout 12h -run 'TestTorture$$' -v ./cmd/patra | grep --line-buffered -v '^=== '
+
+# The same tests as on MariaDB: whatever the suite promises, a process that is killed, and one that is paused.
+SERVER_TESTS = sh -c "$(GO) test -count=1 -timeout 40m -run 'TestConformance/mysql' ./internal/store && $(GO) test -count=1 -timeout 20m -run 'TestKilled//mysql|(TestPaused|TestInterrupted|TestADoctorLooks)/mysql' ./cmd/patra"
+
+test-mysql: deps ## Run the tests of the store, and harvests that are killed, on a real MySQL (fetched once)
+	scripts/with-mysql $(SERVER_TESTS)
+
+test-tidb: deps ## The same on a real TiDB (built once, which takes a quarter of an hour)
+	scripts/with-tidb $(SERVER_TESTS)
 
 race: deps ## Run all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 scripts/with-mariadb scripts/with-redis $(GO) test -race -count=1 ./...

@@ -93,6 +93,7 @@ const (
 	RequestPage  = "PAGE"
 	RequestProbe = "PROBE" // how much there is, before anybody asks for it
 	RequestAuth  = "AUTH"  // for a token that later requests carry
+	RequestCheck = "CHECK" // whether the provider is there, and nothing else
 
 	RequestReplay = "REPLAY" // a page that was read before, to see what the provider says now
 )

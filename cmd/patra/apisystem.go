@@ -10,7 +10,7 @@ import (
 // systemView is which program answers, and whom.
 type systemView struct {
 	Version   string         `json:"version"`
-	Engine    string         `json:"engine" enum:"sqlite,mariadb"`
+	Engine    string         `json:"engine" enum:"sqlite,mariadb,mysql,tidb"`
 	Store     string         `json:"store" doc:"where everything is kept, without a password"`
 	Mirror    string         `json:"base_url,omitempty" doc:"what is asked in place of sources' own addresses"`
 	Tokens    bool           `json:"tokens" doc:"whether callers need tokens here"`
@@ -22,11 +22,11 @@ type systemView struct {
 // systemRoutes say which program answers.
 func (d *desk) systemRoutes(s *api.Server) {
 	api.Get(s, "/system", api.Look, api.Doc{ID: "system", Summary: "Which program answers, and whom"}, func(ctx context.Context, _ *api.None) (systemView, error) {
-		v := systemView{Version: version, Engine: "mariadb", Store: d.cfg.Redacted().Store.URL, Mirror: d.app.mirror, Tokens: d.cfg.API.Tokens.On(), Caller: api.CallerOf(ctx), Now: now()}
-		if d.store.Embedded() {
-			v.Engine = "sqlite"
+		engine, err := d.store.Engine(ctx)
+		if err != nil {
+			return systemView{}, err
 		}
-		var err error
+		v := systemView{Version: version, Engine: engine.Kind, Store: d.cfg.Redacted().Store.URL, Mirror: d.app.mirror, Tokens: d.cfg.API.Tokens.On(), Caller: api.CallerOf(ctx), Now: now()}
 		v.LastClaim, err = d.store.LastClaim(ctx)
 		return v, err
 	})

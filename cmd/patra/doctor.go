@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,13 +44,20 @@ func damaged(check, next, format string, args ...any) finding {
 }
 
 func (a *app) doctorCmd() *cobra.Command {
-	var deep bool
+	var ask bedside
 	var out format
 	c := &cobra.Command{
-		Use: "doctor", Short: "Look whether everything is as it should be, and say what to do", Args: noArgs,
-		Long: "Doctor looks at the configuration, the store, the clock, the disk, the sources and the work that does not go on by\nitself. With --deep it also checks every promise about what is stored: that no watermark stands beyond what was read,\nthat every closed window has its proof, that every record comes from a page that was committed.\nExit code 1 means that something stored is wrong, 3 that something around it is.",
-		RunE: func(c *cobra.Command, _ []string) error {
-			found, err := a.examine(c.Context(), deep)
+		Use: "doctor [SOURCE...]", Short: "Look whether everything is as it should be, and say what to do",
+		Long: "Doctor looks at the configuration, the store and its server, the clock, the disk, keys and secrets, the places of\nevidence and archive, sinks, ports, schedules, the sources and the work that does not go on by itself. With --providers it\nalso asks providers: one cheap request each, through the rate gate; without names those that are harvested. With --deep it also checks every promise about what is stored: that no watermark stands beyond what was read,\nthat every closed window has its proof, that every record comes from a page that was committed.\nExit code 1 means that something stored is wrong, 3 that something around it is.",
+		Example: `  patra doctor
+  patra doctor --providers crossref pubmed
+  patra doctor --deep -o json`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) > 0 && !ask.providers {
+				return usage("patra doctor asks providers only when it is told to; write patra doctor --providers %s", strings.Join(args, " "))
+			}
+			ask.sources, ask.baseURL = args, strings.TrimSuffix(ask.baseURL, "/")
+			found, err := a.examine(c.Context(), ask)
 			if err != nil {
 				return err
 			}
@@ -61,36 +69,59 @@ func (a *app) doctorCmd() *cobra.Command {
 			return diagnosis(found)
 		},
 	}
-	c.Flags().BoolVar(&deep, "deep", false, "check every promise about what is stored; takes a while in a large store")
+	c.Flags().BoolVar(&ask.deep, "deep", false, "check every promise about what is stored; takes a while in a large store")
+	c.Flags().BoolVar(&ask.providers, "providers", false, "ask providers whether they are there; each is one request")
+	c.Flags().StringVar(&ask.baseURL, "base-url", "", "mirror, proxy or simulator that is asked in place of a source's own address")
 	formatFlag(c, &out)
 	return c
 }
 
+// bedside is what a doctor is asked for.
+type bedside struct {
+	deep      bool
+	providers bool
+	sources   []string // whose providers; none: those that are harvested
+	baseURL   string
+}
+
 // examine looks at one thing after the other. What cannot be looked at without another is left out when that fails.
-func (a *app) examine(ctx context.Context, deep bool) ([]finding, error) {
+func (a *app) examine(ctx context.Context, ask bedside) ([]finding, error) {
 	found, ok := a.examineConfig()
 	if !ok {
 		return found, nil
 	}
+	cfg, err := a.load()
+	if err != nil {
+		return nil, err
+	}
+	found = append(found, examineLimits(cfg)...)
+	found = append(found, examineNTP()...)
+	found = append(found, a.examineFiles(cfg)...)
+	found = append(found, a.examinePlaces(ctx, cfg)...)
+	found = append(found, a.examineSinks(ctx, cfg)...)
+	found = append(found, examinePorts(ctx, cfg)...)
 	found = append(found, a.examineSources(ctx)...)
 	found = append(found, a.examineSecrets()...)
 	found = append(found, a.examineRedis(ctx)...)
-	store, ok := a.examineStore(ctx)
+	store, ok := a.examineStore(ctx, ask.deep)
 	found = append(found, store...)
 	if !ok {
 		return found, nil
 	}
-	work, err := a.examineWork(ctx)
-	if err != nil {
-		return nil, err
+	for _, look := range []func(context.Context) ([]finding, error){
+		func(ctx context.Context) ([]finding, error) { return examineTokens(ctx, cfg, a.store) },
+		func(ctx context.Context) ([]finding, error) { return examineSchedules(ctx, cfg, a.store) },
+		a.examineWork,
+		a.examineAlerts,
+		func(ctx context.Context) ([]finding, error) { return a.examineProviders(ctx, cfg, ask) },
+	} {
+		more, err := look(ctx)
+		if err != nil {
+			return nil, err
+		}
+		found = append(found, more...)
 	}
-	found = append(found, work...)
-	alerts, err := a.examineAlerts(ctx)
-	if err != nil {
-		return nil, err
-	}
-	found = append(found, alerts...)
-	if !deep {
+	if !ask.deep {
 		return found, nil
 	}
 	promises, err := a.examinePromises(ctx)

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -114,16 +113,8 @@ func (a *app) examineSecrets() (found []finding) {
 	return found
 }
 
-// Limits of what is around the store.
-const (
-	skewWarn  = 5 * time.Second
-	skewFail  = 5 * time.Minute
-	spaceWarn = 2 << 30
-	spaceFail = 100 << 20
-)
-
 // examineStore looks at the store from outside to inside; ok means that its tables can be read.
-func (a *app) examineStore(ctx context.Context) (found []finding, ok bool) {
+func (a *app) examineStore(ctx context.Context, deep bool) (found []finding, ok bool) {
 	cfg, err := a.load()
 	if err != nil {
 		return nil, false
@@ -141,8 +132,9 @@ func (a *app) examineStore(ctx context.Context) (found []finding, ok bool) {
 		return []finding{fail("store", "See that it is running, and that store.url is right", "%s does not answer: %s", where, err)}, false
 	}
 	found = append(found, fine("store", "%s answers (%s)", where, engine))
+	found = append(found, examineServer(ctx, s, engine)...)
 	found = append(found, examineDisk(s)...)
-	sound := examineIntegrity(ctx, s)
+	sound := examineIntegrity(ctx, s, deep)
 	found = append(found, sound)
 	if err := s.Check(ctx); err != nil {
 		next := "Run patra migrate"
@@ -155,11 +147,21 @@ func (a *app) examineStore(ctx context.Context) (found []finding, ok bool) {
 	return append(found, examineClock(ctx, s)), sound.Verdict != patra.VerdictFail
 }
 
-// examineIntegrity asks the engine about its file.
-func examineIntegrity(ctx context.Context, s *store.Store) finding {
+// quickTime is how long a look may read the file of the store when nobody asked for a deep one.
+var quickTime = 10 * time.Second
+
+// examineIntegrity asks the engine about its file: for a while, or with deep about all of it.
+func examineIntegrity(ctx context.Context, s *store.Store, deep bool) finding {
 	const next = "Stop patra, keep a copy of the file, and put back a backup; what was harvested since is read again"
-	complaints, err := s.Integrity(ctx)
+	look, cancel := ctx, context.CancelFunc(func() {})
+	if !deep {
+		look, cancel = context.WithTimeout(ctx, quickTime)
+	}
+	defer cancel()
+	complaints, err := s.Integrity(look, deep)
 	switch {
+	case err != nil && look.Err() != nil && ctx.Err() == nil:
+		return fine("integrity", "The file is too large to be read in %s; patra doctor --deep reads all of it", quickTime)
 	case err != nil:
 		return damaged("integrity", next, "The file cannot be checked: %s", err)
 	case len(complaints) > 0:
@@ -168,52 +170,6 @@ func examineIntegrity(ctx context.Context, s *store.Store) finding {
 		return fine("integrity", "The engine finds nothing wrong with its file")
 	}
 	return fine("integrity", "The server looks after its own files")
-}
-
-// examineDisk looks whether there is room beside the embedded file, and whether it may be used.
-func examineDisk(s *store.Store) []finding {
-	if s.File() == "" {
-		return nil
-	}
-	dir := filepath.Dir(s.File())
-	f, err := os.CreateTemp(dir, ".patra-doctor-*")
-	if err != nil {
-		return []finding{fail("disk", "The engine needs files beside the store; allow it to write there", "%s is not writable: %s", dir, err)}
-	}
-	f.Close()
-	if err := os.Remove(f.Name()); err != nil {
-		return []finding{warn("disk", "Remove it", "%s could not be removed: %s", f.Name(), err)}
-	}
-	free, known := freeSpace(dir)
-	switch text := fmt.Sprintf("%.1f GiB are free beside the store", float64(free)/(1<<30)); {
-	case !known:
-		return []finding{fine("disk", "%s is writable", dir)}
-	case free < spaceFail:
-		return []finding{fail("disk", "Make room: a harvest stops when nothing can be written", "%s", text)}
-	case free < spaceWarn:
-		return []finding{warn("disk", "Make room before a long harvest", "%s", text)}
-	default:
-		return []finding{fine("disk", "%s", text)}
-	}
-}
-
-// examineClock compares our clock with the database's. Leases go by the database's, windows by ours.
-func examineClock(ctx context.Context, s *store.Store) finding {
-	const next = "Set the clock of this machine, or of the database: windows end by one and leases by the other"
-	before := now()
-	theirs, err := s.Now(ctx)
-	if err != nil {
-		return fail("clock", next, "The database does not tell its time: %s", err)
-	}
-	ours := before + (now()-before)/2 // the answer was on its way
-	skew := time.Duration(ours-theirs) * time.Microsecond
-	switch text := fmt.Sprintf("This machine and the database are %s apart", skew.Abs().Round(time.Millisecond)); {
-	case skew.Abs() > skewFail:
-		return fail("clock", next, "%s", text)
-	case skew.Abs() > skewWarn:
-		return warn("clock", next, "%s", text)
-	}
-	return fine("clock", "This machine and the database agree about the time")
 }
 
 // examineWork looks for work that does not go on by itself.

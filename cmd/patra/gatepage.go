@@ -141,4 +141,4 @@ func (v conductView) markdown(w io.Writer) {
 	}
 }
 
-var kindWords = map[string]string{patra.RequestPage: "pages of results", patra.RequestDetail: "records by their ids", patra.RequestProbe: "counts", patra.RequestAuth: "for a token"}
+var kindWords = map[string]string{patra.RequestPage: "pages of results", patra.RequestDetail: "records by their ids", patra.RequestProbe: "counts", patra.RequestAuth: "for a token", patra.RequestCheck: "whether it is there"}

@@ -35,16 +35,12 @@ const maxHeaderBytes = 256 << 10
 
 // NewClient makes the client of one host.
 func NewClient(o Options) *http.Client {
-	dialer := &net.Dialer{Timeout: o.Connect, KeepAlive: 30 * time.Second}
-	if !o.Trusted {
-		dialer.ControlContext = publicOnly
-	}
 	return &http.Client{
 		Timeout:       o.Total,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: guard{host: o.Host, plain: o.Trusted, next: &http.Transport{
 			Proxy:                  nil, // a proxy in the environment would see every credential
-			DialContext:            dialer.DialContext,
+			DialContext:            dialer(o).DialContext,
 			ForceAttemptHTTP2:      true,
 			TLSHandshakeTimeout:    o.Connect,
 			ResponseHeaderTimeout:  o.Headers,
@@ -54,6 +50,15 @@ func NewClient(o Options) *http.Client {
 			DisableCompression:     true, // decoding is ours: it needs limits
 		}},
 	}
+}
+
+// dialer goes to public addresses only, unless somebody named this very one.
+func dialer(o Options) *net.Dialer {
+	d := &net.Dialer{Timeout: o.Connect, KeepAlive: 30 * time.Second}
+	if !o.Trusted {
+		d.ControlContext = publicOnly
+	}
+	return d
 }
 
 // guard refuses a request that leaves the permitted host.

@@ -117,7 +117,7 @@ func (s *NATS) start(e patra.Event) (jetstream.PubAckFuture, error) {
 	if err != nil {
 		return nil, err
 	}
-	msg := nats.NewMsg(s.prefix + strings.TrimPrefix(string(e.Type), "patra"))
+	msg := nats.NewMsg(s.subject(e.Type))
 	msg.Data = body
 	msg.Header.Set("Content-Type", structured)
 	ack, err := s.js.PublishMsgAsync(msg, jetstream.WithMsgID(e.ID))
@@ -125,6 +125,11 @@ func (s *NATS) start(e patra.Event) (jetstream.PubAckFuture, error) {
 		return nil, refusedByNATS(err)
 	}
 	return ack, nil
+}
+
+// subject is where events of a type go.
+func (s *NATS) subject(t patra.EventType) string {
+	return s.prefix + strings.TrimPrefix(string(t), "patra")
 }
 
 func refusedByNATS(err error) error {

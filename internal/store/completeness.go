@@ -7,7 +7,7 @@ import (
 	"patra"
 )
 
-var selectCompleteness = stmt{"select_completeness", `SELECT cursor_id, slice_id, from_us, to_us, state_code, counted, seen, stored, quarantined, known_missing
+var selectCompleteness = stmt{"select_completeness", `SELECT cursor_id, slice_id, from_us, to_us, state_code, counted, seen, {stored}, quarantined, known_missing
 	FROM v_completeness WHERE cursor_id = ? ORDER BY from_us, to_us, slice_id`}
 
 // Completeness reads the ledger of one cursor: what is planned and what is closed, in the order of time.

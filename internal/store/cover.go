@@ -18,7 +18,7 @@ var (
 	sealCursor = stmt{"seal_cursor", `UPDATE ing_cursor SET sealed_instant = ?, updated_at = ? WHERE id = ?`}
 
 	insertAnswer = stmt{"insert_answer", `INSERT INTO ing_coverage
-		(cursor_id, slice_id, window_from, window_to, kind_code, state_code, total_code, count_before, count_after, ids_seen, stored, quarantined, known_missing, rescans, closed_at, sealed_at, created_at)
+		(cursor_id, slice_id, window_from, window_to, kind_code, state_code, total_code, count_before, count_after, ids_seen, {stored}, quarantined, known_missing, rescans, closed_at, sealed_at, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`}
 )
 

@@ -25,10 +25,15 @@ type dialect struct {
 	iso   string // a microsecond column as text; %[1]s is the column
 	// snapshot is the isolation under which several reads see one moment.
 	snapshot sql.IsolationLevel
+	// readOnly: whoever only reads may say so. TiDB knows the words and does not do it, so it refuses them.
+	readOnly bool
 	types    map[string]string
 	// liftIndexes: the engine wants CREATE INDEX statements beside the table instead of inside it.
 	liftIndexes bool
 	createView  string
+	codeLiteral string // one of our words in a view, as the columns of such words are; $2 is the word in its quotes
+	// tableOptions stand behind every table.
+	tableOptions string
 	// What a field of a record is; each ? is its path. fieldIs has the value too: behind the path, or before it as JSON.
 	fieldText, fieldNumber, fieldIs string
 	fieldIsPath                     bool
@@ -48,8 +53,10 @@ var sqliteDialect = dialect{
 		"id": "INTEGER PRIMARY KEY AUTOINCREMENT", "n": "INTEGER", "us": "INTEGER", "code": "TEXT",
 		"key": "TEXT", "hash": "TEXT", "text": "TEXT", "json": "TEXT", "blob": "BLOB",
 	},
+	readOnly:    true,
 	liftIndexes: true,
 	createView:  "CREATE VIEW IF NOT EXISTS",
+	codeLiteral: "$2",
 	fieldText:   "CAST(json_extract(r.fields, ?) AS TEXT)",
 	fieldNumber: "json_type(r.fields, ?) IN ('integer', 'real')",
 	fieldIs:     "EXISTS (SELECT 1 FROM json_each(r.fields, ?) AS j WHERE CAST(j.value AS TEXT) = ?)",
@@ -79,11 +86,17 @@ var mysqlDialect = dialect{
 		"code": "VARCHAR(48) CHARACTER SET ascii COLLATE ascii_bin", "key": "VARBINARY(%s)",
 		"hash": "CHAR(64) CHARACTER SET ascii COLLATE ascii_bin", "text": "LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "json": "LONGTEXT CHARACTER SET utf8mb4 COLLATE utf8mb4_bin", "blob": "LONGBLOB",
 	},
-	createView:  "CREATE OR REPLACE VIEW",
-	fieldText:   "JSON_UNQUOTE(JSON_EXTRACT(r.fields, ?))",
-	fieldNumber: "JSON_TYPE(JSON_EXTRACT(r.fields, ?)) IN ('INTEGER', 'DOUBLE', 'DECIMAL')",
-	fieldIs:     "JSON_CONTAINS(r.fields, ?, ?)",
-	fieldIsPath: true,
+	createView: "CREATE OR REPLACE VIEW",
+	// TiDB does not unite texts of different collations, as the others do.
+	codeLiteral: "_ascii$2 COLLATE ascii_bin",
+	// The servers of a TiDB hand out ids from ranges of their own unless they are told to share one. No promise to others
+	// rests on the order of ids (see sequence.go), but the newest plan of a cursor is the one with the highest, lists are walked
+	// by them, and so is the ledger of a task. To the other servers this is a comment.
+	tableOptions: "/*T![auto_id_cache] AUTO_ID_CACHE 1 */",
+	fieldText:    "JSON_UNQUOTE(JSON_EXTRACT(r.fields, ?))",
+	fieldNumber:  "JSON_TYPE(JSON_EXTRACT(r.fields, ?)) IN ('INTEGER', 'DOUBLE', 'DECIMAL')",
+	fieldIs:      "JSON_CONTAINS(r.fields, ?, ?)",
+	fieldIsPath:  true,
 	retryable: func(err error) bool {
 		e, ok := errors.AsType[*mysql.MySQLError](err)
 		if !ok {
@@ -159,9 +172,10 @@ func Advice(err error) string {
 }
 
 // render fills the fragments of the dialect into one SQL text. now is either the dialect's own or, under a test
-// clock, a number.
+// clock, a number. A column that has a reserved word of MySQL for its name stands in braces: all engines know it in
+// these quotes, which cannot be written into a text of Go.
 func (d dialect) render(text, now string) string {
-	return strings.NewReplacer("{now}", now, "{lock}", d.lock, "{peek}", d.peek, "{bykey}", d.byKey).Replace(text)
+	return strings.NewReplacer("{now}", now, "{lock}", d.lock, "{peek}", d.peek, "{bykey}", d.byKey, "{stored}", "`stored`").Replace(text)
 }
 
 // column turns one type word into the engine's type.

@@ -8,35 +8,27 @@ import (
 )
 
 var (
-	sqliteVersion = stmt{"sqlite_version", `SELECT sqlite_version()`}
-	serverVersion = stmt{"server_version", `SELECT VERSION()`}
-	quickCheck    = stmt{"quick_check", `PRAGMA quick_check(5)`}
-	countExpired  = stmt{"count_expired", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'RUNNING' AND leased_until < {now} - ?`}
-	countFailed   = stmt{"count_failed", `SELECT COUNT(*), COUNT(*) - COUNT(cursor_id) FROM ing_task WHERE status_code = 'FAILED'`}
-	countQueued   = stmt{"count_queued", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'QUEUED'`}
+	quickCheck   = stmt{"quick_check", `PRAGMA quick_check(5)`}
+	wholeCheck   = stmt{"integrity_check", `PRAGMA integrity_check(5)`} // also whether every index has what its table has
+	countExpired = stmt{"count_expired", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'RUNNING' AND leased_until < {now} - ?`}
+	countFailed  = stmt{"count_failed", `SELECT COUNT(*), COUNT(*) - COUNT(cursor_id) FROM ing_task WHERE status_code = 'FAILED'`}
+	countQueued  = stmt{"count_queued", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'QUEUED'`}
 )
-
-// Engine is the database behind the store, with its version.
-func (s *Store) Engine(ctx context.Context) (string, error) {
-	name, st := "SQLite ", sqliteVersion
-	if !s.Embedded() {
-		name, st = "", serverVersion
-	}
-	var version string
-	_, err := s.read(ctx).one(st, nil, textInto{&version})
-	return name + version, err
-}
 
 // File is the path of the embedded store; empty where a server keeps it, or nobody does.
 func (s *Store) File() string { return s.path }
 
 // Integrity asks the embedded engine whether its file is sound, and gives what it complains about. Servers look after
-// their own files.
-func (s *Store) Integrity(ctx context.Context) (complaints []string, err error) {
+// their own files. Reading all of a large file takes minutes; deep takes a multiple of that.
+func (s *Store) Integrity(ctx context.Context, deep bool) (complaints []string, err error) {
 	if !s.Embedded() {
 		return nil, nil
 	}
-	err = s.read(ctx).rows(quickCheck, func(r *sql.Rows) error {
+	check := quickCheck
+	if deep {
+		check = wholeCheck
+	}
+	err = s.read(ctx).rows(check, func(r *sql.Rows) error {
 		var line string
 		err := r.Scan(&line)
 		if line != "ok" {

@@ -22,7 +22,7 @@ var (
 		 WHERE k.provenance_code = ? AND k.endpoint_name = ? AND k.expr_proto_hash = ? AND c.kind_code IN ('SCAN', 'GROUP')
 		 ORDER BY ABS(c.window_from - ?) LIMIT ?) AS near`}
 	selectPageBytes = stmt{"select_page_bytes", `SELECT COALESCE(SUM(bytes), 0), COUNT(*) FROM (
-		SELECT bytes FROM ing_request WHERE (gate_key = ? OR gate_key = ? OR (gate_key >= ? AND gate_key < ?) OR (gate_key >= ? AND gate_key < ?)) AND kind_code NOT IN ('PROBE', 'AUTH') AND bytes > 0 ORDER BY acquired_at DESC LIMIT ?) AS latest`}
+		SELECT bytes FROM ing_request WHERE (gate_key = ? OR gate_key = ? OR (gate_key >= ? AND gate_key < ?) OR (gate_key >= ? AND gate_key < ?)) AND kind_code NOT IN ('PROBE', 'AUTH', 'CHECK') AND bytes > 0 ORDER BY acquired_at DESC LIMIT ?) AS latest`}
 	countStock   = stmt{"count_stock", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'QUEUED' AND partition_key = ? AND (wait_code IS NULL OR wait_code <> 'PAUSED')`}
 	countWaiting = stmt{"count_waiting", `SELECT p.operation_code, COUNT(*), COALESCE(SUM(s.estimate_records), 0) FROM ing_plan_slice s JOIN ing_plan p ON p.id = s.plan_id
 		WHERE s.provenance_code = ? AND s.status_code = 'READY' AND (? = '' OR p.endpoint_name = ?) GROUP BY p.operation_code`}

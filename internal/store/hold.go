@@ -8,23 +8,25 @@ import (
 	"patra"
 )
 
-const kindCancel = "CANCEL" // not a row of ing_control: the task itself says so
+// taskCancelled in place of a version is no row of ing_control: the task itself says so. The texts of that row are NULL, for TiDB
+// unites no texts of different collations.
+const taskCancelled = -1
 
 // controlsOf reads all that can hold a piece of work back, by the primary key, and whether its task was called off.
 func (t *tx) controlsOf(at patra.Place) (all []patra.Control, now patra.Instant, cancelled bool, err error) {
 	where, args := anyOf(at.Targets())
 	query := `SELECT {now}, ` + controlColumns + ` FROM ing_control WHERE ` + where
 	if at.TaskID != 0 {
-		query += ` UNION ALL SELECT {now}, 'TASK', '', '` + kindCancel + `', '', 0, 0, '', '', 0, NULL FROM ing_task WHERE id = ? AND cancel_requested = 1`
+		query += ` UNION ALL SELECT {now}, NULL, NULL, NULL, NULL, 0, 0, NULL, NULL, -1, NULL FROM ing_task WHERE id = ? AND cancel_requested = 1`
 		args = append(args, at.TaskID)
 	}
 	err = t.rows(stmt{"controls_of", query}, func(r *sql.Rows) error {
 		var c patra.Control
 		var detail json.RawMessage
-		if err := r.Scan(&now, &c.Scope, &c.Key, &c.Kind, &c.State, &c.Until, &c.Failures, &c.Reason, &c.Actor, &c.Version, jsonInto{&detail}); err != nil {
+		if err := r.Scan(&now, textInto{(*string)(&c.Scope)}, textInto{&c.Key}, textInto{(*string)(&c.Kind)}, textInto{(*string)(&c.State)}, &c.Until, &c.Failures, textInto{&c.Reason}, textInto{&c.Actor}, &c.Version, jsonInto{&detail}); err != nil {
 			return err
 		}
-		if c.Kind == kindCancel {
+		if c.Version == taskCancelled {
 			cancelled = true
 			return nil
 		}

@@ -14,7 +14,7 @@ import (
 const mostWindows = 50_000
 
 const answerColumns = `id, cursor_id, slice_id, window_from, window_to, kind_code, state_code, total_code, count_before, count_after,
-		ids_seen, stored, quarantined, known_missing, rescans, closed_at, sealed_at, record_remarks`
+		ids_seen, {stored}, quarantined, known_missing, rescans, closed_at, sealed_at, record_remarks`
 
 var (
 	answersOf = stmt{"answers_of", `SELECT ` + answerColumns + ` FROM ing_coverage WHERE cursor_id = ? AND window_to > ? AND window_to <= ? ORDER BY window_to, window_from LIMIT ?`}

@@ -156,6 +156,8 @@ var (
 	tableName  = regexp.MustCompile(`CREATE TABLE IF NOT EXISTS (\w+)`)
 	alterTable = regexp.MustCompile(`ALTER TABLE (\w+)\n((?:  INDEX \w+ \([^)]*\),?\n)+);\n`)
 	addIndex   = regexp.MustCompile(`(?m)^  INDEX (\w+) (\([^)]*\)),?$`)
+	reserved   = regexp.MustCompile(`\b(?:stored|last_value)\b`) // words of MySQL that are names of columns here
+	chosenCode = regexp.MustCompile(`\b(THEN|ELSE) ('[A-Z_]+')`) // one of our words that a view chooses
 	isoCall    = regexp.MustCompile(`ISO\((\w+)\)`)
 )
 
@@ -170,9 +172,16 @@ func (d dialect) schema(text string) string {
 	text = isoCall.ReplaceAllStringFunc(text, func(call string) string {
 		return fmt.Sprintf(d.iso, isoCall.FindStringSubmatch(call)[1])
 	})
+	text = reserved.ReplaceAllString(text, "`$0`")
+	if strings.Contains(text, "CREATE VIEW") {
+		text = chosenCode.ReplaceAllString(text, "$1 "+d.codeLiteral)
+	}
 	text = strings.ReplaceAll(text, "CREATE VIEW", d.createView)
 	if d.liftIndexes {
-		text = liftIndexes(text)
+		return liftIndexes(text)
+	}
+	if tableName.MatchString(text) {
+		text = strings.Replace(text, "\n);", "\n) "+d.tableOptions+";", 1)
 	}
 	return text
 }

@@ -44,7 +44,7 @@ func (s *Store) Verify(ctx context.Context, told func(done, all int, promise str
 }
 
 func (s *Store) verify(ctx context.Context, p check.Promise, opt check.Options) (*patra.Violation, error) {
-	t, err := s.ro.BeginTx(ctx, &sql.TxOptions{ReadOnly: true, Isolation: s.dialect.snapshot})
+	t, err := s.ro.BeginTx(ctx, &sql.TxOptions{ReadOnly: s.dialect.readOnly, Isolation: s.dialect.snapshot})
 	if err != nil {
 		return nil, err
 	}

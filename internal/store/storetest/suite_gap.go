@@ -4,11 +4,11 @@ import (
 	"database/sql"
 	"errors"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
 	"patra"
+	"patra/internal/store"
 )
 
 // refuse fails a task as a provider that says no would.
@@ -164,10 +164,13 @@ func health(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 2)
 	w.Take()
 	engine, err := w.Engine(t.Context())
-	if err != nil || !strings.Contains(engine, ".") {
+	if err != nil || engine.Kind == "" || (e.Name == "sqlite") != (engine.Kind == store.SQLite) {
 		t.Errorf("engine %q, %v", engine, err)
 	}
-	if complaints, err := w.Integrity(t.Context()); err != nil || len(complaints) > 0 {
+	if settings, err := w.Settings(t.Context()); err != nil || (e.Name == "sqlite") != (len(settings) == 0) || e.Name != "sqlite" && settings["transaction_isolation"] != "READ-COMMITTED" {
+		t.Errorf("settings %v, %v", settings, err)
+	}
+	if complaints, err := w.Integrity(t.Context(), true); err != nil || len(complaints) > 0 {
 		t.Errorf("complaints %v, %v", complaints, err)
 	}
 	if now, err := w.Now(t.Context()); err != nil || now != w.Clock.Instant() {

@@ -68,7 +68,7 @@ func fillRequests(t *testing.T, w *World, key string) {
 	exec(t, Inspect(t, w.URL), fmt.Sprintf(`INSERT INTO ing_request (request_id, kind_code, gate_key, cost, waited, acquired_at, sent_at, finished_at, http_status, bytes, outcome_code, created_at, retry_after)
 		SELECT CONCAT('%[1]s', %[2]s), 'PAGE', '%[1]s', 1, y.d * 100000, %[3]d + (%[2]s - y.d) * 100000, %[3]d + %[2]s * 100000, %[3]d + %[2]s * 100000 + 50000,
 			CASE WHEN c.d = 5 AND x.d = 5 AND y.d = 5 THEN 429 ELSE 200 END, 1000, 'OK', 0, NULL
-		FROM %[4]s a, %[4]s b, %[4]s c, %[4]s x, %[4]s y`, key, n, int64(Origin), digits))
+		FROM %[4]s a, %[4]s b, %[4]s c, %[4]s x, %[4]s y ORDER BY a.d, b.d, c.d, x.d, y.d`, key, n, int64(Origin), digits))
 }
 
 // sentInOrder: requests are told in the order in which they asked the gate, each once, and none is kept.

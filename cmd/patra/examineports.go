@@ -1,0 +1,121 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"syscall"
+	"time"
+
+	"patra/internal/config"
+	"patra/internal/egress"
+	"patra/internal/store"
+)
+
+// examinePorts looks whether patra serve could listen where it is told to, or is listening there already.
+func examinePorts(ctx context.Context, cfg config.Config) (found []finding) {
+	if address, said := cfg.API.Address(); address != "" {
+		who := "this machine only"
+		if cfg.API.Tokens.On() {
+			who = "whoever has a token"
+		}
+		found = append(found, examinePort(ctx, "api", address, "the API is for "+who, said, ours("/healthz", "ok")))
+	}
+	if cfg.Ops.Listen != "" {
+		found = append(found, examinePort(ctx, "ops", cfg.Ops.Listen, "for those who watch", true, ours("/metrics", "patra_")))
+	}
+	if cfg.API.TLS.Cert != "" {
+		found = append(found, examineCertificate(cfg.API.TLS, time.Now()))
+	}
+	return found
+}
+
+// examinePort tries to listen. An address that nobody wrote down may be taken: then there is no dashboard.
+func examinePort(ctx context.Context, check, address, what string, said bool, isOurs func(context.Context, string) bool) finding {
+	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
+	switch {
+	case err == nil:
+		l.Close()
+		return fine(check, "%s is free, and %s", address, what)
+	case errors.Is(err, syscall.EADDRINUSE) && isOurs(ctx, address):
+		return fine(check, "patra serve listens at %s, and %s", address, what)
+	case errors.Is(err, syscall.EADDRINUSE) && !said:
+		return warn(check, "Write another address to api.listen, or off", "Another program listens at %s, so there would be no dashboard", address)
+	case errors.Is(err, syscall.EADDRINUSE):
+		return fail(check, fmt.Sprintf("Write another address to %s.listen, or end that program", check), "Another program listens at %s", address)
+	}
+	return fail(check, fmt.Sprintf("Write an address of this machine to %s.listen, with a port above 1023", check), "Nobody can listen at %s: %s", address, err)
+}
+
+// ours asks whoever listens for something that only we say.
+func ours(path, word string) func(context.Context, string) bool {
+	return func(ctx context.Context, address string) bool {
+		const patience = 2 * time.Second
+		host, port, err := net.SplitHostPort(address)
+		if err != nil {
+			return false
+		}
+		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
+			host = "localhost"
+		}
+		address = net.JoinHostPort(host, port)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)
+		if err != nil {
+			return false
+		}
+		client := egress.NewClient(egress.Options{Host: address, Trusted: true, Connect: patience, Headers: patience, Total: patience})
+		resp, err := client.Do(req)
+		if err != nil {
+			return false
+		}
+		defer resp.Body.Close()
+		said, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
+		return err == nil && resp.StatusCode == http.StatusOK && bytes.Contains(said, []byte(word))
+	}
+}
+
+// renewBefore is how long before its end a certificate should be renewed.
+const renewBefore = 14 * 24 * time.Hour
+
+// examineCertificate looks whether the certificate of the API fits its key, and for how long.
+func examineCertificate(c config.TLS, at time.Time) finding {
+	pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+	if err != nil {
+		return fail("api", "See that api.tls names a certificate and its key", "The certificate cannot be used: %s", err)
+	}
+	const next = "Renew the certificate, and start patra serve again"
+	switch end := pair.Leaf.NotAfter; {
+	case at.After(end):
+		return fail("api", next, "The certificate ended on %s", end.UTC().Format(time.DateOnly))
+	case at.Add(renewBefore).After(end):
+		return warn("api", next, "The certificate ends on %s", end.UTC().Format(time.DateOnly))
+	default:
+		return fine("api", "The certificate is good until %s", end.UTC().Format(time.DateOnly))
+	}
+}
+
+// examineTokens looks whether anybody could sign in where tokens are needed.
+func examineTokens(ctx context.Context, cfg config.Config, s *store.Store) ([]finding, error) {
+	if !cfg.API.Tokens.On() {
+		return nil, nil
+	}
+	all, err := s.Tokens(ctx)
+	if err != nil {
+		return nil, err
+	}
+	good := int64(0)
+	for _, t := range all {
+		if t.Good(now()) {
+			good++
+		}
+	}
+	if good == 0 {
+		return []finding{warn("tokens", "patra token create NAME --role admin", "The API wants tokens, and nobody has one")}, nil
+	}
+	return []finding{fine("tokens", "%s to the API", plural(good, "token"))}, nil
+}
