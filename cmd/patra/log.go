@@ -70,7 +70,7 @@ func role(ctx context.Context, log *slog.Logger, name string, do func(context.Co
 		case err != nil:
 			log.ErrorContext(ctx, "role ended", "reason", err.Error())
 		case ctx.Err() != nil:
-			log.InfoContext(ctx, "role ended", "reason", why(ctx))
+			log.InfoContext(ctx, "role ended", "reason", whatEnded(ctx))
 		default:
 			log.InfoContext(ctx, "role ended", "reason", "nothing is left to do")
 		}
@@ -78,8 +78,8 @@ func role(ctx context.Context, log *slog.Logger, name string, do func(context.Co
 	}
 }
 
-// why says in words what ended a context.
-func why(ctx context.Context) string {
+// whatEnded says in words what ended a context.
+func whatEnded(ctx context.Context) string {
 	cause := context.Cause(ctx)
 	if cause == nil || errors.Is(cause, context.Canceled) && cause.Error() == context.Canceled.Error() {
 		return "told to stop"
