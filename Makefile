@@ -10,7 +10,7 @@ FUZZTIME ?= 30s
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build web openapi demo test test-go test-web e2e torture race race-short properties remap bench-plan bench-gate bench-read bench-export fuzz lint clean deps
+.PHONY: help build web openapi demo test test-go test-web e2e torture fleet race race-short properties remap bench-plan bench-gate bench-read bench-export fuzz lint clean deps
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -46,6 +46,9 @@ e2e: deps ## Run only the kill -9 test, many times (COUNT=20)
 
 torture: deps ## Kill and stop processes of a fleet CYCLES times (1000) under a provider that throttles, breaks, lies and moves (SEED=n repeats)
 	@set -o pipefail; TORTURE_CYCLES=$(or $(CYCLES),1000) TORTURE_SEED=$(SEED) scripts/with-mariadb $(GO) test -count=1 -timeout 12h -run 'TestTorture$$' -v ./cmd/patra | grep --line-buffered -v '^=== '
+
+fleet: deps ## Restart every process of a fleet ROUNDS times (3) during a harvest, then take the database away for OUTAGE (60s), Redis and NATS
+	FLEET_OUTAGE=$(or $(OUTAGE),60s) FLEET_ROUNDS=$(or $(ROUNDS),3) scripts/with-mariadb scripts/with-redis $(GO) test -count=1 -timeout 30m -run 'TestFleet$$' -v ./cmd/patra
 
 race: deps ## Run all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 scripts/with-mariadb scripts/with-redis $(GO) test -race -count=1 ./...

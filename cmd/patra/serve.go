@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"patra"
 	"patra/internal/config"
 	"patra/internal/observe"
 	"patra/internal/planner"
@@ -82,6 +84,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	}
 	a.mirror = baseURL
 	log := a.logger(cfg)
+	s.Watch(sayAbsence(log))
 	metrics := observe.NewMetrics()
 	metrics.WatchKeys(s)
 	a.metrics.Store(metrics)
@@ -98,7 +101,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 		group.Go(func() error { return d.keepHouse(ctx, cfg) })
 	}
 	if slices.Contains(roles, roleExecutor) {
-		x.Config.PerPartition = cfg.Executor.PerPartition
+		x.Config.PerPartition, x.Config.Outlast = cfg.Executor.PerPartition, true
 		x.Observe = metrics.Event
 		x.Gate = metrics.Gate(x.Gate)
 		group.Go(func() error { return x.Run(ctx) })
@@ -143,7 +146,7 @@ func (d *duty) tend(ctx context.Context) error {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
 	for {
-		if err := d.planner.Tend(ctx, now()); err != nil && ctx.Err() == nil {
+		if err := d.planner.Tend(ctx, now()); err != nil && ctx.Err() == nil && !errors.Is(err, patra.ErrUnavailable) {
 			d.log.Error("plans could not be looked after", "reason", err.Error())
 		}
 		select {
@@ -187,7 +190,7 @@ func (d *duty) keepHouse(ctx context.Context, cfg config.Config) error {
 }
 
 func (d *duty) scheduler() *schedule.Scheduler {
-	s := &schedule.Scheduler{Log: d.log, Fired: d.store.LastFire, Fire: d.fire}
+	s := &schedule.Scheduler{Log: d.log, Fired: d.store.LastFire, Fire: d.fireWhenThere}
 	for _, c := range d.schedules {
 		if !c.Paused {
 			s.Jobs = append(s.Jobs, schedule.Job{Name: c.Name, Cron: c.Cron})

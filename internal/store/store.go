@@ -25,6 +25,7 @@ type Store struct {
 	path    string // of the SQLite file, empty otherwise
 	clock   func() time.Time
 	trace   func(name, text string, args []any)
+	watch   watch
 }
 
 // Option changes how a store behaves.

@@ -1,0 +1,41 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"patra"
+	"patra/internal/store"
+)
+
+// sayAbsence says when the database of a process that serves goes away, and when it is back.
+func sayAbsence(log *slog.Logger) func(store.Absence) {
+	return func(a store.Absence) {
+		if a.Over {
+			log.Info("the store can be used again, everything goes on", "seconds", time.Since(a.Since).Round(time.Second/10).Seconds())
+			return
+		}
+		log.Warn("the store cannot be used now; it is asked again until it can", "reason", a.Err.Error(), "next", store.Advice(a.Err))
+	}
+}
+
+// fireEvery is how often a fire is tried while the store is away.
+const fireEvery = 5 * time.Second
+
+// fireWhenThere fires a schedule, and waits with it for a store that is away: else a minute without a database would cost
+// a day of a schedule.
+func (d *duty) fireWhenThere(ctx context.Context, job string, at patra.Instant) error {
+	for {
+		err := d.fire(ctx, job, at)
+		if !errors.Is(err, patra.ErrUnavailable) {
+			return err
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-time.After(fireEvery):
+		}
+	}
+}
