@@ -21,6 +21,15 @@ func sayAbsence(log *slog.Logger) func(store.Absence) {
 	}
 }
 
+// sayAhead says that the tables are those of a newer program: an upgrade is under way, or was forgotten here.
+func sayAhead(ctx context.Context, log *slog.Logger, s *store.Store) error {
+	v, err := s.Age(ctx)
+	if err == nil && v.Ahead() {
+		log.Warn("the store is that of a newer patra, which only added to it; this one goes on with it until it is replaced too", "store", v.Store, "program", v.Program)
+	}
+	return err
+}
+
 // fireEvery is how often a fire is tried while the store is away.
 const fireEvery = 5 * time.Second
 

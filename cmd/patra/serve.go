@@ -85,6 +85,9 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	a.mirror = baseURL
 	log := a.logger(cfg)
 	s.Watch(sayAbsence(log))
+	if err := sayAhead(ctx, log, s); err != nil {
+		return err
+	}
 	metrics := observe.NewMetrics()
 	metrics.WatchKeys(s)
 	a.metrics.Store(metrics)
