@@ -1,0 +1,63 @@
+package store
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// backupStore is a migrated store in a file, and a place for copies.
+func backupStore(t *testing.T) (*Store, string) {
+	t.Helper()
+	dir := t.TempDir()
+	s, err := Open(t.Context(), "sqlite:"+filepath.Join(dir, "a?b c.db")) // a name that is no part of a URL
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	if _, err := s.Migrate(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	return s, t.TempDir()
+}
+
+// A copy that is not sound is found to be so.
+func TestADamagedCopyIsNoticed(t *testing.T) {
+	s, dir := backupStore(t)
+	file := filepath.Join(dir, "copy #1.db")
+	c, err := s.Backup(t.Context(), file, func(int64, int64) {})
+	if err != nil || c.Bytes == 0 || c.Version == 0 {
+		t.Fatalf("%+v, %v", c, err)
+	}
+	whole, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const page = 16 << 10
+	for n := 1; n <= 5; n++ { // of each of some pages the first bytes, which say what it is
+		broken := append([]byte(nil), whole...)
+		for i := range 16 {
+			broken[n*page+i] ^= 0xff
+		}
+		if err := os.WriteFile(file, broken, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := inspectCopy(t.Context(), file); err == nil {
+			t.Errorf("nobody notices that page %d is damaged", n+1)
+		}
+	}
+}
+
+// A backup that is called off leaves nothing.
+func TestABackupThatIsCalledOff(t *testing.T) {
+	s, dir := backupStore(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := s.Backup(ctx, filepath.Join(dir, "b.db"), func(int64, int64) {})
+	left, readErr := os.ReadDir(dir)
+	if !errors.Is(err, context.Canceled) || readErr != nil || len(left) != 0 {
+		t.Errorf("%v, %v, %v", err, left, readErr)
+	}
+}
