@@ -10,7 +10,7 @@ FUZZTIME ?= 30s
 ARGS ?=
 
 .DEFAULT_GOAL := help
-.PHONY: help build web openapi demo test test-go test-web e2e torture fleet race race-short properties remap bench-plan bench-gate bench-read bench-export fuzz lint clean deps
+.PHONY: help build web openapi demo test test-go test-web e2e torture fleet deploy race race-short properties remap bench-plan bench-gate bench-read bench-export fuzz lint clean deps
 
 help: ## List the targets
 	@grep -hE '^[a-z0-9-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -49,6 +49,10 @@ torture: deps ## Kill and stop processes of a fleet CYCLES times (1000) under a 
 
 fleet: deps ## Restart every process of a fleet ROUNDS times (3) during a harvest, then take the database away for OUTAGE (60s), Redis and NATS
 	FLEET_OUTAGE=$(or $(OUTAGE),60s) FLEET_ROUNDS=$(or $(ROUNDS),3) scripts/with-mariadb scripts/with-redis $(GO) test -count=1 -timeout 30m -run 'TestFleet$$' -v ./cmd/patra
+
+deploy: deps ## Check deploy/: units with systemd-analyze, the compose file, the Dockerfile, and the program alone in a folder
+	@command -v systemd-analyze >/dev/null 2>&1 || scripts/install systemd
+	$(GO) test -count=1 -run 'TestCompose|TestDockerfile|TestTheImage|TestUnits' -v ./cmd/patra
 
 race: deps ## Run all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 scripts/with-mariadb scripts/with-redis $(GO) test -race -count=1 ./...
