@@ -36,8 +36,13 @@ const fireEvery = 5 * time.Second
 // fireWhenThere fires a schedule, and waits with it for a store that is away: else a minute without a database would cost
 // a day of a schedule.
 func (d *duty) fireWhenThere(ctx context.Context, job string, at patra.Instant) error {
+	return untilThere(ctx, func() error { return d.fire(ctx, job, at) })
+}
+
+// untilThere does something again and again for as long as it fails because the store is away.
+func untilThere(ctx context.Context, do func() error) error {
 	for {
-		err := d.fire(ctx, job, at)
+		err := do()
 		if !errors.Is(err, patra.ErrUnavailable) {
 			return err
 		}
