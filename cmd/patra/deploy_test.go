@@ -297,7 +297,7 @@ func rootfs(t *testing.T) string {
 	if !static(t, program) {
 		t.Skip("the program under test is not static, as it was built with cgo; the image has nothing else in it")
 	}
-	dir, err := os.MkdirTemp("", "patra-image") // whose parents everybody may pass
+	dir, err := os.MkdirTemp("", "patra-image") //nolint:usetesting // the folders above it must be open to everybody
 	if err != nil {
 		t.Fatal(err)
 	}

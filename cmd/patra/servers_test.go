@@ -100,7 +100,7 @@ func installed(t *testing.T, variable string, names ...string) string {
 func ownMariaDB(t *testing.T) (*server, storetest.Engine) {
 	daemon := installed(t, storetest.ServerVariable, "mariadbd", "/usr/sbin/mariadbd")
 	install := installed(t, storetest.ServerVariable, "mariadb-install-db")
-	dir, err := os.MkdirTemp("", "patra-fleet") // a short name: that of a socket may not be long
+	dir, err := os.MkdirTemp("", "patra-fleet") //nolint:usetesting // a short name: that of a socket may not be long
 	if err != nil {
 		t.Fatal(err)
 	}
