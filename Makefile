@@ -60,6 +60,13 @@ test-mysql: deps ## Run the tests of the store, and harvests that are killed, on
 test-tidb: deps ## The same on a real TiDB (built once, which takes a quarter of an hour)
 	scripts/with-tidb $(SERVER_TESTS)
 
+fleet: deps ## Restart every process of a fleet ROUNDS times (3) during a harvest, then take the database away for OUTAGE (60s), Redis and NATS
+	FLEET_OUTAGE=$(or $(OUTAGE),60s) FLEET_ROUNDS=$(or $(ROUNDS),3) scripts/with-mariadb scripts/with-redis $(GO) test -count=1 -timeout 30m -run 'TestFleet$$' -v ./cmd/patra
+
+deploy: deps ## Check deploy/: units with systemd-analyze, the compose file, the Dockerfile, and the program alone in a folder
+	@command -v systemd-analyze >/dev/null 2>&1 || scripts/install systemd
+	$(GO) test -count=1 -run 'TestCompose|TestDockerfile|TestTheImage|TestUnits' -v ./cmd/patra
+
 race: deps ## Run all tests under the race detector (needs a C compiler)
 	CGO_ENABLED=1 scripts/with-mariadb scripts/with-redis $(GO) test -race -count=1 ./...
 

@@ -197,7 +197,7 @@ func TestADoctorKnowsWhoListens(t *testing.T) {
 
 func TestADoctorReadsCertificates(t *testing.T) {
 	end := time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
-	files := certificate(t, end)
+	files := certificateUntil(t, end)
 	for before, want := range map[time.Duration]patra.Verdict{60 * 24 * time.Hour: patra.VerdictOK, 5 * 24 * time.Hour: patra.VerdictWarn, -time.Hour: patra.VerdictFail} {
 		expect(t, before.String(), []finding{examineCertificate(files, end.Add(-before))}, want, "2026-06-30")
 	}
@@ -205,7 +205,7 @@ func TestADoctorReadsCertificates(t *testing.T) {
 	expect(t, "no key", []finding{examineCertificate(files, end.Add(-time.Hour))}, patra.VerdictFail, "cannot be used")
 }
 
-func certificate(t *testing.T, end time.Time) config.TLS {
+func certificateUntil(t *testing.T, end time.Time) config.TLS {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		t.Fatal(err)

@@ -55,6 +55,7 @@ func (a *app) relayRun(ctx context.Context, names []string, once bool) error {
 	total := &sentCount{sent: map[string]int{}}
 	r.Config.Once, r.Observe = once, total.add
 	if !once {
+		s.TellAbsence(sayAbsence(a.logger(cfg)))
 		fmt.Fprintf(a.stdout, "Sending events to %s. Ctrl-C drains and stops.\n", plural(int64(len(r.Sinks)), "sink"))
 	}
 	err = role(ctx, a.logger(cfg), roleRelay, r.Run, "sinks", len(r.Sinks), "owner", r.Config.Owner)()

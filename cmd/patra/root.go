@@ -51,7 +51,7 @@ of every provider, and keeps the proof of what it covered.`),
 	flags.StringVar(&a.storeURL, "store", "", "store URL, in place of store.url")
 	flags.StringVar(&a.logLevel, "log-level", "", "debug, info, warn or error, in place of log.level")
 	root.AddCommand(a.initCmd(), a.migrateCmd(), a.versionCmd(), a.simCmd(), a.demoCmd(), a.planCmd(), a.harvestCmd(), a.backfillCmd(), a.updateCmd(), a.campaignCmd(), a.serveCmd(), a.relayCmd(), a.eventsCmd(), a.schedulesCmd(), a.triggersCmd(), a.sourceCmd(), a.specCmd(), a.queryCmd(), a.recordsCmd(), a.exportsCmd(),
-		a.plansCmd(), a.slicesCmd(), a.tasksCmd(), a.runsCmd(), a.batchesCmd(), a.cursorCmd(), a.coverageCmd(), a.lineageCmd(), a.doctorCmd(), a.quarantineCmd(), a.signalCmd(),
+		a.plansCmd(), a.slicesCmd(), a.tasksCmd(), a.runsCmd(), a.batchesCmd(), a.cursorCmd(), a.coverageCmd(), a.lineageCmd(), a.doctorCmd(), a.healthCmd(), a.backupCmd(), a.quarantineCmd(), a.signalCmd(),
 		a.pauseCmd(), a.resumeCmd(), a.cancelCmd(), a.retryCmd(), a.priorityCmd(), a.controlsCmd(), a.healingCmd(), a.alertsCmd(), a.whyCmd(), a.gateCmd(),
 		a.checkCmd(), a.auditCmd(), a.replayCmd(), a.remapCmd(), a.blackboxCmd(), a.archiveCmd(), a.tokenCmd(), a.openapiCmd())
 	return root

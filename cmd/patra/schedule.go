@@ -20,6 +20,9 @@ func (d *duty) fire(ctx context.Context, job string, at patra.Instant) error {
 	c := d.schedules[i]
 	req, err := d.app.request(ctx, c.Source, askFlags{operation: c.Operation, endpoint: c.Endpoint, query: c.Query, campaign: c.Campaign, baseURL: d.baseURL,
 		byID: c.By == string(patra.PickAll), pick: pickOf(c)})
+	if errors.Is(err, patra.ErrUnavailable) { // which says nothing about the schedule
+		return err
+	}
 	if err != nil {
 		return d.refuse(ctx, c, at, err)
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -11,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 	"golang.org/x/sync/errgroup"
 
+	"patra"
 	"patra/internal/config"
 	"patra/internal/observe"
 	"patra/internal/planner"
@@ -83,6 +85,10 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	}
 	a.mirror = baseURL
 	log := a.logger(cfg)
+	s.TellAbsence(sayAbsence(log))
+	if err := sayAhead(ctx, log, s); err != nil {
+		return err
+	}
 	metrics := observe.NewMetrics(version)
 	metrics.WatchStore(s)
 	s.Watch(metrics)
@@ -99,7 +105,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 		a.watchAlerts(ctx, group, cfg, s)
 	}
 	if slices.Contains(roles, roleExecutor) {
-		x.Config.PerPartition = cfg.Executor.PerPartition
+		x.Config.PerPartition, x.Config.Outlast = cfg.Executor.PerPartition, true
 		x.Observe, x.Measure = metrics.Event, metrics.Event
 		x.Gate = metrics.Gate(x.Gate)
 		x.Evidence = metrics.Evidence(x.Evidence)
@@ -159,7 +165,7 @@ func (d *duty) tend(ctx context.Context) error {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
 	for {
-		if err := d.planner.Tend(ctx, now()); err != nil && ctx.Err() == nil {
+		if err := d.planner.Tend(ctx, now()); err != nil && ctx.Err() == nil && !errors.Is(err, patra.ErrUnavailable) {
 			d.log.Error("plans could not be looked after", "reason", err.Error())
 		}
 		select {
@@ -203,7 +209,7 @@ func (d *duty) keepHouse(ctx context.Context, cfg config.Config) error {
 }
 
 func (d *duty) scheduler() *schedule.Scheduler {
-	s := &schedule.Scheduler{Log: d.log, Fired: d.store.LastFire, Fire: d.fire}
+	s := &schedule.Scheduler{Log: d.log, Fired: d.store.LastFire, Fire: d.fireWhenThere}
 	for _, c := range d.schedules {
 		if !c.Paused {
 			s.Jobs = append(s.Jobs, schedule.Job{Name: c.Name, Cron: c.Cron})

@@ -184,6 +184,10 @@ func TestProblems(t *testing.T) {
 		{"planner from variables", "", []string{"PATRA_PLANNER_MAXPAGES=0", "PATRA_PLANNER_BACKFILLSHARE=0.5"}, []string{
 			`environment: PATRA_PLANNER_BACKFILLSHARE: "0.5" is not a percentage from 1% to 100% (BAD_VALUE at planner.backfillShare)`,
 			`environment: PATRA_PLANNER_MAXPAGES: maxPages must be at least 1, not 0 (OUT_OF_RANGE at planner.maxPages)`}},
+		{"a file that is not named whole", "store: {url: \"mysql://a:${file:pw}@h/p\"}\n", nil, []string{
+			`patra.yaml:1:14: a reference to a file is badly written (BAD_VALUE at store.url). Write ${file:/path/of/the/file}`}},
+		{"a file that is not there", "store: {url: \"mysql://a:${file:/no/such/file}@h/p\"}\n", nil, []string{
+			`patra.yaml:1:14: the file of a secret cannot be used: /no/such/file: no such file or directory (UNREADABLE at store.url). See that it is there, and that only the user of patra may read it`}},
 		{"a secret in the file", "contact: ''\nsecrets:\n  ncbi: s3cret-canary\n  wos: ${env:KEY}\n  Bad.Name: env:X\n  none:", []string{"KEY=s3cret-canary"}, []string{
 			`patra.yaml:3:9: secrets are not written here, only where they are: write "env:NAME" for an environment variable or "file:/path" for a file (BAD_VALUE at secrets.ncbi)`,
 			`patra.yaml:4:8: secrets are not written here, only where they are: write "env:NAME" for an environment variable or "file:/path" for a file (BAD_VALUE at secrets.wos)`,

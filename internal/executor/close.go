@@ -19,7 +19,7 @@ var retryTask = source.Backoff{Initial: source.Duration(2 * time.Second), Max: s
 
 // close ends the run as its walk ended: proved, lost to another worker, interrupted, or failed.
 func (x *Executor) close(ctx context.Context, c *patra.Claim, r *run, walked error) error {
-	interrupted := ctx.Err() != nil
+	working, interrupted := ctx, ctx.Err() != nil
 	// The store is still there when we are told to stop: a task that is given back can be taken at once. Only then is
 	// there a hurry; a process that was asleep for a minute must not wake up to a deadline that is long past.
 	ctx = context.WithoutCancel(ctx)
@@ -37,7 +37,7 @@ func (x *Executor) close(ctx context.Context, c *patra.Claim, r *run, walked err
 	endedSpan(ctx, end)
 	x.halt(ctx, c, end)
 	x.exhausted(ctx, c, walked)
-	err := x.Store.Finish(ctx, c, patra.InstantOf(time.Now()), end)
+	err := x.finish(ctx, working, c, end)
 	if errors.Is(err, patra.ErrLeaseLost) {
 		x.lost(ctx, c)
 		return nil
@@ -76,7 +76,7 @@ func (x *Executor) ending(ctx context.Context, c *patra.Claim, r *run, walked er
 	}
 	fault := patra.AsFault(walked)
 	if errors.Is(walked, patra.ErrUnavailable) { // nobody's fault: the task keeps its attempts
-		x.of(c).WarnContext(ctx, "the store could not be written, the task is tried again later", "reason", fault.Text)
+		x.of(c).WarnContext(ctx, "the store could not be used, the task is tried again later", "reason", fault.Text)
 		return patra.Closing{Status: patra.Queued, GiveBack: true, Fault: fault, RetryIn: backoff(retryTask, 1), WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}
 	}
 	if fault.Level == patra.LevelRetry && c.Task.Attempts < c.Task.MaxAttempts {

@@ -91,6 +91,7 @@ type Config struct {
 	KeepBodies   func(source string) time.Duration // how long bodies are kept; nil or 0 is for ever
 	LogSample    float64                           // share of the pages that went well that get a line
 	Propagate    bool                              // providers are told which run and trace a request belongs to
+	Outlast      bool                              // a store that is away is waited for; else it ends the run
 }
 
 // Event is something worth telling a person while it happens.
@@ -187,22 +188,30 @@ func (x *Executor) Run(ctx context.Context) error {
 	return group.Wait()
 }
 
-// worker is the loop; step is one turn of it.
+// worker is the loop. Whoever outlasts the store asks again when it does not answer, ever more seldom.
 func (x *Executor) worker(ctx context.Context, slot int) error {
-	for {
-		worked, err := x.step(ctx, slot)
+	for absence := 0; ; {
+		done, err := x.turnOnce(ctx, slot)
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case err != nil:
+		case x.away(err):
+			absence++
+			x.breathe(ctx, absence)
+		case done || err != nil:
 			return err
-		case worked:
-			continue
-		}
-		if done, err := x.idle(ctx); done || err != nil {
-			return err
+		default:
+			absence = 0
 		}
 	}
+}
+
+// turnOnce does one task, or rests a little when there is none.
+func (x *Executor) turnOnce(ctx context.Context, slot int) (done bool, err error) {
+	if worked, err := x.step(ctx, slot); worked || err != nil {
+		return false, err
+	}
+	return x.idle(ctx)
 }
 
 // step claims one task and runs it to its end.
@@ -271,8 +280,8 @@ func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
 		r.countConfirmed(runCtx)
 		r.heal(runCtx, patra.HealReslice, early.reason, map[string]any{"window": c.Slice.Window.String(), "pages": r.scan.ordinal - 1, "text": early.text})
 	}
-	if cause := context.Cause(runCtx); cause != nil && errors.Is(cause, patra.ErrLeaseLost) {
-		err = cause
+	if cause := context.Cause(runCtx); errors.Is(cause, patra.ErrLeaseLost) || err != nil && errors.Is(cause, patra.ErrUnavailable) {
+		err = cause // and not that something was broken off
 	}
 	stop(nil)
 	<-beating

@@ -32,7 +32,7 @@ func (x *Executor) heartbeat(ctx context.Context, l patra.Lease, stop context.Ca
 			stop(patra.ErrLeaseLost)
 			return
 		case time.Since(renewed) > x.Config.Lease*7/10:
-			stop(fmt.Errorf("the lease could not be renewed: %w", err))
+			stop(fmt.Errorf("the lease could not be renewed: %w: %w", patra.ErrUnavailable, err))
 			return
 		}
 	}

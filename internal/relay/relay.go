@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"math/rand/v2"
 	"time"
 
 	"go.opentelemetry.io/otel/trace"
@@ -137,8 +138,8 @@ func (r *Relay) serve(ctx context.Context, cfg Config, sink Sink) error {
 			return err
 		case err != nil:
 			failures++
-			r.Log.Error("the role of a sink could not be taken", "sink", sink.Name, "reason", err.Error())
-			rest(ctx, pause(failures, 0.5))
+			r.Log.Log(ctx, about(err), "the role of a sink could not be taken", "sink", sink.Name, "reason", err.Error())
+			rest(ctx, min(pause(failures, rand.Float64()), longRest))
 			continue
 		case !ok && cfg.Once:
 			return ErrElsewhere
@@ -153,13 +154,24 @@ func (r *Relay) serve(ctx context.Context, cfg Config, sink Sink) error {
 		case errors.Is(err, patra.ErrLeaseLost):
 			r.Log.Warn("another process has taken over", "sink", sink.Name)
 		case err != nil && ctx.Err() == nil && !cfg.Once:
-			r.Log.Error("sending to a sink was interrupted", "sink", sink.Name, "reason", err.Error())
+			r.Log.Log(ctx, about(err), "sending to a sink was interrupted", "sink", sink.Name, "reason", err.Error())
 			rest(ctx, cfg.Poll)
 		default:
 			return err
 		}
 	}
 	return nil
+}
+
+// longRest is how long a store that is away is left alone at most: the events wait for it and not for a sink.
+const longRest = 10 * time.Second
+
+// about is how grave an error is. That the store is away is said by itself, once for all who notice.
+func about(err error) slog.Level {
+	if errors.Is(err, patra.ErrUnavailable) {
+		return slog.LevelDebug
+	}
+	return slog.LevelError
 }
 
 func (r *Relay) take(ctx context.Context, cfg Config, sink Sink) (patra.Role, bool, error) {

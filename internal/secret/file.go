@@ -16,8 +16,8 @@ const maxSize = 64 << 10
 // everybody are the permissions that make a secret none.
 const everybody = 0o006
 
-// readFile reads the secret in a file. One line break at its end belongs to the editor, not to the secret.
-func readFile(path string) (string, error) {
+// ReadFile reads the secret in a file. One line break at its end belongs to the editor, not to the secret.
+func ReadFile(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return "", reason(path, err)

@@ -82,7 +82,7 @@ func (v *Vault) file(name, path string) (string, error) {
 	if known && now.Sub(last.at) < lookAgain {
 		return last.value, last.err
 	}
-	value, err := readFile(path)
+	value, err := ReadFile(path)
 	next := look{value: value, good: now, at: now}
 	if err != nil {
 		next = look{at: now, err: fmt.Errorf("the secret %q cannot be read: %w", name, err)}

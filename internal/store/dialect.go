@@ -120,6 +120,24 @@ var mysqlDialect = dialect{
 	},
 }
 
+// absent reports errors with which a server says that it is going, coming, or not the one that may be written to.
+func absent(err error) bool {
+	e, ok := errors.AsType[*mysql.MySQLError](err)
+	if !ok {
+		return false
+	}
+	switch e.Number {
+	case 1040, 1053, 1077, 1079, // too many connections; it is being shut down
+		1129,       // it believes that we disturb it, after many broken connections
+		1290, 1836, // it may only be read: a replica, or a disk that is full
+		1021, 1041, 1114, // no room on its disk, in its memory, in a table
+		1158, 1159, 1160, 1161, 1927, // the line broke on its side
+		9001, 9002, 9003, 9004, 9005: // TiDB: parts of the cluster do not answer
+		return true
+	}
+	return false
+}
+
 // brokenConn reports an error after which nobody knows what the server did.
 func brokenConn(err error) bool {
 	return errors.Is(err, driver.ErrBadConn) || errors.Is(err, mysql.ErrInvalidConn)
@@ -136,7 +154,7 @@ func Unavailable(err error) bool {
 		return false
 	}
 	_, network := errors.AsType[*net.OpError](err)
-	return network || brokenConn(err) || mysqlDialect.retryable(err) || errors.Is(err, ErrNeedsMigration) || errors.Is(err, ErrTooNew)
+	return network || brokenConn(err) || absent(err) || mysqlDialect.retryable(err) || errors.Is(err, ErrNeedsMigration) || errors.Is(err, ErrTooNew)
 }
 
 // Advice is what a person can do about an error of the store itself, or nothing.

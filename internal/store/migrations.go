@@ -31,7 +31,7 @@ var ErrNeedsMigration = errors.New("it needs a migration; run `patra migrate`")
 // ErrNoTables means that there is nothing in the store at all: it needs its first migration.
 var ErrNoTables = fmt.Errorf("the store has no tables yet: %w", ErrNeedsMigration)
 
-// ErrTooNew means that the tables were made by a newer program.
+// ErrTooNew means that the tables were made by a newer program, which did more than add to them.
 var ErrTooNew = errors.New("the store was made by a newer patra: use that version or a newer one")
 
 // Migrate brings the tables to this program's version. Several processes may call it at once: one works, the
@@ -57,19 +57,6 @@ func (s *Store) Migrate(ctx context.Context) ([]Migration, error) {
 	return done, nil
 }
 
-// Check refuses a store whose tables are not the ones this program knows.
-func (s *Store) Check(ctx context.Context) error {
-	provider, err := s.provider()
-	if err != nil {
-		return fmt.Errorf("check store: %w", err)
-	}
-	current, target, err := provider.GetVersions(ctx)
-	if err != nil {
-		return fmt.Errorf("check store: %w", err)
-	}
-	return fits(current, target)
-}
-
 // newestMigration is the version of the tables that this program knows.
 func newestMigration() (newest int64) {
 	names, err := fs.Glob(migrationFiles, "migrations/*.sql")
@@ -83,19 +70,6 @@ func newestMigration() (newest int64) {
 		}
 	}
 	return newest
-}
-
-// fits compares the version of the tables with the one that this program knows.
-func fits(current, target int64) error {
-	switch {
-	case current == 0:
-		return ErrNoTables
-	case current < target:
-		return fmt.Errorf("the store is at version %d of %d: %w", current, target, ErrNeedsMigration)
-	case current > target:
-		return fmt.Errorf("%w (it is at version %d, this program knows %d)", ErrTooNew, current, target)
-	}
-	return nil
 }
 
 func (s *Store) provider() (*goose.Provider, error) {

@@ -38,6 +38,7 @@ func (s *Store) write(ctx context.Context, name string, do func(*tx) error, land
 		t, err := s.writeOnce(ctx, do)
 		if err == nil {
 			t.landed()
+			s.there.heard(nil, true)
 			return nil
 		}
 		if brokenConn(err) && len(landed) > 0 {
@@ -51,9 +52,9 @@ func (s *Store) write(ctx context.Context, name string, do func(*tx) error, land
 		if !retry || try == maxTries || ctx.Err() != nil {
 			if Unavailable(err) {
 				s.refused()
-				err = unavailable{err}
 			}
-			return fmt.Errorf("%s: %w", name, err)
+			s.there.heard(err, true)
+			return fmt.Errorf("%s: %w", name, marked(err))
 		}
 		s.retried(err)
 		pause := time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 8)))
@@ -148,6 +149,8 @@ func (t *tx) result(st stmt, args ...any) (res sql.Result, err error) {
 		res, err = t.sql.ExecContext(t.ctx, text, args...)
 	} else {
 		res, err = t.db.ExecContext(t.ctx, text, args...)
+		t.s.there.heard(err, true)
+		err = marked(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", st.name, err)
@@ -157,6 +160,22 @@ func (t *tx) result(st stmt, args ...any) (res sql.Result, err error) {
 
 // rows runs a query and hands each row to scan.
 func (t *tx) rows(st stmt, scan func(*sql.Rows) error, args ...any) error {
+	var theirs error // of whoever is handed the rows: it may write to a network of its own
+	err := t.scan(st, func(r *sql.Rows) error {
+		theirs = scan(r)
+		return theirs
+	}, args...)
+	if t.sql == nil && theirs == nil { // of a transaction, whoever began it hears
+		t.s.there.heard(err, false)
+		err = marked(err)
+	}
+	if err != nil {
+		return fmt.Errorf("%s: %w", st.name, err)
+	}
+	return nil
+}
+
+func (t *tx) scan(st stmt, scan func(*sql.Rows) error, args ...any) error {
 	text := t.s.dialect.render(st.text, t.s.now())
 	t.told(st, text, args)
 	defer t.took(st.name, t.begun())
@@ -168,18 +187,15 @@ func (t *tx) rows(st stmt, scan func(*sql.Rows) error, args ...any) error {
 		rows, err = t.db.QueryContext(t.ctx, text, args...)
 	}
 	if err != nil {
-		return fmt.Errorf("%s: %w", st.name, err)
+		return err
 	}
 	defer rows.Close()
 	for rows.Next() {
 		if err := scan(rows); err != nil {
-			return fmt.Errorf("%s: %w", st.name, err)
+			return err
 		}
 	}
-	if err := rows.Err(); err != nil {
-		return fmt.Errorf("%s: %w", st.name, err)
-	}
-	return nil
+	return rows.Err()
 }
 
 // one reads a single row; ok tells whether there was one.
@@ -275,6 +291,14 @@ func (t textInto) Scan(src any) error {
 		return fmt.Errorf("text column holds %T", src)
 	}
 	return nil
+}
+
+// marked is an error that says whether it is about the store itself.
+func marked(err error) error {
+	if err == nil || !Unavailable(err) {
+		return err
+	}
+	return unavailable{err}
 }
 
 // unavailable marks an error that is about the store itself. It says no more than the error does.

@@ -26,6 +26,7 @@ type Store struct {
 	clock   func() time.Time
 	trace   func(name, text string, args []any)
 	watcher Watcher // nil: nobody looks on
+	there   presence
 }
 
 // Option changes how a store behaves.

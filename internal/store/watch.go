@@ -104,12 +104,12 @@ func (s *Store) Alive(ctx context.Context) error {
 	return err
 }
 
-// Fits reports whether the tables are those of this program. It is a plain read, and waits for nobody who writes: Check
+// Fits reports whether this program can work with the tables. It is a plain read, and waits for nobody who writes: Check
 // does not.
 func (s *Store) Fits(ctx context.Context) error {
 	var have int64
 	if _, err := s.read(ctx).one(tablesVersion, nil, &have); err != nil {
 		return err
 	}
-	return fits(have, newestMigration())
+	return Age{Store: have, Program: newestMigration()}.verdict()
 }

@@ -116,7 +116,7 @@ func TestTablesThatDoNotFit(t *testing.T) {
 	if err := s.Fits(t.Context()); err != nil {
 		t.Error(err)
 	}
-	for _, version := range []int64{newestMigration() + 1, newestMigration() - 1} {
+	for _, version := range []int64{newestMigration() + generation, newestMigration() - 1} {
 		if _, err := s.db.ExecContext(t.Context(), "UPDATE goose_db_version SET version_id = ? WHERE version_id >= ?", version, newestMigration()-1); err != nil {
 			t.Fatal(err)
 		}

@@ -85,10 +85,12 @@ func (s *NATS) Arrived(t testing.TB) (all [][]byte) {
 		must(t, err)
 		info, err := stream.Info(t.Context())
 		must(t, err)
-		for seq := info.State.FirstSeq; seq <= info.State.LastSeq && info.State.Msgs > 0; seq++ {
-			msg, err := stream.GetMsg(t.Context(), seq)
+		reader, err := stream.OrderedConsumer(t.Context(), jetstream.OrderedConsumerConfig{})
+		must(t, err)
+		for uint64(len(all)) < info.State.Msgs {
+			msg, err := reader.Next(jetstream.FetchMaxWait(20 * time.Second))
 			must(t, err)
-			all = append(all, msg.Data)
+			all = append(all, msg.Data())
 		}
 	})
 	return all

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patra/internal/egress"
+)
+
+// healthTime is how long a process that is well may take to say so.
+const healthTime = 5 * time.Second
+
+func (a *app) healthCmd() *cobra.Command {
+	var address string
+	var ready bool
+	c := &cobra.Command{
+		Use: "health", Short: "Ask a process that serves whether it is well", Args: noArgs,
+		Long: "Health asks the process that serves at ops.listen whether it is alive, or with --ready whether it can work. It is for\nwhoever looks after processes and has no other program at hand, as in a container. Exit code 1 means that it is not well.",
+		Example: `  patra health
+  patra health --ready
+  patra health --url http://127.0.0.1:8080/healthz       the API, where there is no ops.listen`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if address == "" {
+				cfg, err := a.load()
+				if err != nil {
+					return err
+				}
+				if cfg.Ops.Listen == "" {
+					return usage("nobody says where to ask; set ops.listen in patra.yaml, or write --url")
+				}
+				address = "http://" + cfg.Ops.Listen + "/healthz"
+				if ready {
+					address = "http://" + cfg.Ops.Listen + "/readyz"
+				}
+			}
+			return a.health(c.Context(), address)
+		},
+	}
+	c.Flags().StringVar(&address, "url", "", "the address to ask, in place of ops.listen")
+	c.Flags().BoolVar(&ready, "ready", false, "ask whether it can work now, and not only whether it is alive")
+	return c
+}
+
+// health asks an address; what begins with 2 is a good answer.
+func (a *app) health(ctx context.Context, address string) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return usage("--url %q is not an address; write one such as http://127.0.0.1:9090/healthz", address)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return usage("--url: %s", err)
+	}
+	resp, err := egress.NewClient(egress.Options{Host: u.Host, Trusted: true, Connect: healthTime, Headers: healthTime, Total: healthTime}).Do(req)
+	if err != nil {
+		return fmt.Errorf("not well: nobody answers at %s (%s)", u.Host, strings.TrimPrefix(err.Error(), fmt.Sprintf("Get %q: ", u.String())))
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		return fmt.Errorf("not well: %s answers with %s", u, resp.Status)
+	}
+	fmt.Fprintln(a.stdout, "well")
+	return nil
+}
