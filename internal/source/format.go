@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"patra"
+	"patra/internal/rawjson"
 )
 
 // The formats of an answer.
@@ -100,16 +101,12 @@ func (j jsonSplitter) byID(body []byte, at span) ([][]byte, error) {
 // jsonOpener reads one JSON item.
 type jsonOpener struct{ volatile []namePath }
 
-func (jsonOpener) open(item []byte) (any, error) { return tree(item) }
+func (jsonOpener) open(item []byte) (any, error) { return openJSON(item) }
 
 // hash identifies what an item says: keys sorted, number literals untouched. RFC 8785 is not for other people's data:
 // it refuses whole numbers above 2^53.
 func (j jsonOpener) hash(_ []byte, doc any) (string, error) {
-	for _, p := range j.volatile {
-		p.remove(doc)
-	}
-	b, err := marshal(doc)
-	return patra.HashBytes(b), err
+	return patra.HashBytes(doc.(*document).canonical(j.volatile)), nil
 }
 
 // wholeJSON refuses a body that is not exactly one JSON value: a body that was cut, or a web page.
@@ -164,12 +161,4 @@ func tree(raw []byte) (any, error) {
 	return v, nil
 }
 
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
+func marshal(v any) ([]byte, error) { return rawjson.Append(nil, v) }
