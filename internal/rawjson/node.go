@@ -92,7 +92,13 @@ func (d *Doc) meaning(at uint32) string {
 }
 
 // Value is the value as the standard library would decode it, with numbers as they were written.
-func (n Node) Value() any {
+func (n Node) Value() any { return n.ValueWith(Node{}, nil) }
+
+// ValueWith is the value, with something else in place of a value inside it.
+func (n Node) ValueWith(inside Node, instead any) any {
+	if n == inside {
+		return instead
+	}
 	switch n.Kind() {
 	case False:
 		return false
@@ -105,14 +111,14 @@ func (n Node) Value() any {
 	case Array:
 		all := []any{}
 		for e := range n.Elements() {
-			all = append(all, e.Value())
+			all = append(all, e.ValueWith(inside, instead))
 		}
 		return all
 	case Object:
 		nodes, end := n.doc.nodes, n.is().end
 		all := map[string]any{}
 		for at := n.at + 1; at < end; at = nodes[at+1].end {
-			all[n.doc.meaning(at)] = Node{n.doc, at + 1}.Value()
+			all[n.doc.meaning(at)] = Node{n.doc, at + 1}.ValueWith(inside, instead)
 		}
 		return all
 	}

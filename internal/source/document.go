@@ -45,13 +45,14 @@ func (d *document) tree() any {
 }
 
 // at finds the member at the path.
-func (p namePath) at(n rawjson.Node) (found rawjson.Node, ok bool) {
+func (p namePath) at(n rawjson.Node) (rawjson.Node, bool) {
 	for _, name := range p {
-		if n, ok = n.Member(name); !ok {
+		var found bool
+		if n, found = n.Member(name); !found {
 			return rawjson.Node{}, false
 		}
 	}
-	return n, len(p) > 0
+	return n, true
 }
 
 // canonical is what the item says, without what is volatile: names sorted, number literals untouched.

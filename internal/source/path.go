@@ -123,7 +123,7 @@ func textOf(v any) (string, bool) {
 	return "", false
 }
 
-// namePath is a path of member names. Such a path can be followed through raw bytes.
+// namePath is a path of member names.
 type namePath []string
 
 func parseNamePath(text string) (namePath, error) {
@@ -141,15 +141,4 @@ func parseNamePath(text string) (namePath, error) {
 		names = append(names, string(name))
 	}
 	return names, nil
-}
-
-// in finds the bytes at the path in a valid JSON text.
-func (p namePath) in(b []byte) (s span, found bool) {
-	s = span{skipSpace(b, 0), len(b)}
-	for _, name := range p {
-		if s, found = member(b, s, name); !found {
-			return span{}, false
-		}
-	}
-	return s, true
 }
