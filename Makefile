@@ -79,6 +79,9 @@ race-short: deps ## Run the tests of what many workers share under the race dete
 properties: deps ## Check the rules of windows, slices and coverage against CHECKS drawn cases each (100000)
 	$(GO) test -count=1 -timeout 3h -run 'Test' . ./internal/planner -rapid.checks=$(or $(CHECKS),100000)
 
+bench: deps ## Measure Patra beside the bare work and other harvesters, and write docs/benchmarks.part.md (BENCH_PYTHON names a Python with dlt)
+	scripts/with-mariadb $(GO) run ./bench -page docs/benchmarks.part.md $(ARGS)
+
 bench-plan: deps ## Plan two, five and ten years by the hour: time a slice, peak memory, and the bare inserts beside it
 	$(GO) test -run '^$$' -bench PlanByTheHour -benchtime 1x ./internal/planner
 

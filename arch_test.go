@@ -24,7 +24,8 @@ type place struct {
 var importMap = map[string]place{
 	"patra":                          {nil, "the nouns and rules are pure: everything depends on them, so they depend on nothing"},
 	"patra/internal/expr":            {[]string{"patra"}, "a query is a pure value; it knows no provider and no table"},
-	"patra/internal/source":          {[]string{"patra", "patra/internal/expr", "patra/internal/strictyaml"}, "a source only describes; it neither plans nor sends nor stores"},
+	"patra/internal/rawjson":         {nil, "JSON is bytes; what they are about is not its business"},
+	"patra/internal/source":          {[]string{"patra", "patra/internal/expr", "patra/internal/rawjson", "patra/internal/strictyaml"}, "a source only describes; it neither plans nor sends nor stores"},
 	"patra/internal/planner":         {[]string{"patra", "patra/internal/source", "patra/internal/expr"}, "planner and executor meet only in the tables, and the planner talks to no provider"},
 	"patra/internal/executor":        {[]string{"patra", "patra/internal/source", "patra/internal/expr", "patra/internal/egress"}, "planner and executor meet only in the tables; store, gate and secrets are handed in, so that others can stand in for them"},
 	"patra/internal/observe":         {[]string{"patra", "patra/internal/executor", "patra/internal/relay"}, "numbers, lines and traces are made of what others tell; nobody asks them before doing something"},
@@ -53,6 +54,8 @@ var importMap = map[string]place{
 	"patra/internal/schedule":        {[]string{"patra"}, "when something is due is a rule; what is done then, and where it is noted, is handed in"},
 	"patra/internal/sim":             {[]string{"patra"}, "a simulator that shared code with the harvester would share its mistakes"},
 	"patra/sources":                  {nil, "shipped sources are data: a source that needs code is not a source"},
+	"patra/bench":                    {[]string{"patra/internal/sim", "patra/sources"}, "whoever measures sees the provider and the programs, and nothing inside them"},
+	"patra/bench/floor":              {nil, "a floor shares no code with whom it is measured against"},
 	"patra/cmd/patra":                {[]string{"*"}, "the command wires everything together"},
 }
 
@@ -66,14 +69,14 @@ type reserve struct {
 
 var reserves = []reserve{
 	{imports: []string{"database/sql", "database/sql/", "github.com/go-sql-driver/mysql", "modernc.org/sqlite", "modernc.org/sqlite/", "github.com/pressly/goose/"},
-		only: []string{"patra/internal/store", "patra/internal/store/check", "patra/internal/store/storetest"},
+		only: []string{"patra/internal/store", "patra/internal/store/check", "patra/internal/store/storetest", "patra/bench", "patra/bench/floor"},
 		why:  "one package holds all SQL, so that transactions, dialects and statement names are in one place"},
 	{imports: []string{"github.com/danielgtaylor/huma/"}, only: []string{"patra/internal/api"},
 		why: "who may call is said where a route is registered, and there is one way to do that"},
 	{imports: []string{"github.com/redis/go-redis/"}, only: []string{"patra/internal/gate"},
 		why: "Redis keeps nothing but what the rate gate lends it: it forgets"},
 	{imports: []string{"net/http", "net/http/"},
-		only: []string{"patra/internal/egress", "patra/internal/executor", "patra/internal/source", "patra/internal/sim", "patra/internal/observe", "patra/internal/relay", "patra/internal/alert", "patra/internal/api", "patra/internal/web", "patra/cmd/patra"},
+		only: []string{"patra/internal/egress", "patra/internal/executor", "patra/internal/source", "patra/internal/sim", "patra/internal/observe", "patra/internal/relay", "patra/internal/alert", "patra/internal/api", "patra/internal/web", "patra/cmd/patra", "patra/bench", "patra/bench/floor"},
 		why:  "every request goes through the guarded client; a second HTTP client would have none of its guards"},
 	{imports: []string{"github.com/nats-io/nats.go", "github.com/nats-io/nats.go/", "github.com/twmb/franz-go/"}, only: []string{"patra/internal/relay", "patra/internal/relay/relaytest"},
 		why: "one package sends events, so that their order is kept in one place"},

@@ -7,6 +7,7 @@ import (
 	"io"
 
 	"patra"
+	"patra/internal/rawjson"
 )
 
 // The formats of an answer.
@@ -37,83 +38,66 @@ type jsonSplitter struct {
 }
 
 func (j jsonSplitter) split(body []byte) ([][]byte, any, error) {
-	if err := wholeJSON(body); err != nil {
+	if err := looksLikeJSON(body); err != nil {
 		return nil, nil, err
 	}
-	at, found := j.items.in(body)
+	doc := documents.Get().(*document)
+	defer release(doc)
+	if err := doc.Reset(body); err != nil {
+		return nil, nil, cutJSON()
+	}
+	items, found := j.items.at(doc.Root())
 	if !found {
-		around, err := tree(body)
-		return nil, around, firstOf(err, schemaFault(j.text, "the answer has no such member"))
+		return nil, doc.Root().Value(), schemaFault(j.text, "the answer has no such member")
 	}
-	around, err := tree(bytes.Join([][]byte{body[:at.from], []byte("[]"), body[at.to:]}, nil))
-	if j.order != nil {
-		around, err = tree(body) // the map is the envelope too, and such pages are small
+	if j.order != nil { // the map is the envelope too, and such pages are small
+		all, err := j.byID(doc, items)
+		return all, doc.Root().Value(), err
 	}
-	if err != nil {
-		return nil, nil, notWhole(err)
+	around := doc.Root().ValueWith(items, []any{})
+	if items.Kind() == rawjson.Object && j.one {
+		return [][]byte{items.Bytes()}, around, nil
 	}
-	items, err := j.list(body, at)
-	return items, around, err
-}
-
-func (j jsonSplitter) list(body []byte, at span) ([][]byte, error) {
-	if j.order != nil {
-		return j.byID(body, at)
+	if items.Kind() != rawjson.Array {
+		return nil, around, schemaFault(j.text, "the items are no list")
 	}
-	if i := skipSpace(body, at.from); j.one && body[i] == '{' {
-		return [][]byte{body[i:at.to]}, nil
+	var all [][]byte
+	for e := range items.Elements() {
+		all = append(all, e.Bytes())
 	}
-	spans, ok := elements(body, at)
-	if !ok {
-		return nil, schemaFault(j.text, "the items are no list")
-	}
-	items := make([][]byte, len(spans))
-	for i, s := range spans {
-		items[i] = body[s.from:s.to]
-	}
-	return items, nil
+	return all, around, nil
 }
 
 // byID reads a map of items in the order of the ids beside it.
-func (j jsonSplitter) byID(body []byte, at span) ([][]byte, error) {
-	order, found := j.order.in(body)
-	ids, ok := elements(body, order)
-	if !found || !ok {
+func (j jsonSplitter) byID(doc *document, items rawjson.Node) (all [][]byte, err error) {
+	order, found := j.order.at(doc.Root())
+	if !found || order.Kind() != rawjson.Array {
 		return nil, schemaFault(j.text, "there is no list of ids beside the items")
 	}
-	var items [][]byte
-	for _, id := range ids {
-		name, err := tree(body[id.from:id.to])
-		if err != nil {
-			return nil, notWhole(err)
-		}
-		text, _ := textOf(name)
-		s, found := member(body, at, text)
+	for id := range order.Elements() {
+		text, _ := textOf(id.Value())
+		item, found := items.Member(text)
 		if !found {
 			return nil, schemaFault(j.text, "there is no item with the id "+text)
 		}
-		items = append(items, body[s.from:s.to])
+		all = append(all, item.Bytes())
 	}
-	return items, nil
+	return all, nil
 }
 
 // jsonOpener reads one JSON item.
 type jsonOpener struct{ volatile []namePath }
 
-func (jsonOpener) open(item []byte) (any, error) { return tree(item) }
+func (jsonOpener) open(item []byte) (any, error) { return openJSON(item) }
 
 // hash identifies what an item says: keys sorted, number literals untouched. RFC 8785 is not for other people's data:
 // it refuses whole numbers above 2^53.
 func (j jsonOpener) hash(_ []byte, doc any) (string, error) {
-	for _, p := range j.volatile {
-		p.remove(doc)
-	}
-	b, err := marshal(doc)
-	return patra.HashBytes(b), err
+	return patra.HashBytes(doc.(*document).canonical(j.volatile)), nil
 }
 
-// wholeJSON refuses a body that is not exactly one JSON value: a body that was cut, or a web page.
-func wholeJSON(body []byte) error {
+// looksLikeJSON refuses a body that is empty, or a web page.
+func looksLikeJSON(body []byte) error {
 	trimmed := bytes.TrimSpace(body)
 	if len(trimmed) > 0 && trimmed[0] == '<' {
 		return webPage()
@@ -121,10 +105,22 @@ func wholeJSON(body []byte) error {
 	if len(trimmed) == 0 {
 		return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is empty"}
 	}
-	if !json.Valid(trimmed) {
-		return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is not whole: it is no valid JSON value"}
+	return nil
+}
+
+// wholeJSON refuses a body that is not exactly one JSON value: a body that was cut, or a web page.
+func wholeJSON(body []byte) error {
+	if err := looksLikeJSON(body); err != nil {
+		return err
+	}
+	if !json.Valid(body) {
+		return cutJSON()
 	}
 	return nil
+}
+
+func cutJSON() error {
+	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is not whole: it is no valid JSON value"}
 }
 
 func webPage() error {
@@ -164,12 +160,4 @@ func tree(raw []byte) (any, error) {
 	return v, nil
 }
 
-func marshal(v any) ([]byte, error) {
-	var b bytes.Buffer
-	enc := json.NewEncoder(&b)
-	enc.SetEscapeHTML(false)
-	if err := enc.Encode(v); err != nil {
-		return nil, err
-	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
-}
+func marshal(v any) ([]byte, error) { return rawjson.Append(nil, v) }

@@ -21,6 +21,7 @@ func (p *Program) Item(raw []byte, observedAt patra.Instant) (patra.Observation,
 	if err != nil {
 		return o, dataFault(patra.CodeBadBody, "", err.Error())
 	}
+	defer release(doc)
 	var noID error
 	if o.ID, noID = p.readID(doc); noID != nil && p.Spec.Response.NoID != "HASH" {
 		return o, noID

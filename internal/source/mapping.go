@@ -121,13 +121,12 @@ func parseCall(text string) (call, error) {
 
 // read applies the mapping to an item; nil means that the item has no such field.
 func (m *mapping) read(doc any) (any, error) {
-	nodes := m.path.find(doc)
-	values := make([]any, 0, len(nodes))
-	for _, n := range nodes {
-		if m.object != nil {
-			n = m.shape(n)
-		}
-		values = append(values, n)
+	if m.object == nil {
+		return m.finish(m.path.find(doc))
+	}
+	values := m.path.parts(doc)
+	for i, n := range values {
+		values[i] = m.shape(n)
 	}
 	return m.finish(values)
 }

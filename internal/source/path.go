@@ -10,12 +10,15 @@ import (
 	"github.com/antchfx/xpath"
 	"github.com/theory/jsonpath"
 	"github.com/theory/jsonpath/spec"
+
+	"patra/internal/rawjson"
 )
 
 // path finds values in a document: an RFC 9535 JSONPath in JSON, an XPath in XML.
 type path struct {
 	text string
 	json *jsonpath.Path
+	walk *walk      // the same for the bytes of an item, if it can be followed there
 	xml  *sync.Pool // of *xpath.Expr: one may be used by one reader at a time, it keeps its place inside
 }
 
@@ -27,7 +30,7 @@ func parsePath(format, text string) (path, error) {
 	if err != nil {
 		return path{}, fmt.Errorf("%s is not a JSONPath: %w", strconv.Quote(text), err)
 	}
-	return path{text: text, json: p}, nil
+	return path{text: text, json: p, walk: walkOf(p)}, nil
 }
 
 func parseXPath(text string) (p path, err error) {
@@ -52,9 +55,14 @@ func parseXPath(text string) (p path, err error) {
 func (p path) many() bool { return p.json != nil && p.json.Query().Singular() == nil }
 
 // find gives everything that the path selects below a node.
-func (p path) find(node any) []any {
+func (p path) find(node any) []any { return p.look(node, false) }
+
+// parts is find for whoever looks on inside what is found: what has an inside is left where it stands.
+func (p path) parts(node any) []any { return p.look(node, true) }
+
+func (p path) look(node any, nodes bool) []any {
 	if p.json != nil {
-		return p.json.Select(node)
+		return p.inJSON(node, nodes)
 	}
 	top, ok := node.(*xmlquery.Node)
 	if !ok || p.xml == nil {
@@ -84,6 +92,22 @@ func (p path) find(node any) []any {
 	return nil
 }
 
+func (p path) inJSON(node any, nodes bool) []any {
+	switch n := node.(type) {
+	case *document:
+		if p.walk == nil {
+			return p.json.Select(n.tree())
+		}
+		return p.walk.follow(n.Root(), 0, nil, nodes)
+	case rawjson.Node:
+		if p.walk == nil {
+			return p.json.Select(n.Value())
+		}
+		return p.walk.follow(n, 0, nil, nodes)
+	}
+	return p.json.Select(node)
+}
+
 // textOf is a scalar as text. An XML element is all the text inside it, mixed content included.
 func textOf(v any) (string, bool) {
 	switch v := v.(type) {
@@ -99,7 +123,7 @@ func textOf(v any) (string, bool) {
 	return "", false
 }
 
-// namePath is a path of member names. Such a path can be followed through raw bytes.
+// namePath is a path of member names.
 type namePath []string
 
 func parseNamePath(text string) (namePath, error) {
@@ -117,30 +141,4 @@ func parseNamePath(text string) (namePath, error) {
 		names = append(names, string(name))
 	}
 	return names, nil
-}
-
-// in finds the bytes at the path in a valid JSON text.
-func (p namePath) in(b []byte) (s span, found bool) {
-	s = span{skipSpace(b, 0), len(b)}
-	for _, name := range p {
-		if s, found = member(b, s, name); !found {
-			return span{}, false
-		}
-	}
-	return s, true
-}
-
-// remove deletes the member at the path from a tree, if it is there.
-func (p namePath) remove(tree any) {
-	for i, name := range p {
-		members, ok := tree.(map[string]any)
-		if !ok {
-			return
-		}
-		if i == len(p)-1 {
-			delete(members, name)
-			return
-		}
-		tree = members[name]
-	}
 }
