@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/http"
 	"net/url"
 	"strings"
@@ -31,12 +32,13 @@ func (a *app) healthCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				if cfg.Ops.Listen == "" {
-					return usage("nobody says where to ask; set ops.listen in patra.yaml, or write --url")
+				at, _ := cfg.Ops.Address()
+				if at == "" {
+					return usage("ops.listen is off, so that nobody answers; let it name an address, or write --url")
 				}
-				address = "http://" + cfg.Ops.Listen + "/healthz"
+				address = "http://" + onThisMachine(at) + "/healthz"
 				if ready {
-					address = "http://" + cfg.Ops.Listen + "/readyz"
+					address = "http://" + onThisMachine(at) + "/readyz"
 				}
 			}
 			return a.health(c.Context(), address)
@@ -45,6 +47,16 @@ func (a *app) healthCmd() *cobra.Command {
 	c.Flags().StringVar(&address, "url", "", "the address to ask, in place of ops.listen")
 	c.Flags().BoolVar(&ready, "ready", false, "ask whether it can work now, and not only whether it is alive")
 	return c
+}
+
+// onThisMachine is where an address that is listened at can be reached from here: one that stands for all of a machine's
+// addresses stands for its own.
+func onThisMachine(listened string) string {
+	host, port, err := net.SplitHostPort(listened)
+	if at := net.ParseIP(host); err == nil && (host == "" || at != nil && at.IsUnspecified()) {
+		return net.JoinHostPort("localhost", port)
+	}
+	return listened
 }
 
 // health asks an address; what begins with 2 is a good answer.

@@ -91,6 +91,9 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	}
 	metrics := observe.NewMetrics(version)
 	metrics.WatchStore(s)
+	if a.tracer(cfg) != nil {
+		metrics.WatchTraces(a.traces)
+	}
 	s.Watch(metrics)
 	a.metrics.Store(metrics)
 	group, ctx := errgroup.WithContext(ctx)

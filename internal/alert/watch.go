@@ -53,8 +53,8 @@ func (w *Watch) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
 		role, ok, err := w.Take(ctx)
 		switch {
-		case err != nil && ctx.Err() == nil:
-			w.Log.Error("the role of looking for alerts could not be taken", "reason", err.Error())
+		case err != nil:
+			w.sayFailure(ctx, "the role of looking for alerts could not be taken", err)
 			rest(ctx, w.Every)
 		case !ok:
 			rest(ctx, min(w.lease()/4, w.Every))
@@ -64,6 +64,13 @@ func (w *Watch) Run(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// sayFailure says what went wrong, but for a store that is away: that is said once for all who notice.
+func (w *Watch) sayFailure(ctx context.Context, what string, err error, attrs ...any) {
+	if ctx.Err() == nil && !errors.Is(err, patra.ErrUnavailable) {
+		w.Log.ErrorContext(ctx, what, append(attrs, "reason", err.Error())...)
+	}
 }
 
 // Take takes the role, if nobody has it.
@@ -89,8 +96,8 @@ func (w *Watch) term(ctx context.Context, role patra.Role) {
 		case errors.Is(err, patra.ErrLeaseLost):
 			w.Log.Warn("another process looks for alerts now")
 			lost()
-		case err != nil && inner.Err() == nil:
-			w.Log.Error("alerts could not be looked for", "reason", err.Error())
+		case err != nil:
+			w.sayFailure(inner, "alerts could not be looked for", err)
 		}
 		for _, c := range news {
 			if v.Notices > 0 {
@@ -144,8 +151,8 @@ func (w *Watch) serve(ctx context.Context, role patra.Role, r Receiver, news <-c
 	tick := time.NewTicker(sendEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
-		if _, err := w.SendOnce(ctx, role, r); err != nil && ctx.Err() == nil && !errors.Is(err, patra.ErrLeaseLost) {
-			w.Log.Error("notices could not be taken or written down", "receiver", r.Name, "reason", err.Error())
+		if _, err := w.SendOnce(ctx, role, r); err != nil && !errors.Is(err, patra.ErrLeaseLost) {
+			w.sayFailure(ctx, "notices could not be taken or written down", err, "receiver", r.Name)
 		}
 		select {
 		case <-ctx.Done():

@@ -12,6 +12,7 @@ import (
 	"net/http"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
@@ -43,6 +44,7 @@ type Metrics struct {
 	advances           *prometheus.CounterVec
 
 	evidenceWritten, evidenceBodies prometheus.Counter
+	traces                          atomic.Pointer[Traces] // nil: nobody traces
 }
 
 // where says what a number is about.
@@ -51,12 +53,24 @@ var where = []string{"source", "endpoint", "op"}
 // millis are the bounds of the latencies that are told in milliseconds.
 var millis = []float64{10, 25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 30_000, 60_000, 120_000}
 
+// WatchTraces counts the spans that nobody will see.
+func (m *Metrics) WatchTraces(t *Traces) { m.traces.Store(t) }
+
+func (m *Metrics) dropped() float64 {
+	if t := m.traces.Load(); t != nil {
+		return float64(t.Dropped())
+	}
+	return 0
+}
+
 // NewMetrics makes counters that start at nothing.
 func NewMetrics(version string) *Metrics {
 	m := &Metrics{registry: prometheus.NewRegistry(), places: places{newBounded(mostPlaces)}, keys: newBounded(mostKeys), sinks: newBounded(mostSinks), names: newBounded(mostStatements)}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := m.gauge("patra_build_info", "Which program this is; always 1.", "version", "goversion")
 	build.WithLabelValues(label(version), runtime.Version()).Set(1)
+
+	m.registry.MustRegister(prometheus.NewCounterFunc(prometheus.CounterOpts{Name: "patra_trace_spans_dropped_total", Help: "Spans that the collector of traces did not take."}, m.dropped))
 
 	at := func(more ...string) []string { return append(append([]string{}, where...), more...) }
 	m.batches = m.counter("patra_ingest_batches_total", "Pages that were read and kept.", at()...)
