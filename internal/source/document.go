@@ -30,9 +30,13 @@ func openJSON(item []byte) (*document, error) {
 
 // release gives a document back. Nothing that was found in it points into it.
 func release(doc any) {
-	if d, ok := doc.(*document); ok {
+	switch d := doc.(type) {
+	case *document:
 		d.whole = nil
 		documents.Put(d)
+	case *xmlDocument:
+		d.item, d.whole = nil, nil
+		xmlDocuments.Put(d)
 	}
 }
 

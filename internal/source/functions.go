@@ -82,6 +82,9 @@ func nonempty(s string, _ []string) any {
 // markup keeps the tags inside an element: `H<sub>2</sub>O` is not `H2O`.
 func markup(v any, _ []string) (any, error) {
 	n, ok := v.(*xmlquery.Node)
+	if raw, is := v.(*xmlNode); is {
+		n, ok = raw.tree(), true
+	}
 	if !ok {
 		return nil, fmt.Errorf("expected an element, found %s", kindOf(v))
 	}
@@ -176,7 +179,10 @@ func distinct(values []any, _ []string) (out []any, list bool, err error) {
 
 // plain is a value as JSON can hold it: an element becomes its text.
 func plain(v any) any {
-	if n, ok := v.(*xmlquery.Node); ok {
+	switch n := v.(type) {
+	case *xmlNode:
+		return strings.TrimSpace(n.text())
+	case *xmlquery.Node:
 		return strings.TrimSpace(n.InnerText())
 	}
 	return v
@@ -194,7 +200,7 @@ func kindOf(v any) string {
 		return "text"
 	case []any:
 		return "a list"
-	case *xmlquery.Node:
+	case *xmlNode, *xmlquery.Node:
 		return "an element"
 	}
 	return "an object"

@@ -1,0 +1,93 @@
+package source
+
+import (
+	"bytes"
+	"sync"
+
+	"github.com/antchfx/xmlquery"
+
+	"patra/internal/rawxml"
+)
+
+// xmlDocument is one XML item: its text, walked once. What the paths of a source ask for is found in the bytes.
+type xmlDocument struct {
+	rawxml.Doc
+	item  []byte
+	whole *xmlquery.Node // the item as a tree, if somebody needed that
+	found []rawxml.Node
+	seen  []uint64
+	room  []byte
+}
+
+// xmlNode is a part of an item.
+type xmlNode struct {
+	doc *xmlDocument
+	at  rawxml.Node
+}
+
+var xmlDocuments = sync.Pool{New: func() any { return &xmlDocument{} }}
+
+// openXML makes a document of an item; nil if it is one that others must look at. It is given back with release.
+func openXML(item []byte) *xmlDocument {
+	d := xmlDocuments.Get().(*xmlDocument)
+	if d.Reset(item) != nil {
+		xmlDocuments.Put(d)
+		return nil
+	}
+	d.item, d.whole = item, nil
+	return d
+}
+
+// tree is the item as the library of paths wants it.
+func (d *xmlDocument) tree() *xmlquery.Node {
+	if d.whole == nil {
+		d.whole, _ = treeOf(d.item) // whatever was walked here is a tree there
+	}
+	return d.whole
+}
+
+// treeOf makes a tree of an item.
+func treeOf(item []byte) (*xmlquery.Node, error) {
+	doc, err := xmlquery.Parse(bytes.NewReader(item))
+	if err != nil {
+		return nil, err
+	}
+	return rootOf(doc), nil
+}
+
+// values are nodes as others are given them: attributes as text, the rest where it stands.
+func (d *xmlDocument) values(found []rawxml.Node) []any {
+	if len(found) == 0 {
+		return nil
+	}
+	out := make([]any, len(found))
+	var nodes []xmlNode
+	for i, n := range found {
+		if d.Kind(n) == rawxml.Attribute {
+			out[i] = d.Text(n)
+			continue
+		}
+		if nodes == nil {
+			nodes = make([]xmlNode, len(found))
+		}
+		nodes[i] = xmlNode{d, n}
+		out[i] = &nodes[i]
+	}
+	return out
+}
+
+// tree is the same part of the item in its tree.
+func (n *xmlNode) tree() *xmlquery.Node {
+	if n.at == rawxml.Root {
+		return n.doc.tree()
+	}
+	parent := xmlNode{n.doc, n.doc.Parent(n.at)}
+	found := parent.tree().FirstChild
+	for c := n.doc.First(parent.at); c != n.at; c = n.doc.End(c) {
+		found = found.NextSibling
+	}
+	return found
+}
+
+// text is all the text inside a part of an item.
+func (n *xmlNode) text() string { return n.doc.Text(n.at) }
