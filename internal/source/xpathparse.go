@@ -296,10 +296,9 @@ func (p *lookupParser) both() cond {
 	return c
 }
 
-// operator takes a word between spaces.
+// operator takes a word between conditions.
 func (p *lookupParser) operator(word string) bool {
-	before := p.at
-	if p.skip(); p.at == before || !p.take(word) {
+	if !p.take(word) {
 		return false
 	}
 	if p.at >= len(p.text) || p.text[p.at] != ' ' {
@@ -309,6 +308,9 @@ func (p *lookupParser) operator(word string) bool {
 }
 
 func (p *lookupParser) one() (c cond) {
+	if p.lost {
+		return c
+	}
 	switch name := p.called(); name {
 	case "":
 		c.path = p.path()
