@@ -35,7 +35,8 @@ func release(doc any) {
 		d.whole = nil
 		documents.Put(d)
 	case *xmlDocument:
-		d.item, d.whole = nil, nil
+		clear(d.given)
+		d.item, d.whole, d.given, d.parts = nil, nil, d.given[:0], d.parts[:0]
 		xmlDocuments.Put(d)
 	}
 }

@@ -17,6 +17,8 @@ type xmlDocument struct {
 	found []rawxml.Node
 	seen  []uint64
 	room  []byte
+	given []any     // what was found, as others were given it
+	parts []xmlNode // and what that points to
 }
 
 // xmlNode is a part of an item.
@@ -55,25 +57,30 @@ func treeOf(item []byte) (*xmlquery.Node, error) {
 	return rootOf(doc), nil
 }
 
-// values are nodes as others are given them: attributes as text, the rest where it stands.
+// values are nodes as others are given them, until release: attributes as text, the rest where it stands.
 func (d *xmlDocument) values(found []rawxml.Node) []any {
 	if len(found) == 0 {
 		return nil
 	}
-	out := make([]any, len(found))
-	var nodes []xmlNode
-	for i, n := range found {
+	d.given, d.parts = roomFor(d.given, len(found)), roomFor(d.parts, len(found))
+	from := len(d.given)
+	for _, n := range found {
 		if d.Kind(n) == rawxml.Attribute {
-			out[i] = d.Text(n)
+			d.given = append(d.given, d.Text(n))
 			continue
 		}
-		if nodes == nil {
-			nodes = make([]xmlNode, len(found))
-		}
-		nodes[i] = xmlNode{d, n}
-		out[i] = &nodes[i]
+		d.parts = append(d.parts, xmlNode{d, n})
+		d.given = append(d.given, &d.parts[len(d.parts)-1])
 	}
-	return out
+	return d.given[from:len(d.given):len(d.given)]
+}
+
+// roomFor is a list with room for so many more, which does not move what is in use.
+func roomFor[T any](list []T, more int) []T {
+	if len(list)+more <= cap(list) {
+		return list
+	}
+	return make([]T, 0, max(128, 2*more))
 }
 
 // tree is the same part of the item in its tree.

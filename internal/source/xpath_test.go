@@ -71,7 +71,10 @@ func pathsOf(t *testing.T, f *File, endpoint string, all map[string]*path) {
 	for _, one := range []*path{p.deleted, p.retracted, p.merged, p.mergedFrom, p.mark} {
 		note(one)
 	}
-	mappings := slices.Collect(maps.Values(p.fields))
+	var mappings []*mapping
+	for _, f := range p.fields {
+		mappings = append(mappings, f.from)
+	}
 	for _, n := range p.notices {
 		note(&n.path)
 		mappings = append(mappings, n.target)
