@@ -9,6 +9,7 @@ import (
 	"bytes"
 	"errors"
 	"math"
+	"slices"
 )
 
 // Kind is what a node is.
@@ -54,6 +55,9 @@ type frame struct {
 // maxDepth is how deep elements may nest.
 const maxDepth = 200
 
+// bytesPerNode is how long a node is in the texts that providers send, at least.
+const bytesPerNode = 20
+
 // ErrUnsure is said of a text that is wrong, or that others should look at.
 var ErrUnsure = errors.New("it is no plain XML document")
 
@@ -66,8 +70,11 @@ func (d *Doc) ResetNames(text []byte) error { return d.reset(text, false) }
 
 func (d *Doc) reset(text []byte, names bool) error {
 	d.text, d.nodes, d.open, d.scope, d.known, d.names = text, d.nodes[:0], d.open[:0], d.scope[:0], d.known[:0], names
-	if uint64(len(text)) < math.MaxUint32 && d.document() {
-		return nil
+	if uint64(len(text)) < math.MaxUint32 {
+		d.nodes = slices.Grow(d.nodes, len(text)/bytesPerNode)
+		if d.document() {
+			return nil
+		}
 	}
 	d.nodes = d.nodes[:0]
 	return ErrUnsure

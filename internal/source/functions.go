@@ -72,7 +72,7 @@ func collapse(s string) string {
 	spaces, words := 0, 0 // of spaces together, and of bytes that stay
 	single := true
 	for _, r := range s {
-		if unicode.IsSpace(r) {
+		if r <= ' ' && (r == ' ' || r >= '\t' && r <= '\r') || r > '~' && unicode.IsSpace(r) {
 			spaces++
 			single = single && r == ' ' && spaces == 1 && words > 0
 		} else {
