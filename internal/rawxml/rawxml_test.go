@@ -27,7 +27,7 @@ var strange = []string{
 	``, ` `, `<a`, `<a>`, `</a>`, `<a/><b/>`, `<a/>x`, `x<a/>`, `<a></b>`, `<a b=1/>`, `<a b/>`, `<a b="1"c="2"/>`, `<a b="<"/>`, `<a>]]></a>`, `<a>&nbsp;</a>`, `<a>&#0;</a>`, `<a>&#xD800;</a>`, `<a>&amp</a>`,
 	"<a>\x01</a>", "<a>\xff</a>", "<a b='\xc3'/>", "<a>\uffff</a>", "<a><![CDATA[\ufffe]]></a>", `<!DOCTYPE a [<!ENTITY b "c">]><a/>`, `<!DOCTYPE a "[" ><a/>`, `<a><!DOCTYPE b></a>`, `<a><!-- -- --></a>`, `<a><!--->`,
 	`<?xml version="1.1"?><a/>`, `<?xml version="1.0" encoding="ISO-8859-1"?><a/>`, ` <?xml version="1.0"?><a/>`, `<a><?xml version="1.0"?></a>`, `<p:a/>`, `<a p:b="1"/>`, `<a xmlns:p="u" xmlns:q="u"/>`, `<a xmlns="u" xmlns:q="u"/>`,
-	`<a><b xmlns:p="u"/><b xmlns:p="v"/></a>`, `<a xmlns:p=""/>`, `<a xmlns:p="xmlns" xmlns:q="1"/>`, `<a xmlns:xml="u"/>`, `<a><b xmlns:p="u"/><p:c/></a>`, `<a b:xmlns="u" xmlns:b="v"/>`, `<a:b:c/>`, `<é/>`, `<a>![CDATA[x</a>`,
+	`<a><b xmlns:p="u"/><b xmlns:p="v"/></a>`, `<a xmlns:p=""/>`, `<a xmlns:p="xmlns" xmlns:q="1"/>`, `<a xmlns:xml="u"/>`, `<a><b xmlns:p="u"/><p:c/></a>`, `<a><b xmlns:p="u"></b><p:c/></a>`, `<a b:xmlns="u" xmlns:b="v"/>`, `<a:b:c/>`, `<é/>`, `<a>![CDATA[x</a>`,
 	`<1/>`, `<a:/>`, `<:a/>`, `<a/ >`, `<![CDATA[x]]><a/>`, `<a><![cdata[x]]></a>`, "\ufeff\n<a/>", "\u00a0<a/>", strings.Repeat("<a>", 201) + strings.Repeat("</a>", 201), `<xmlns:a/>`, `<a xmlns:b="http://www.w3.org/XML/1998/namespace" b:c="1"/>`,
 }
 

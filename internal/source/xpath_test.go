@@ -236,6 +236,32 @@ func shown(values []any) (text string) {
 	return text
 }
 
+// What is rare is looked at on purpose.
+func TestRarePathsFindTheSameInBytes(t *testing.T) {
+	raw := []byte(`<a xmlns:p="u" a="x" p:a="x" b="y"><b a="1"/> <b a="1">x<c>y</c></b><a><b a="2"/><a><b a="3"/></a></a></a>`)
+	doc := openXML(raw)
+	defer release(doc)
+	for text, found := range map[string]int{
+		"@a | @p:a": 1, "@a | @b": 2, "b/@a | //@*": 0, "//a//b": 3, "//b | b": 4, "b | //b": 4, "b[2] | b": 2, "*[3]/b": 1, "@*": 4, "//*[1]": 0, "b[@a][1]": 0,
+		"concat(b[1], b[2])": 0, "normalize-space(b[2])": 1, "..": 0, "b[a or c]": 1, "b[(a)]": 0, "x:*": 0, "count(b)": 0, "b[text()='x']": 1, "string-join(//b/@a, ',')": 1,
+	} {
+		p, err := parseXPath(text)
+		if err != nil {
+			t.Errorf("%s: %v", text, err)
+			continue
+		}
+		if p.lookup == nil {
+			if found != 0 {
+				t.Errorf("%s is left to the library", text)
+			}
+			continue
+		}
+		if got := inBoth(t, p, raw, &xmlNode{doc, rawxml.Root}); got != found {
+			t.Errorf("%s finds %d and not %d", text, got, found)
+		}
+	}
+}
+
 // A path finds in the bytes of an item what the library finds in a tree of it: the same nodes, in the same order, as often.
 func TestAnXPathFindsTheSameInBytes(t *testing.T) {
 	found, followed := 0, 0
