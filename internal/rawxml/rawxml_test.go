@@ -190,7 +190,7 @@ func TestNothingIsLeftOfAFormerText(t *testing.T) {
 	for _, text := range append(append([]string{}, strange...), plain...) {
 		before := d.Reset([]byte(text))
 		var fresh Doc
-		if after := fresh.Reset([]byte(text)); before != after || before == nil && fmt.Sprint(d.nodes) != fmt.Sprint(fresh.nodes) {
+		if after := fresh.Reset([]byte(text)); (before == nil) != (after == nil) || before == nil && fmt.Sprint(d.nodes) != fmt.Sprint(fresh.nodes) {
 			t.Errorf("%s: %v and %v", text, before, after)
 		}
 	}
