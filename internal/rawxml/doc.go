@@ -68,6 +68,9 @@ func (d *Doc) Reset(text []byte) error { return d.reset(text, true) }
 // ResetNames is Reset for whoever asks only for local names: nobody looks at what prefixes mean.
 func (d *Doc) ResetNames(text []byte) error { return d.reset(text, false) }
 
+// Forget lets go of the text.
+func (d *Doc) Forget() { d.text, d.nodes = nil, d.nodes[:0] }
+
 func (d *Doc) reset(text []byte, names bool) error {
 	d.text, d.nodes, d.open, d.scope, d.known, d.names = text, d.nodes[:0], d.open[:0], d.scope[:0], d.known[:0], names
 	if uint64(len(text)) < math.MaxUint32 {

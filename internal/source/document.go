@@ -36,6 +36,7 @@ func release(doc any) {
 		documents.Put(d)
 	case *xmlDocument:
 		clear(d.given)
+		d.Forget()
 		d.item, d.whole, d.given, d.parts = nil, nil, d.given[:0], d.parts[:0]
 		xmlDocuments.Put(d)
 	}

@@ -79,7 +79,7 @@ func (p elementPath) fits(open []string) bool {
 // cut takes elements out of an XML text: each as it was sent, the text without them, and the prefixes declared around.
 func cut(body []byte, which []elementPath) (pieces [][]byte, rest []byte, prefixes string, err error) {
 	d := xmlDocuments.Get().(*xmlDocument)
-	defer xmlDocuments.Put(d)
+	defer release(d)
 	if d.ResetNames(body) != nil {
 		return cutTokens(body, which)
 	}

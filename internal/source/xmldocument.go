@@ -33,7 +33,7 @@ var xmlDocuments = sync.Pool{New: func() any { return &xmlDocument{} }}
 func openXML(item []byte) *xmlDocument {
 	d := xmlDocuments.Get().(*xmlDocument)
 	if d.Reset(item) != nil {
-		xmlDocuments.Put(d)
+		release(d)
 		return nil
 	}
 	d.item, d.whole = item, nil
