@@ -145,10 +145,7 @@ func (m *mapping) finish(values []any) (any, error) {
 			}
 			continue
 		}
-		var kept []any
-		if len(values) > 0 {
-			kept = make([]any, 0, len(values))
-		}
+		kept := values[:0] // what was found is ours
 		for _, v := range values {
 			if v == nil {
 				continue

@@ -227,9 +227,9 @@ func (x xmlSplitter) split(body []byte) ([][]byte, any, error) {
 	if len(pieces) == 0 && !x.hasParent(rest) {
 		return nil, around, schemaFault(x.text, "the answer has no such place for items")
 	}
-	items := make([][]byte, len(pieces))
+	items, declared := make([][]byte, len(pieces)), prefixesOf(prefixes)
 	for i, p := range pieces {
-		items[i] = withPrefixes(p, prefixes)
+		items[i] = withPrefixes(p, declared)
 	}
 	return items, around, nil
 }
@@ -247,26 +247,35 @@ func (x xmlSplitter) hasParent(rest []byte) bool {
 	return err == nil && len(found) > 0
 }
 
+// prefix is a declaration that an item may need to be readable on its own.
+type prefix struct{ used, declared, text []byte }
+
+// prefixesOf takes declarations apart.
+func prefixesOf(declarations string) (all []prefix) {
+	if declarations == "" {
+		return nil
+	}
+	for decl := range strings.SplitSeq(strings.TrimSpace(declarations), " ") {
+		name, _, _ := strings.Cut(decl, "=")
+		all = append(all, prefix{[]byte(strings.TrimPrefix(name, "xmlns:") + ":"), []byte(name + "="), []byte(" " + decl)})
+	}
+	return all
+}
+
 // withPrefixes makes an item readable on its own: prefixes that were declared around it are declared in it.
-func withPrefixes(item []byte, prefixes string) []byte {
-	if prefixes == "" {
+func withPrefixes(item []byte, all []prefix) []byte {
+	var missing []byte
+	tag := item[:bytes.IndexByte(item, '>')]
+	for _, p := range all {
+		if bytes.Contains(item, p.used) && !bytes.Contains(tag, p.declared) {
+			missing = append(missing, p.text...)
+		}
+	}
+	if missing == nil {
 		return item
 	}
 	end := bytes.IndexAny(item, " \t\r\n/>")
-	head := item[:end]
-	var missing strings.Builder
-	tag := item[:bytes.IndexByte(item, '>')]
-	for decl := range strings.SplitSeq(strings.TrimSpace(prefixes), " ") {
-		name, _, _ := strings.Cut(decl, "=")
-		prefix := strings.TrimPrefix(name, "xmlns:")
-		if bytes.Contains(item, []byte(prefix+":")) && !bytes.Contains(tag, []byte(name+"=")) {
-			missing.WriteString(" " + decl)
-		}
-	}
-	if missing.Len() == 0 {
-		return item
-	}
-	return bytes.Join([][]byte{head, []byte(missing.String()), item[end:]}, nil)
+	return bytes.Join([][]byte{item[:end], missing, item[end:]}, nil)
 }
 
 func rootOf(doc *xmlquery.Node) *xmlquery.Node {

@@ -145,7 +145,7 @@ func TestPagesAreReadAsTheyWere(t *testing.T) {
 			slow := *p
 			slow.opener = treeOpener{}
 			for i, piece := range pieces {
-				raw := withPrefixes(piece, prefixes)
+				raw := withPrefixes(piece, prefixesOf(prefixes))
 				got, err := p.Item(raw, 1)
 				want, formerErr := slow.Item(raw, 1)
 				if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(err, formerErr) {
@@ -225,6 +225,37 @@ func TestAnXMLItemKeepsItsHash(t *testing.T) {
 	}
 }
 
+// formerItem is an item with the prefixes that were declared around it, as it is defined.
+func formerItem(item []byte, prefixes string) []byte {
+	if prefixes == "" {
+		return item
+	}
+	end := bytes.IndexAny(item, " \t\r\n/>")
+	tag, missing := item[:bytes.IndexByte(item, '>')], ""
+	for decl := range strings.SplitSeq(strings.TrimSpace(prefixes), " ") {
+		name, _, _ := strings.Cut(decl, "=")
+		if bytes.Contains(item, []byte(strings.TrimPrefix(name, "xmlns:")+":")) && !bytes.Contains(tag, []byte(name+"=")) {
+			missing += " " + decl
+		}
+	}
+	return []byte(string(item[:end]) + missing + string(item[end:]))
+}
+
+// What an item is given is part of its hash.
+func TestAnItemIsGivenThePrefixesItNeeds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		item := []byte(rapid.SampledFrom([]string{"<a/>", "<p:a>x</p:a>", "<a b='1'><p:b/></a>", "<a xmlns:p='u'><p:b q:c='1'/></a>", "<q:a>p:</q:a>"}).Draw(t, "item"))
+		declared := map[string]string{}
+		for _, p := range rapid.SliceOf(rapid.SampledFrom([]string{"p", "q", "xp"})).Draw(t, "prefixes") {
+			declared[p] = rapid.SampledFrom([]string{"u", "a  b", "é", "a b"}).Draw(t, "means")
+		}
+		text := declarations(declared)
+		if got, want := withPrefixes(item, prefixesOf(text)), formerItem(item, text); !bytes.Equal(got, want) {
+			t.Fatalf("%s with %s is %s and not %s", item, text, got, want)
+		}
+	})
+}
+
 // What is left to the library and what is not says the same of an element, also with its tags.
 func TestMarkupIsThatOfTheTree(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
@@ -279,5 +310,32 @@ func TestAnObjectIsWrittenByName(t *testing.T) {
 	}
 	if object, ok := asMap(v.([]any)[0]); !ok || len(object) != 3 {
 		t.Errorf("%v", object)
+	}
+}
+
+// Functions change what was found, and never the item that it was found in.
+func TestAMappingLeavesItsItemAlone(t *testing.T) {
+	for text, format := range map[string]string{
+		"$.l[*] | lower | prefix('x')": formatJSON, "$..l[*] | lower": formatJSON, "$.l[?@ != $.x] | lower": formatJSON, "$.l.*.* | lower": formatJSON, "$..* | markup": formatJSON,
+		"l | lower": formatXML, "l[last()] | lower": formatXML, "l/@a | lower | list": formatXML,
+	} {
+		m, err := parseMapping(format, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc any
+		if format == formatXML {
+			doc = openXML([]byte(`<r><l a="A">A</l><l a="B">B</l></r>`))
+		} else if doc, err = openJSON([]byte(`{"x":"A","l":["A","B"]}`)); err != nil {
+			t.Fatal(err)
+		}
+		before := shown(m.path.find(doc))
+		first, err := m.read(doc)
+		text, _ := appendValue(nil, first)
+		second, again := m.read(doc)
+		if now, _ := appendValue(nil, second); !bytes.Equal(text, now) || !reflect.DeepEqual(err, again) || shown(m.path.find(doc)) != before {
+			t.Errorf("%s was %s and is %s", m.path.text, text, now)
+		}
+		release(doc)
 	}
 }
