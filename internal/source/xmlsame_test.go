@@ -339,3 +339,26 @@ func TestAMappingLeavesItsItemAlone(t *testing.T) {
 		release(doc)
 	}
 }
+
+// What is too unusual to be read where it stands is read all the same.
+func TestAnUnusualItemIsReadWithATree(t *testing.T) {
+	p := xmlPrograms(t)[1]
+	for _, raw := range []string{
+		`<record xmlns:a="u" xmlns:b="u"><header><identifier>1</identifier></header><metadata><a:dc><b:title>T</b:title></a:dc></metadata></record>`,
+		`<record><header status="x"class="y"><identifier>1</identifier></header><metadata><dc><titre/><title>T</title></dc></metadata></record>`,
+		`<record><header><identifier>1</identifier></header><metadata><é><title>T</title></é></metadata></record>`,
+	} {
+		if doc := openXML([]byte(raw)); doc != nil {
+			t.Errorf("%s is read where it stands", raw)
+		}
+		o, err := p.Item([]byte(raw), 1)
+		if err != nil || o.ID != "1" || string(o.Fields) != `{"title":"T"}` {
+			t.Errorf("%s is read as %+v, %v", raw, o, err)
+		}
+	}
+	for _, raw := range []string{`<record><header>`, `<p:record/>`, ``} {
+		if _, err := p.Item([]byte(raw), 1); err == nil {
+			t.Errorf("%q is read", raw)
+		}
+	}
+}
