@@ -258,12 +258,14 @@ func TestPaused(t *testing.T) {
 	})
 }
 
-// TestInterrupted: Ctrl-C drains, says so with exit code 4, and loses no attempt.
+// TestInterrupted: Ctrl-C drains, says so with exit code 4, and loses no attempt. The provider is well: a run that three
+// failures in a row have ended has used up its attempt, whoever is interrupted later.
 func TestInterrupted(t *testing.T) {
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		t.Parallel()
 		s := newScene(t, e, byToken)
+		s.provider.Calm()
 		c, ended := s.startUntil(30)
 		if err := c.Process.Signal(os.Interrupt); err != nil {
 			t.Fatal(err)
