@@ -41,7 +41,7 @@ const (
 	sendEvery   = 5 * time.Second  // how often it is seen whether something is to be sent
 	atOnce      = 200              // notices in hand
 	holdFor     = 2 * time.Minute  // for which nobody else tries a notice that is in hand; longer than sending may take
-	giveUp      = 24 * time.Hour   // after which a notice is too old to be of use
+	giveUp      = 24 * time.Hour   // after which a notice is too old to be of use; while its alert fires there is a new one then
 	grace       = 10 * time.Second // for writing down what was sent when the process is told to stop
 )
 

@@ -171,6 +171,33 @@ func TestAReceiverThatIsAway(t *testing.T) {
 	s.expect("when it is mended", "RESOLVED HALTED")
 }
 
+// One that is away for longer than a message is tried is told when it is back, for it is still so; and until then it is known that it
+// is away.
+func TestAReceiverThatIsAwayForDays(t *testing.T) {
+	s := newScene(t, 0)
+	away := newInbox(t)
+	away.answer(http.StatusInternalServerError)
+	s.watch.Receivers = append(s.watch.Receivers, away.receiver(patra.Receiver{Name: "chat"}))
+	halt(s, "works")
+	for range 3 * 30 {
+		s.look()
+		s.pass(20 * time.Minute)
+	}
+	for range 20 {
+		s.look()
+	}
+	if states, err := s.ReceiverStates(t.Context()); err != nil || states[0].Name != "chat" || states[0].Failures == 0 {
+		t.Errorf("after a day and a half: %+v, %v", states, err)
+	}
+	away.answer(http.StatusOK)
+	for range 40 {
+		s.look()
+	}
+	if got := kinds(away.take()); !slices.Equal(got, []string{"FIRED HALTED"}) {
+		t.Errorf("chat is told %v", got)
+	}
+}
+
 // One that takes a message and never answers holds up nobody.
 func TestAReceiverThatHangs(t *testing.T) {
 	s := newScene(t, 0)
