@@ -291,9 +291,10 @@ func shellWord(text string) string {
 	return text
 }
 
-// receiver is about notices that do not arrive. Whoever gets them has no other way to know.
+// receiver is about notices that do not arrive. Whoever gets them has no other way to know. One that is not in the settings any more
+// is not tried, and nobody misses anything.
 func (r AlertRules) receiver(s ReceiverState) *Alert {
-	if s.Failures < r.SinkFailures {
+	if s.Gone || s.Failures < r.SinkFailures {
 		return nil
 	}
 	return &Alert{Kind: AlertSink, Severity: SeverityWarning, Target: "receiver:" + s.Name, Since: s.FailedAt, Next: "patra alerts test " + s.Name,

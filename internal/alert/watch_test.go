@@ -198,6 +198,24 @@ func TestAReceiverThatIsAwayForDays(t *testing.T) {
 	}
 }
 
+// One that did not answer and was taken out of the settings needs nobody any more.
+func TestAReceiverThatIsGone(t *testing.T) {
+	s := newScene(t, 0)
+	away := newInbox(t)
+	away.answer(http.StatusInternalServerError)
+	one := s.watch.Receivers
+	s.watch.Receivers, s.watch.Told = append(one, away.receiver(patra.Receiver{Name: "chat"})), []string{"ops", "chat"}
+	halt(s, "works")
+	s.until(patra.NoticeFired, patra.AlertSink, 20)
+	s.watch.Receivers, s.watch.Told = one, []string{"ops"}
+	s.until(patra.NoticeResolved, patra.AlertSink, 2)
+	states, err := s.watch.ReceiverStates(t.Context())
+	s.must(err)
+	if len(states) != 2 || !states[0].Gone || states[1].Gone {
+		t.Errorf("%+v", states)
+	}
+}
+
 // One that takes a message and never answers holds up nobody.
 func TestAReceiverThatHangs(t *testing.T) {
 	s := newScene(t, 0)
