@@ -289,6 +289,30 @@ func TestItIsSaidAgainWhileItLasts(t *testing.T) {
 	s.expect("when it is over", "RESOLVED HALTED")
 }
 
+// However long an alert lasts, its notices are not more and more.
+func TestNoticesOfAnAlertAreBounded(t *testing.T) {
+	s := newScene(t, 0)
+	s.watch.Receivers[0].Repeat = time.Minute
+	halt(s, "works")
+	for range 60 {
+		s.look()
+		s.pass(time.Minute)
+	}
+	if got := len(s.inbox.take()); got != 60 {
+		t.Errorf("told %d times", got)
+	}
+	var n int
+	s.must(storetest.Inspect(t, s.URL).QueryRow("SELECT COUNT(*) FROM ing_alert_notice").Scan(&n))
+	if n > 25 {
+		t.Errorf("%d notices are kept", n)
+	}
+	s.watch.Receivers[0].Repeat = 0
+	resume(s)
+	s.look()
+	s.look()
+	s.expect("when it is over", "RESOLVED HALTED")
+}
+
 // However many watermarks there are, all are looked at.
 func TestEveryWatermarkIsLookedAt(t *testing.T) {
 	defer func(n int) { cursorsAtOnce = n }(cursorsAtOnce)
