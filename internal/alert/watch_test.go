@@ -313,6 +313,56 @@ func TestNoticesOfAnAlertAreBounded(t *testing.T) {
 	s.expect("when it is over", "RESOLVED HALTED")
 }
 
+// A look may take longer than the lease: whoever looks keeps the role.
+func TestALongLookKeepsTheRole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scene{World: storetest.NewWorld(t, storetest.Engines()[0], 1), t: t}
+		s.Clock.Follow(time.Now)
+		s.scheduled()
+		slow, other := newWatch(s.Store), newWatch(s.Store)
+		slow.Fires = func(string, patra.Instant) (patra.Instant, bool) {
+			time.Sleep(2 * slow.lease())
+			return 0, false
+		}
+		role, ok, err := slow.Take(t.Context())
+		if err != nil || !ok {
+			t.Fatal(err)
+		}
+		looked := make(chan error, 1)
+		go func() {
+			_, err := slow.LookOnce(t.Context(), role)
+			looked <- err
+		}()
+		time.Sleep(slow.lease() + time.Second)
+		if _, ok, err := other.Take(t.Context()); err != nil || ok {
+			t.Errorf("somebody else has the role: %v, %v", ok, err)
+		}
+		if err := <-looked; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What breaks a goroutine is caught by whoever is there for that, as its text may hold an address that is a secret.
+func TestWhatBreaksIsCaught(t *testing.T) {
+	s := newScene(t, 0)
+	s.must(s.LeaveRole(t.Context(), s.role))
+	w := newWatch(s.Store, Receiver{Receiver: patra.Receiver{Name: "breaks"}, Open: func() (Poster, error) { panic("https://example.org/secret") }})
+	caught := make(chan any, 1)
+	w.Guard = func() {
+		if broken := recover(); broken != nil {
+			caught <- broken
+		}
+	}
+	halt(s, "works")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	<-caught
+	cancel()
+	s.must(<-ended)
+}
+
 // However many watermarks there are, all are looked at.
 func TestEveryWatermarkIsLookedAt(t *testing.T) {
 	defer func(n int) { cursorsAtOnce = n }(cursorsAtOnce)
