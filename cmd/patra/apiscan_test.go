@@ -24,6 +24,8 @@ import (
 // something that is there: $source is the code of a source, $task is the id of a task, and so on.
 var questions = map[string][]string{
 	"/alerts":                               {""},
+	"/alerts/history":                       {"", "?cursor=OQ"},
+	"/alerts/receivers":                     {""},
 	"/audit":                                {"", "?action=PAUSE", "?target=$source", "?actor=ada&since=2026-01-01", "?limit=1"},
 	"/batches":                              {"", "?run=$run", "?task=$task", "?plan=$plan", "?status=FAILED", "?source=$source", "?slice=$slice", "?watermark=$cursor", "?plan=$plan&status=FAILED", "?source=$source&status=FAILED", "?cursor=OQ"},
 	"/batches/{id}":                         {""},

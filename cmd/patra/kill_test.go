@@ -105,7 +105,7 @@ func newScene(t *testing.T, e storetest.Engine, k killed) *scene {
 func (s *scene) patra(args ...string) *exec.Cmd {
 	c := exec.CommandContext(s.t.Context(), "patra", args...)
 	c.Dir = s.dir
-	c.Env = append(os.Environ(), "PATRA_STORE_URL="+s.url)
+	c.Env = append(os.Environ(), "PATRA_STORE_URL="+s.url, "PATRA_LOG_FORMAT=text")
 	return c
 }
 

@@ -145,7 +145,7 @@ func (s *spoken) String() string {
 func (b *switchboard) start(args ...string) {
 	b.t.Helper()
 	c := exec.CommandContext(b.t.Context(), "patra", args...)
-	c.Dir, c.Env = b.dir, append(os.Environ(), "PATRA_STORE_URL="+b.URL)
+	c.Dir, c.Env = b.dir, append(os.Environ(), "PATRA_STORE_URL="+b.URL, "PATRA_LOG_FORMAT=text")
 	s := &sender{c, &spoken{}, make(chan error, 1)}
 	c.Stdout, c.Stderr = s.said, s.said
 	if err := c.Start(); err != nil {

@@ -70,7 +70,7 @@ func (s *stage) write(name, text string) {
 func (s *stage) patra(args ...string) *exec.Cmd {
 	c := exec.CommandContext(s.t.Context(), "patra", args...)
 	c.Dir = s.dir
-	c.Env = append(os.Environ(), "PATRA_STORE_URL="+s.url)
+	c.Env = append(os.Environ(), "PATRA_STORE_URL="+s.url, "PATRA_LOG_FORMAT=text")
 	return c
 }
 

@@ -48,14 +48,17 @@ func (c Change) text(m Mapping) string {
 
 // watch is a compiled rule.
 type watch struct {
-	code string
-	at   *mapping
-	like *regexp.Regexp
+	code  string
+	at    *mapping
+	like  *regexp.Regexp
+	field int // the field that says the same, or -1
 }
 
-func (c *compiler) watches(rules Changes, m Mapping) (all []watch) {
+func (c *compiler) watches(rules Changes, m Mapping, fields []field) (all []watch) {
 	for _, code := range slices.Sorted(maps.Keys(rules)) {
-		all = append(all, watch{code, c.mapping(rules[code].text(m)), c.regexp(rules[code].Like)})
+		text := rules[code].text(m)
+		same := slices.IndexFunc(fields, func(f field) bool { return m[f.name] == text })
+		all = append(all, watch{code, c.mapping(text), c.regexp(rules[code].Like), same})
 	}
 	return all
 }
@@ -74,18 +77,14 @@ const shortHash = 12
 
 // facts is what the rules find in an item; nil where there are no rules. What cannot be read is as good as not there: the
 // item itself has been read.
-func (p *Program) facts(doc any) *patra.Facts {
+func (p *Program) facts(doc any, fields fieldTexts) *patra.Facts {
 	if len(p.watches) == 0 {
 		return nil
 	}
 	f := &patra.Facts{Rules: p.rules}
 	for _, w := range p.watches {
-		v, err := w.at.read(doc)
-		if err != nil || v == nil || w.like != nil && !anyText(v, w.like) {
-			continue
-		}
-		text, err := marshal(v)
-		if err != nil || string(text) == `""` || string(text) == `[]` {
+		text := w.text(doc, fields)
+		if len(text) == 0 || string(text) == `""` || string(text) == `[]` {
 			continue
 		}
 		if f.Found == nil {
@@ -94,6 +93,22 @@ func (p *Program) facts(doc any) *patra.Facts {
 		f.Found[w.code] = patra.HashBytes(text)[:shortHash]
 	}
 	return f
+}
+
+// text is what a rule finds in an item, as JSON; nothing if it finds nothing.
+func (w watch) text(doc any, fields fieldTexts) []byte {
+	if w.field >= 0 && w.like == nil && fields.ends != nil {
+		return fields.of(w.field)
+	}
+	v, err := w.at.read(doc)
+	if err != nil || v == nil || w.like != nil && !anyText(v, w.like) {
+		return nil
+	}
+	text, err := appendValue(nil, v)
+	if err != nil {
+		return nil
+	}
+	return text
 }
 
 // anyText reports whether a value, or one in a list, is a text like this.

@@ -30,9 +30,15 @@ func openJSON(item []byte) (*document, error) {
 
 // release gives a document back. Nothing that was found in it points into it.
 func release(doc any) {
-	if d, ok := doc.(*document); ok {
+	switch d := doc.(type) {
+	case *document:
 		d.whole = nil
 		documents.Put(d)
+	case *xmlDocument:
+		clear(d.given)
+		d.Forget()
+		d.item, d.whole, d.given, d.parts = nil, nil, d.given[:0], d.parts[:0]
+		xmlDocuments.Put(d)
 	}
 }
 

@@ -159,5 +159,3 @@ func tree(raw []byte) (any, error) {
 	}
 	return v, nil
 }
-
-func marshal(v any) ([]byte, error) { return rawjson.Append(nil, v) }

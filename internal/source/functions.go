@@ -8,11 +8,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"github.com/antchfx/xmlquery"
 )
 
 type function func(v any, args []string) (any, error)
+
+type listFunction func(values []any, args []string) (out []any, list bool, err error)
 
 // functions is the allow-list. Each is total, does no I/O and is bounded by its input.
 var functions = map[string]struct {
@@ -22,7 +25,7 @@ var functions = map[string]struct {
 	"lower":     {0, onText(func(s string, _ []string) any { return strings.ToLower(s) })},
 	"upper":     {0, onText(func(s string, _ []string) any { return strings.ToUpper(s) })},
 	"trim":      {0, onText(func(s string, _ []string) any { return strings.TrimSpace(s) })},
-	"collapse":  {0, onText(func(s string, _ []string) any { return strings.Join(strings.Fields(s), " ") })},
+	"collapse":  {0, onText(func(s string, _ []string) any { return collapse(s) })},
 	"text":      {0, onText(func(s string, _ []string) any { return s })},
 	"cut":       {1, onText(func(s string, a []string) any { return strings.TrimPrefix(s, a[0]) })},
 	"prefix":    {1, onText(func(s string, a []string) any { return a[0] + s })},
@@ -42,7 +45,7 @@ var functions = map[string]struct {
 }
 
 // listFunctions work on all values at once, and say whether a list comes out.
-var listFunctions = map[string]func(values []any, args []string) (out []any, list bool, err error){
+var listFunctions = map[string]listFunction{
 	"list":     func(v []any, _ []string) ([]any, bool, error) { return v, true, nil },
 	"first":    func(v []any, _ []string) ([]any, bool, error) { return v[:min(len(v), 1)], false, nil },
 	"last":     func(v []any, _ []string) ([]any, bool, error) { return v[max(len(v)-1, 0):], false, nil },
@@ -64,6 +67,25 @@ func onText(fn func(string, []string) any) function {
 	}
 }
 
+// collapse puts one space between words.
+func collapse(s string) string {
+	spaces, words := 0, 0 // of spaces together, and of bytes that stay
+	single := true
+	for _, r := range s {
+		if r <= ' ' && (r == ' ' || r >= '\t' && r <= '\r') || r > '~' && unicode.IsSpace(r) {
+			spaces++
+			single = single && r == ' ' && spaces == 1 && words > 0
+		} else {
+			spaces = 0
+			words++
+		}
+	}
+	if single && spaces == 0 { // it is so already, as almost all texts are
+		return s
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
 // afterLast is what stands behind the last separator, or the whole text where there is none.
 func afterLast(s, sep string) string {
 	if i := strings.LastIndex(s, sep); i >= 0 {
@@ -82,6 +104,9 @@ func nonempty(s string, _ []string) any {
 // markup keeps the tags inside an element: `H<sub>2</sub>O` is not `H2O`.
 func markup(v any, _ []string) (any, error) {
 	n, ok := v.(*xmlquery.Node)
+	if raw, is := v.(*xmlNode); is {
+		n, ok = raw.tree(), true
+	}
 	if !ok {
 		return nil, fmt.Errorf("expected an element, found %s", kindOf(v))
 	}
@@ -102,7 +127,7 @@ func toNumber(v any, _ []string) (any, error) {
 
 // dateParts turns {"date-parts": [[2024, 3]]} into "2024-03".
 func dateParts(v any, _ []string) (any, error) {
-	object, ok := v.(map[string]any)
+	object, ok := asMap(v)
 	if !ok {
 		return nil, fmt.Errorf("expected an object with date-parts, found %s", kindOf(v))
 	}
@@ -176,7 +201,10 @@ func distinct(values []any, _ []string) (out []any, list bool, err error) {
 
 // plain is a value as JSON can hold it: an element becomes its text.
 func plain(v any) any {
-	if n, ok := v.(*xmlquery.Node); ok {
+	switch n := v.(type) {
+	case *xmlNode:
+		return strings.TrimSpace(n.text())
+	case *xmlquery.Node:
 		return strings.TrimSpace(n.InnerText())
 	}
 	return v
@@ -194,7 +222,7 @@ func kindOf(v any) string {
 		return "text"
 	case []any:
 		return "a list"
-	case *xmlquery.Node:
+	case *xmlNode, *xmlquery.Node:
 		return "an element"
 	}
 	return "an object"

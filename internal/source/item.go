@@ -30,10 +30,12 @@ func (p *Program) Item(raw []byte, observedAt patra.Instant) (patra.Observation,
 		return o, err
 	}
 	p.readStanding(doc, &o)
-	o.Facts = p.facts(doc)
-	if o.Fields, err = p.readFields(doc); err != nil {
+	fields, err := p.readFields(doc)
+	o.Facts = p.facts(doc, fields)
+	if err != nil {
 		return o, err
 	}
+	o.Fields = fields.text
 	if o.Hash, err = p.opener.hash(raw, doc); err != nil {
 		return o, dataFault(patra.CodeBadBody, "", err.Error())
 	}
@@ -99,6 +101,11 @@ func (p *Program) readTime(doc any) (*patra.Instant, error) {
 var dayForms = []string{"2006-01", "2006/01/02", "20060102", "2006-1-2"}
 
 func parseTime(text string) (patra.Instant, error) {
+	if len(text) == len(time.DateOnly) { // as almost all are written
+		if t, err := time.Parse(time.DateOnly, text); err == nil && t.Year() >= 1 {
+			return patra.InstantOf(t), nil
+		}
+	}
 	at, err := patra.ParseInstant(text)
 	if err == nil {
 		return at, nil
@@ -152,20 +159,6 @@ func firstText(p *path, doc any) string {
 		return ""
 	}
 	return text
-}
-
-func (p *Program) readFields(doc any) (json.RawMessage, error) {
-	fields := make(map[string]any, len(p.fields))
-	for name, m := range p.fields {
-		v, err := m.read(doc)
-		if err != nil {
-			return nil, dataFault(patra.CodeMapping, "mapping."+name, err.Error())
-		}
-		if v != nil {
-			fields[name] = v
-		}
-	}
-	return marshal(fields)
 }
 
 func dataFault(code, path, text string) error {

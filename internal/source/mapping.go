@@ -2,6 +2,7 @@ package source
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -26,9 +27,10 @@ type slot struct {
 
 // call is a function with its arguments.
 type call struct {
-	name string
-	fn   function
-	args []string
+	name  string
+	fn    function // on one value
+	whole listFunction
+	args  []string
 }
 
 // parseMapping compiles the text of one field.
@@ -88,6 +90,7 @@ func (m *mapping) parseObject(format, text string) error {
 		}
 		m.object = append(m.object, slot{strings.TrimSpace(name), p})
 	}
+	slices.SortStableFunc(m.object, func(a, b slot) int { return strings.Compare(a.name, b.name) })
 	return nil
 }
 
@@ -99,7 +102,7 @@ func parseCall(text string) (call, error) {
 	if !ok {
 		return call{}, fmt.Errorf("function %q is not known; known: %s", name, strings.Join(functionNames(), ", "))
 	}
-	c := call{name: name, fn: fn.apply}
+	c := call{name: name, fn: fn.apply, whole: listFunctions[name]}
 	if hasArgs {
 		inside, closed := strings.CutSuffix(rest, ")")
 		if !closed {
@@ -135,14 +138,14 @@ func (m *mapping) read(doc any) (any, error) {
 func (m *mapping) finish(values []any) (any, error) {
 	list := m.path.many()
 	for _, c := range m.calls {
-		if whole, ok := listFunctions[c.name]; ok {
+		if c.whole != nil {
 			var err error
-			if values, list, err = whole(values, c.args); err != nil {
+			if values, list, err = c.whole(values, c.args); err != nil {
 				return nil, fmt.Errorf("%s: %w", c.name, err)
 			}
 			continue
 		}
-		kept := values[:0:0]
+		kept := values[:0] // what was found is ours
 		for _, v := range values {
 			if v == nil {
 				continue
@@ -174,11 +177,13 @@ func result(values []any, list bool) any {
 	return values
 }
 
-func (m *mapping) shape(node any) any {
-	out := map[string]any{}
-	for _, mem := range m.object {
+// shape is an object with what is found of it at a node.
+func (m *mapping) shape(node any) shaped {
+	out := make(shaped, 0, len(m.object))
+	for i := range m.object {
+		mem := &m.object[i]
 		if found := mem.path.find(node); len(found) > 0 && found[0] != nil {
-			out[mem.name] = plain(found[0])
+			out = append(out, member{mem.name, plain(found[0])})
 		}
 	}
 	return out

@@ -12,14 +12,16 @@ import (
 	"github.com/theory/jsonpath/spec"
 
 	"patra/internal/rawjson"
+	"patra/internal/rawxml"
 )
 
 // path finds values in a document: an RFC 9535 JSONPath in JSON, an XPath in XML.
 type path struct {
-	text string
-	json *jsonpath.Path
-	walk *walk      // the same for the bytes of an item, if it can be followed there
-	xml  *sync.Pool // of *xpath.Expr: one may be used by one reader at a time, it keeps its place inside
+	text   string
+	json   *jsonpath.Path
+	walk   *walk      // the same for the bytes of an item, if it can be followed there
+	xml    *sync.Pool // of *xpath.Expr: one may be used by one reader at a time, it keeps its place inside
+	lookup *lookup    // the same for the bytes of an item, if it can be followed there
 }
 
 func parsePath(format, text string) (path, error) {
@@ -48,7 +50,7 @@ func parseXPath(text string) (p path, err error) {
 	}
 	pool := &sync.Pool{New: func() any { return xpath.MustCompile(text) }}
 	pool.Put(e)
-	return path{text: text, xml: pool}, nil
+	return path{text: text, xml: pool, lookup: lookupOf(text)}, nil
 }
 
 // many reports whether the path may select several values.
@@ -64,10 +66,32 @@ func (p path) look(node any, nodes bool) []any {
 	if p.json != nil {
 		return p.inJSON(node, nodes)
 	}
-	top, ok := node.(*xmlquery.Node)
-	if !ok || p.xml == nil {
+	if p.xml == nil {
 		return nil
 	}
+	return p.inXML(node)
+}
+
+func (p path) inXML(node any) []any {
+	switch n := node.(type) {
+	case *xmlDocument:
+		if p.lookup != nil {
+			return p.lookup.find(n, rawxml.Root)
+		}
+		return p.inTree(n.tree())
+	case *xmlNode:
+		if p.lookup != nil {
+			return p.lookup.find(n.doc, n.at)
+		}
+		return p.inTree(n.tree())
+	case *xmlquery.Node:
+		return p.inTree(n)
+	}
+	return nil
+}
+
+// inTree leaves the search to the library.
+func (p path) inTree(top *xmlquery.Node) []any {
 	e := p.xml.Get().(*xpath.Expr)
 	defer p.xml.Put(e)
 	switch v := e.Evaluate(xmlquery.CreateXPathNavigator(top)).(type) {
@@ -117,6 +141,8 @@ func textOf(v any) (string, bool) {
 		return v.String(), true
 	case bool:
 		return strconv.FormatBool(v), true
+	case *xmlNode:
+		return v.text(), true
 	case *xmlquery.Node:
 		return v.InnerText(), true
 	}

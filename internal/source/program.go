@@ -26,7 +26,7 @@ type Program struct {
 	mark       *path // what decides between versions of the same time
 	notices    []notice
 	failures   []failure
-	fields     map[string]*mapping
+	fields     []field
 	watches    []watch
 	rules      string // the key of what is watched
 }
@@ -41,7 +41,7 @@ type failure struct {
 // Compile makes the program of a spec.
 func (s *Spec) Compile() (*Program, error) {
 	c := &compiler{format: s.Response.Format}
-	p := &Program{Spec: s, fields: map[string]*mapping{}}
+	p := &Program{Spec: s}
 	p.splitter, p.opener = c.reader(s.Response, s.Role == roleDetail)
 	p.next = c.optional(s.Pagination.Next)
 	p.total = c.optional(s.Response.Total.Path)
@@ -67,11 +67,9 @@ func (s *Spec) Compile() (*Program, error) {
 	}
 	if s.Detail == nil { // where there are two phases, the mapping reads the second
 		p.mark = c.optional(s.Merge.by())
-		for name, text := range s.Mapping {
-			p.fields[name] = c.mapping(text)
-		}
+		p.fields = c.fields(s.Mapping)
 		if len(s.Changes) > 0 {
-			p.watches, p.rules = c.watches(s.Changes, s.Mapping), patra.Hash(s.Changes)[:shortHash]
+			p.watches, p.rules = c.watches(s.Changes, s.Mapping, p.fields), patra.Hash(s.Changes)[:shortHash]
 		}
 	}
 	if c.err != nil {
@@ -244,8 +242,9 @@ func (f failure) fits(status int, body []byte, around any) (text string, ok bool
 	if len(f.Status) > 0 && !slices.Contains(f.Status, status) {
 		return "", false
 	}
-	text = string(body)
-	if f.path != nil {
+	if f.path == nil {
+		text = string(body)
+	} else {
 		found := f.path.find(around)
 		if len(found) == 0 || found[0] == nil || found[0] == false {
 			return "", false

@@ -13,6 +13,7 @@ import (
 	"github.com/antchfx/xmlquery"
 
 	"patra"
+	"patra/internal/rawxml"
 )
 
 // maxDepth is how deep elements may nest. Real pages stay below 30.
@@ -47,6 +48,20 @@ func parseElements(text string) (all []elementPath, err error) {
 	return all, nil
 }
 
+// at reports whether an element is meant that stands so deep in a document.
+func (p elementPath) at(d *rawxml.Doc, n rawxml.Node, depth int) bool {
+	if depth < len(p.names) || (!p.anywhere && depth != len(p.names)) {
+		return false
+	}
+	for _, name := range slices.Backward(p.names) {
+		if string(d.Local(n)) != name[strings.IndexByte(name, ':')+1:] {
+			return false
+		}
+		n = d.Parent(n)
+	}
+	return true
+}
+
 // fits compares with the local names of the open elements. A prefix in the path is for the reader only.
 func (p elementPath) fits(open []string) bool {
 	if len(open) < len(p.names) || (!p.anywhere && len(open) != len(p.names)) {
@@ -63,6 +78,60 @@ func (p elementPath) fits(open []string) bool {
 
 // cut takes elements out of an XML text: each as it was sent, the text without them, and the prefixes declared around.
 func cut(body []byte, which []elementPath) (pieces [][]byte, rest []byte, prefixes string, err error) {
+	d := xmlDocuments.Get().(*xmlDocument)
+	defer release(d)
+	if d.ResetNames(body) != nil {
+		return cutTokens(body, which)
+	}
+	c := cutting{doc: &d.Doc, text: body, which: which}
+	c.inside(rawxml.Root, 1)
+	return c.pieces, append(c.rest, body[c.kept:]...), declarations(c.declared), nil
+}
+
+// cutting is a document that is being cut.
+type cutting struct {
+	doc      *rawxml.Doc
+	text     []byte
+	which    []elementPath
+	pieces   [][]byte
+	rest     []byte
+	kept     int // the place up to which the rest was kept
+	declared map[string]string
+}
+
+// inside looks at an element, and goes on inside it unless it is taken out.
+func (c *cutting) inside(n rawxml.Node, depth int) {
+	d, first := c.doc, c.doc.First(n)
+	for a := n + 1; a < first; a++ {
+		if string(d.Prefix(a)) == "xmlns" {
+			c.declare(string(d.Local(a)), d.Text(a))
+		}
+	}
+	for _, p := range c.which {
+		if p.at(d, n, depth) {
+			from, to := d.Span(n)
+			c.pieces = append(c.pieces, c.text[from:to])
+			c.rest = append(c.rest, c.text[c.kept:from]...)
+			c.kept = to
+			return
+		}
+	}
+	for at := first; at < d.End(n); at = d.End(at) {
+		if d.Kind(at) == rawxml.Element {
+			c.inside(at, depth+1)
+		}
+	}
+}
+
+func (c *cutting) declare(prefix, means string) {
+	if c.declared == nil {
+		c.declared = map[string]string{}
+	}
+	declare(c.declared, []xml.Attr{{Name: xml.Name{Space: "xmlns", Local: prefix}, Value: means}})
+}
+
+// cutTokens is cut for a text that is wrong, or that is not as plain as most are: the standard library says what it is.
+func cutTokens(body []byte, which []elementPath) (pieces [][]byte, rest []byte, prefixes string, err error) {
 	dec := xml.NewDecoder(bytes.NewReader(body))
 	var open []string
 	declared := map[string]string{}
@@ -116,11 +185,16 @@ func cut(body []byte, which []elementPath) (pieces [][]byte, rest []byte, prefix
 	if roots == 0 {
 		return nil, nil, "", &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is empty"}
 	}
+	return pieces, append(rest, body[kept:]...), declarations(declared), nil
+}
+
+// declarations are prefixes as they stand in a tag.
+func declarations(declared map[string]string) string {
 	var b strings.Builder
 	for _, prefix := range slices.Sorted(maps.Keys(declared)) {
 		fmt.Fprintf(&b, " xmlns:%s=%q", prefix, declared[prefix])
 	}
-	return pieces, append(rest, body[kept:]...), b.String(), nil
+	return b.String()
 }
 
 // declare notes the prefixes that an element declares.
@@ -153,9 +227,9 @@ func (x xmlSplitter) split(body []byte) ([][]byte, any, error) {
 	if len(pieces) == 0 && !x.hasParent(rest) {
 		return nil, around, schemaFault(x.text, "the answer has no such place for items")
 	}
-	items := make([][]byte, len(pieces))
+	items, declared := make([][]byte, len(pieces)), prefixesOf(prefixes)
 	for i, p := range pieces {
-		items[i] = withPrefixes(p, prefixes)
+		items[i] = withPrefixes(p, declared)
 	}
 	return items, around, nil
 }
@@ -173,26 +247,35 @@ func (x xmlSplitter) hasParent(rest []byte) bool {
 	return err == nil && len(found) > 0
 }
 
+// prefix is a declaration that an item may need to be readable on its own.
+type prefix struct{ used, declared, text []byte }
+
+// prefixesOf takes declarations apart.
+func prefixesOf(declarations string) (all []prefix) {
+	if declarations == "" {
+		return nil
+	}
+	for decl := range strings.SplitSeq(strings.TrimSpace(declarations), " ") {
+		name, _, _ := strings.Cut(decl, "=")
+		all = append(all, prefix{[]byte(strings.TrimPrefix(name, "xmlns:") + ":"), []byte(name + "="), []byte(" " + decl)})
+	}
+	return all
+}
+
 // withPrefixes makes an item readable on its own: prefixes that were declared around it are declared in it.
-func withPrefixes(item []byte, prefixes string) []byte {
-	if prefixes == "" {
+func withPrefixes(item []byte, all []prefix) []byte {
+	var missing []byte
+	tag := item[:bytes.IndexByte(item, '>')]
+	for _, p := range all {
+		if bytes.Contains(item, p.used) && !bytes.Contains(tag, p.declared) {
+			missing = append(missing, p.text...)
+		}
+	}
+	if missing == nil {
 		return item
 	}
 	end := bytes.IndexAny(item, " \t\r\n/>")
-	head := item[:end]
-	var missing strings.Builder
-	tag := item[:bytes.IndexByte(item, '>')]
-	for decl := range strings.SplitSeq(strings.TrimSpace(prefixes), " ") {
-		name, _, _ := strings.Cut(decl, "=")
-		prefix := strings.TrimPrefix(name, "xmlns:")
-		if bytes.Contains(item, []byte(prefix+":")) && !bytes.Contains(tag, []byte(name+"=")) {
-			missing.WriteString(" " + decl)
-		}
-	}
-	if missing.Len() == 0 {
-		return item
-	}
-	return bytes.Join([][]byte{head, []byte(missing.String()), item[end:]}, nil)
+	return bytes.Join([][]byte{item[:end], missing, item[end:]}, nil)
 }
 
 func rootOf(doc *xmlquery.Node) *xmlquery.Node {
@@ -208,11 +291,13 @@ func rootOf(doc *xmlquery.Node) *xmlquery.Node {
 type xmlOpener struct{ volatile []elementPath }
 
 func (xmlOpener) open(item []byte) (any, error) {
-	doc, err := xmlquery.Parse(bytes.NewReader(item))
+	if d := openXML(item); d != nil {
+		return d, nil
+	}
+	root, err := treeOf(item)
 	if err != nil {
 		return nil, err
 	}
-	root := rootOf(doc)
 	if root == nil {
 		return nil, errors.New("the item is empty")
 	}
@@ -220,9 +305,15 @@ func (xmlOpener) open(item []byte) (any, error) {
 }
 
 // hash identifies an item by its bytes, without what changes by itself.
-func (x xmlOpener) hash(item []byte, _ any) (string, error) {
+func (x xmlOpener) hash(item []byte, doc any) (string, error) {
 	if len(x.volatile) == 0 {
 		return patra.HashBytes(item), nil
+	}
+	if d, ok := doc.(*xmlDocument); ok {
+		c := cutting{doc: &d.Doc, text: item, which: x.volatile, rest: d.room[:0]}
+		c.inside(rawxml.Root, 1)
+		d.room = append(c.rest, item[c.kept:]...)
+		return patra.HashBytes(d.room), nil
 	}
 	_, rest, _, err := cut(item, x.volatile)
 	return patra.HashBytes(rest), err

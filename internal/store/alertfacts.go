@@ -24,8 +24,8 @@ var (
 	anyRunOf   = stmt{"any_run_of", `SELECT id FROM ing_task_run WHERE plan_id = ? LIMIT 1`}
 	firstDue   = stmt{"first_of_plan", `SELECT scheduled_at, created_at FROM ing_task WHERE plan_id = ? AND status_code = 'QUEUED' ORDER BY id LIMIT 1`}
 	dayRead    = stmt{"day_read", `SELECT window_from, window_to, ids_seen, closed_at FROM ing_coverage WHERE cursor_id = ? AND window_to > ? AND window_to <= ? ORDER BY window_to DESC LIMIT ` + strconv.Itoa(mostReading)}
-	firedFor   = stmt{"fired_for", `SELECT s.scheduler_job_id, p.window_inputs FROM (SELECT id, schedule_instance_id, window_inputs FROM ing_plan WHERE cursor_id = ? ORDER BY id DESC LIMIT ` + strconv.Itoa(fewPlans) + `) AS p
-		JOIN ing_schedule_instance s ON s.id = p.schedule_instance_id WHERE s.scheduler_code = 'CRON' ORDER BY p.id DESC LIMIT 1`}
+	plannedFor = stmt{"planned_for", `SELECT schedule_instance_id, window_inputs FROM ing_plan WHERE cursor_id = ? ORDER BY id DESC LIMIT ` + strconv.Itoa(fewPlans)}
+	firedFor   = stmt{"fired_for", `SELECT scheduler_job_id FROM ing_schedule_instance WHERE id = ? AND scheduler_code = 'CRON'`}
 )
 
 // PageShares is how the pages of some sources ended since a moment; of many pages, the last ones.
@@ -137,10 +137,26 @@ func (s *Store) dayVolume(ctx context.Context, cursor int64, day patra.Instant) 
 
 // FiredFor is the schedule that last planned for a watermark, and how it decided; empty if none did lately.
 func (s *Store) FiredFor(ctx context.Context, cursor int64) (schedule string, d patra.WindowDecision, err error) {
-	var raw json.RawMessage
-	found, err := s.read(ctx).one(firedFor, []any{cursor}, textInto{&schedule}, jsonInto{&raw})
-	if err != nil || !found {
-		return "", d, err
+	type plan struct {
+		instance int64
+		inputs   json.RawMessage
 	}
-	return schedule, d, json.Unmarshal(raw, &d)
+	var plans []plan
+	t := s.read(ctx)
+	err = t.rows(plannedFor, func(r *sql.Rows) error {
+		var p plan
+		err := r.Scan(&p.instance, jsonInto{&p.inputs})
+		plans = append(plans, p)
+		return err
+	}, cursor)
+	for _, p := range plans {
+		found, err := t.one(firedFor, []any{p.instance}, textInto{&schedule})
+		if err != nil {
+			return "", d, err
+		}
+		if found {
+			return schedule, d, json.Unmarshal(p.inputs, &d)
+		}
+	}
+	return "", d, err
 }

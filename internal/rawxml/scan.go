@@ -1,0 +1,172 @@
+package rawxml
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// What a byte is inside a text.
+const (
+	ordinary byte = iota // it means itself
+	wide                 // a part of a longer character
+	special              // it is looked at
+	never                // it cannot be there
+)
+
+// classes are what bytes are inside texts, in values of attributes (where quotes are looked at) and in names.
+var inText, inValue, inName = func() (text, value, name [256]byte) {
+	for c := range 256 {
+		switch {
+		case c >= utf8.RuneSelf:
+			text[c] = wide
+		case strings.IndexByte("<&]\r", byte(c)) >= 0:
+			text[c] = special
+		case c < 0x20 && c != '\t' && c != '\n':
+			text[c] = never
+		}
+		value[c] = text[c]
+		name[c] = never
+		switch {
+		case 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || c == '_':
+			name[c] = ordinary
+		case '0' <= c && c <= '9' || c == '-' || c == '.':
+			name[c] = special // not at its beginning
+		}
+	}
+	value['"'], value['\''], value[']'] = special, special, ordinary
+	text[0xEF], value[0xEF] = special, special // two that begin so are no characters
+	return text, value, name
+}()
+
+func has(b []byte, i int, prefix string) bool {
+	return i+len(prefix) <= len(b) && string(b[i:i+len(prefix)]) == prefix
+}
+
+// spaces gives the place behind spaces.
+func spaces(b []byte, i int) int {
+	for i < len(b) && (b[i] == ' ' || b[i] == '\n' || b[i] == '\t' || b[i] == '\r') {
+		i++
+	}
+	return i
+}
+
+// ncName gives the place behind a name without a prefix, or -1.
+func ncName(b []byte, i int) int {
+	if i >= len(b) || inName[b[i]] != ordinary {
+		return -1
+	}
+	for i++; i < len(b) && inName[b[i]] != never; i++ {
+	}
+	return i
+}
+
+// noCharacter reports whether a character begins here that no document may have: U+FFFE or U+FFFF.
+func noCharacter(b []byte, i int) bool {
+	return i+2 < len(b) && b[i+1] == 0xBF && b[i+2] >= 0xBE
+}
+
+// declaration gives the place behind the line that says that this is XML, if there is one, or -1.
+func declaration(b []byte, i int) int {
+	if !has(b, i, "<?xml") || i+5 < len(b) && inName[b[i+5]] != never {
+		return i
+	}
+	i += len("<?xml")
+	for _, part := range []struct {
+		name, value string
+		needed      bool
+	}{{"version", "1.0", true}, {"encoding", "utf-8", false}, {"standalone", "", false}} {
+		at := spaces(b, i)
+		if !has(b, at, part.name+"=") {
+			if part.needed {
+				return -1
+			}
+			continue
+		}
+		from := at + len(part.name) + 2
+		if at == i || from > len(b) || b[from-1] != '"' && b[from-1] != '\'' {
+			return -1
+		}
+		length := bytes.IndexByte(b[from:], b[from-1])
+		if length < 0 || length > len("standalone") {
+			return -1
+		}
+		if value := string(b[from : from+length]); part.value != "" && !strings.EqualFold(value, part.value) || part.value == "" && value != "yes" && value != "no" {
+			return -1
+		}
+		i = from + length + 1
+	}
+	if i = spaces(b, i); !has(b, i, "?>") {
+		return -1
+	}
+	return i + 2
+}
+
+// doctype gives the place behind the name of a grammar, which may declare nothing, or -1.
+func doctype(b []byte, i int) int {
+	var quote byte
+	for ; i < len(b); i++ {
+		switch c := b[i]; {
+		case c == '[' || c == '<':
+			return -1
+		case quote != 0:
+			if c == quote {
+				quote = 0
+			}
+		case c == '"' || c == '\'':
+			quote = c
+		case c == '>':
+			return i + 1
+		}
+	}
+	return -1
+}
+
+// reference gives the place behind the reference at i, and the character that it stands for, or -1.
+func reference(b []byte, i int) (int, rune) {
+	rest := b[i+1 : min(len(b), i+12)]
+	end := bytes.IndexByte(rest, ';')
+	if end < 0 {
+		return -1, 0
+	}
+	switch string(rest[:end]) {
+	case "lt":
+		return i + 4, '<'
+	case "gt":
+		return i + 4, '>'
+	case "amp":
+		return i + 5, '&'
+	case "apos":
+		return i + 6, '\''
+	case "quot":
+		return i + 6, '"'
+	}
+	if end < 2 || rest[0] != '#' {
+		return -1, 0
+	}
+	r, base := rune(0), rune(10)
+	digits := rest[1:end]
+	if digits[0] == 'x' {
+		digits, base = digits[1:], 16
+	}
+	if len(digits) == 0 || len(digits) > 7 {
+		return -1, 0
+	}
+	for _, c := range digits {
+		switch {
+		case '0' <= c && c <= '9':
+			c -= '0'
+		case base == 16 && 'a' <= c && c <= 'f':
+			c -= 'a' - 10
+		case base == 16 && 'A' <= c && c <= 'F':
+			c -= 'A' - 10
+		default:
+			return -1, 0
+		}
+		r = r*base + rune(c)
+	}
+	if r < 0x20 && r != '\t' && r != '\n' && r != '\r' || !utf8.ValidRune(r) || r == 0xFFFE || r == 0xFFFF {
+		return -1, 0
+	}
+	return i + 1 + end + 1, r
+}

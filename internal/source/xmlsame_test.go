@@ -1,0 +1,364 @@
+package source
+
+import (
+	"bytes"
+	"encoding/json"
+	"encoding/xml"
+	"io/fs"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"patra"
+	"patra/internal/rawxml"
+	"patra/internal/sim"
+	"patra/sources"
+)
+
+// treeOpener reads items as they were read before: all from trees.
+type treeOpener struct{ volatile []elementPath }
+
+func (treeOpener) open(item []byte) (any, error) { return treeOf(item) }
+
+func (o treeOpener) hash(item []byte, _ any) (string, error) { return xmlHash(item, o.volatile) }
+
+// xmlHash is the hash of an item as it is defined: its bytes, without the outermost elements that are volatile.
+func xmlHash(item []byte, volatile []elementPath) (string, error) {
+	if len(volatile) == 0 {
+		return patra.HashBytes(item), nil
+	}
+	dec := xml.NewDecoder(bytes.NewReader(item))
+	var open []string
+	var rest []byte
+	inside := 0
+	for {
+		from := dec.InputOffset()
+		token, err := dec.Token()
+		if token == nil {
+			return patra.HashBytes(rest), map[bool]error{true: nil, false: err}[len(open) == 0]
+		}
+		start, begins := token.(xml.StartElement)
+		if begins {
+			if open = append(open, start.Name.Local); inside == 0 && anyFits(volatile, open) {
+				inside = len(open)
+			}
+		}
+		if inside == 0 {
+			rest = append(rest, item[from:dec.InputOffset()]...)
+		}
+		if _, ends := token.(xml.EndElement); ends {
+			if inside == len(open) {
+				inside = 0
+			}
+			open = open[:len(open)-1]
+		}
+	}
+}
+
+func anyFits(paths []elementPath, open []string) bool {
+	for _, p := range paths {
+		text := "/" + strings.Join(open, "/")
+		wanted := "/" + strings.Join(p.names, "/")
+		if text == wanted || p.anywhere && strings.HasSuffix(text, wanted) {
+			return true
+		}
+	}
+	return false
+}
+
+// xmlPrograms are the shipped readers of XML.
+func xmlPrograms(t *testing.T) (all []*Program) {
+	t.Helper()
+	for _, at := range [][2]string{{"pubmed", "fetch"}, {"oai", "records"}, {"arxiv-oai", "records"}, {"arxiv", "search"}, {"pmc-oai", "records"}} {
+		f, err := Find(at[0], sources.Files)
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := Options{Endpoint: at[1], Operation: patra.Harvest, Contact: "me@example.org"}
+		if _, asked := f.Parameters["baseUrl"]; asked {
+			o.Parameters = map[string]string{"baseUrl": "https://example.org/oai"}
+		}
+		spec, err := Compile(f, o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p, err := spec.Compile()
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	return all
+}
+
+// xmlPages are all answers in XML that there are here, and beside the project.
+func xmlPages(t *testing.T) map[string][]byte {
+	t.Helper()
+	all := map[string][]byte{}
+	for _, dir := range []string{filepath.Join("..", "..", "sources", "testdata"), filepath.Join("..", "..", "..", "shared", "fixtures")} {
+		err := filepath.WalkDir(dir, func(name string, e fs.DirEntry, err error) error {
+			if err != nil || e.IsDir() || !strings.HasSuffix(name, ".xml") {
+				return nil //nolint:nilerr // there may be none
+			}
+			all[name], err = os.ReadFile(name)
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	from := time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC)
+	provider := sim.New(sim.Config{Seed: 3, From: from, To: from.AddDate(0, 0, 1), PerDay: 40, Exact: true}).Handler()
+	ask := func(address string) []byte {
+		w := httptest.NewRecorder()
+		provider.ServeHTTP(w, httptest.NewRequest(http.MethodGet, address, nil))
+		return w.Body.Bytes()
+	}
+	var found struct{ ESearchResult struct{ IDList []string } }
+	if err := json.Unmarshal(ask("/entrez/eutils/esearch.fcgi?db=pubmed&retmode=json&retmax=40&term=all[sb]"), &found); err != nil {
+		t.Fatal(err)
+	}
+	all["simulated articles"] = ask("/entrez/eutils/efetch.fcgi?db=pubmed&retmode=xml&id=" + strings.Join(found.ESearchResult.IDList, ","))
+	all["simulated list"] = ask("/oai?verb=ListRecords&metadataPrefix=oai_dc")
+	return all
+}
+
+// Whatever providers have sent is cut and read as it was with tokens and trees.
+func TestPagesAreReadAsTheyWere(t *testing.T) {
+	programs, paths := xmlPrograms(t), itemPaths(t)
+	items, plain, simulated := 0, 0, 0
+	for name, body := range xmlPages(t) {
+		for _, p := range programs {
+			which := p.splitter.(xmlSplitter).items
+			sameCut(t, body, which)
+			pieces, _, prefixes, err := cut(body, which)
+			if err != nil || len(pieces) == 0 {
+				continue
+			}
+			slow := *p
+			slow.opener = treeOpener{}
+			for i, piece := range pieces {
+				raw := withPrefixes(piece, prefixesOf(prefixes))
+				got, err := p.Item(raw, 1)
+				want, formerErr := slow.Item(raw, 1)
+				if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(err, formerErr) {
+					t.Fatalf("%s: item %d is\n%+v, %v and not\n%+v, %v", name, i, got, err, want, formerErr)
+				}
+				if items++; strings.HasPrefix(name, "simulated") {
+					simulated++
+				}
+				if doc := openXML(raw); doc != nil && i < 30 {
+					plain++
+					for _, path := range paths {
+						inBoth(t, *path, raw, &xmlNode{doc, rawxml.Root})
+					}
+					release(doc)
+				} else if doc == nil {
+					t.Logf("%s: item %d is read with a tree", name, i)
+				}
+			}
+		}
+	}
+	if plain < 50 || simulated < 50 {
+		t.Errorf("only %d items were compared, %d of simulated pages", plain, simulated)
+	}
+	t.Logf("%d items, %d compared path by path", items, plain)
+}
+
+// sameCut cuts in both ways.
+func sameCut(t interface{ Fatalf(string, ...any) }, body []byte, which []elementPath) {
+	pieces, rest, prefixes, err := cut(body, which)
+	formerPieces, formerRest, formerPrefixes, formerErr := cutTokens(body, which)
+	if !reflect.DeepEqual(pieces, formerPieces) || !bytes.Equal(rest, formerRest) || prefixes != formerPrefixes || !reflect.DeepEqual(err, formerErr) {
+		t.Fatalf("%.2000s\nis cut to\n%.2000q, %.500q, %q, %v and not\n%.2000q, %.500q, %q, %v", body, pieces, rest, prefixes, err, formerPieces, formerRest, formerPrefixes, formerErr)
+	}
+}
+
+var somePaths = []string{"/a/b", "//b", "//a/b", "/p:a", "//text", "//p:a | /b/a", "//c-d/a", "//a"}
+
+// A page of anything is cut as it was, and an item keeps its hash: hashes are kept for years.
+func TestAnXMLItemKeepsItsHash(t *testing.T) {
+	changed := 0
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		drawElement(t, &b, 4)
+		at := strings.IndexAny(b.String(), " />")
+		declared := rapid.SampledFrom([]string{" xmlns:p='u'", " xmlns:p='u&amp;v'", " xmlns:p=\"u v\" xmlns='w'", " xmlns:q='é' xmlns:p='x'"}).Draw(t, "declared")
+		raw := []byte(b.String()[:at] + declared + b.String()[at:] + rapid.SampledFrom([]string{"", "\n", "<!-- c -->", "x", "<a/>"}).Draw(t, "behind"))
+		which, err := parseElements(rapid.SampledFrom(somePaths).Draw(t, "which"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		sameCut(t, raw, which)
+		for i, p := range which { // the oracle has no prefixes
+			for j, name := range p.names {
+				which[i].names[j] = name[strings.IndexByte(name, ':')+1:]
+			}
+		}
+		o := xmlOpener{which}
+		doc, err := o.open(raw)
+		if err != nil {
+			return
+		}
+		defer release(doc)
+		got, err := o.hash(raw, doc)
+		if err != nil { // it was more than one element
+			return
+		}
+		want, _ := xmlHash(raw, which)
+		if got != want {
+			t.Fatalf("%s without %v has the hash %s and not %s", raw, which, got, want)
+		}
+		if want != patra.HashBytes(raw) {
+			changed++
+		}
+	})
+	if changed == 0 {
+		t.Error("nothing was ever volatile")
+	}
+}
+
+// formerItem is an item with the prefixes that were declared around it, as it is defined.
+func formerItem(item []byte, prefixes string) []byte {
+	if prefixes == "" {
+		return item
+	}
+	end := bytes.IndexAny(item, " \t\r\n/>")
+	tag, missing := item[:bytes.IndexByte(item, '>')], ""
+	for decl := range strings.SplitSeq(strings.TrimSpace(prefixes), " ") {
+		name, _, _ := strings.Cut(decl, "=")
+		if bytes.Contains(item, []byte(strings.TrimPrefix(name, "xmlns:")+":")) && !bytes.Contains(tag, []byte(name+"=")) {
+			missing += " " + decl
+		}
+	}
+	return []byte(string(item[:end]) + missing + string(item[end:]))
+}
+
+// What an item is given is part of its hash.
+func TestAnItemIsGivenThePrefixesItNeeds(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		item := []byte(rapid.SampledFrom([]string{"<a/>", "<p:a>x</p:a>", "<a b='1'><p:b/></a>", "<a xmlns:p='u'><p:b q:c='1'/></a>", "<q:a>p:</q:a>"}).Draw(t, "item"))
+		declared := map[string]string{}
+		for _, p := range rapid.SliceOf(rapid.SampledFrom([]string{"p", "q", "xp"})).Draw(t, "prefixes") {
+			declared[p] = rapid.SampledFrom([]string{"u", "a  b", "é", "a b"}).Draw(t, "means")
+		}
+		text := declarations(declared)
+		if got, want := withPrefixes(item, prefixesOf(text)), formerItem(item, text); !bytes.Equal(got, want) {
+			t.Fatalf("%s with %s is %s and not %s", item, text, got, want)
+		}
+	})
+}
+
+// What is left to the library and what is not says the same of an element, also with its tags.
+func TestMarkupIsThatOfTheTree(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var b strings.Builder
+		b.WriteString("<r xmlns:p='u'>")
+		drawElement(t, &b, 3)
+		b.WriteString("</r>")
+		doc := openXML([]byte(b.String()))
+		defer release(doc)
+		for _, text := range []string{"* | markup", "//a | list", "r/following::b | list", "//b {x: ../@a, y: .} | list", "*/*[last()] | markup"} {
+			m, err := parseMapping(formatXML, text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := m.read(doc)
+			root, _ := treeOf([]byte(b.String()))
+			want, formerErr := m.read(root)
+			if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(err, formerErr) {
+				t.Fatalf("%s in %s is %v, %v and not %v, %v", text, &b, got, err, want, formerErr)
+			}
+		}
+	})
+}
+
+func TestCollapseIsThatOfWords(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "é", " ", "  ", "\t", "\n", "\u00a0", "\u0085", "\xa0", "\x1c", "\u2003", "\v"})).Draw(t, "parts"), "")
+		if got, want := collapse(s), strings.Join(strings.Fields(s), " "); got != want {
+			t.Fatalf("%q becomes %q and not %q", s, got, want)
+		}
+	})
+}
+
+// An object of a mapping is written as the map that it stands for.
+func TestAnObjectIsWrittenByName(t *testing.T) {
+	m, err := parseMapping(formatJSON, "$.all[*] {b: $.x, a: $.y, b: $.z, c: $.l} | list")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc, err := openJSON([]byte(`{"all":[{"x":1,"y":"\u2028","z":2,"l":[]},{"x":1,"l":{"b":1,"a":null}},{}]}`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release(doc)
+	v, err := m.read(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := appendValue(nil, v)
+	if want := `[{"a":"\u2028","b":2,"c":[]},{"b":1,"c":{"a":null,"b":1}},{}]`; err != nil || string(got) != want {
+		t.Errorf("%s, %v", got, err)
+	}
+	if object, ok := asMap(v.([]any)[0]); !ok || len(object) != 3 {
+		t.Errorf("%v", object)
+	}
+}
+
+// Functions change what was found, and never the item that it was found in.
+func TestAMappingLeavesItsItemAlone(t *testing.T) {
+	for text, format := range map[string]string{
+		"$.l[*] | lower | prefix('x')": formatJSON, "$..l[*] | lower": formatJSON, "$.l[?@ != $.x] | lower": formatJSON, "$.l.*.* | lower": formatJSON,
+		"l | lower": formatXML, "l[last()] | lower": formatXML, "l/@a | lower | list": formatXML,
+	} {
+		m, err := parseMapping(format, text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc any
+		if format == formatXML {
+			doc = openXML([]byte(`<r><l a="A">A</l><l a="B">B</l></r>`))
+		} else if doc, err = openJSON([]byte(`{"x":"A","l":["A","B"]}`)); err != nil {
+			t.Fatal(err)
+		}
+		before := shown(m.path.find(doc))
+		first, err := m.read(doc)
+		text, _ := appendValue(nil, first)
+		second, again := m.read(doc)
+		if now, _ := appendValue(nil, second); !bytes.Equal(text, now) || !reflect.DeepEqual(err, again) || shown(m.path.find(doc)) != before {
+			t.Errorf("%s was %s and is %s", m.path.text, text, now)
+		}
+		release(doc)
+	}
+}
+
+// What is too unusual to be read where it stands is read all the same.
+func TestAnUnusualItemIsReadWithATree(t *testing.T) {
+	p := xmlPrograms(t)[1]
+	for _, raw := range []string{
+		`<record xmlns:a="u" xmlns:b="u"><header><identifier>1</identifier></header><metadata><a:dc><b:title>T</b:title></a:dc></metadata></record>`,
+		`<record><header status="x"class="y"><identifier>1</identifier></header><metadata><dc><titre/><title>T</title></dc></metadata></record>`,
+		`<record><header><identifier>1</identifier></header><metadata><é><title>T</title></é></metadata></record>`,
+	} {
+		if doc := openXML([]byte(raw)); doc != nil {
+			t.Errorf("%s is read where it stands", raw)
+		}
+		o, err := p.Item([]byte(raw), 1)
+		if err != nil || o.ID != "1" || string(o.Fields) != `{"title":"T"}` {
+			t.Errorf("%s is read as %+v, %v", raw, o, err)
+		}
+	}
+	for _, raw := range []string{`<record><header>`, `<p:record/>`, ``} {
+		if _, err := p.Item([]byte(raw), 1); err == nil {
+			t.Errorf("%q is read", raw)
+		}
+	}
+}

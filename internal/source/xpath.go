@@ -1,0 +1,83 @@
+package source
+
+import "regexp"
+
+// lookup is an XPath of the kind that sources are written with, ready to be followed in the bytes of an item. It finds what
+// the library finds in a tree of the item, in the same order, as often: a union is one part after the other, and a path may
+// find a node twice. Paths of any other kind are left to the library.
+type lookup struct {
+	call  string // a function, or none
+	args  []lookup
+	text  string         // of a literal
+	like  *regexp.Regexp // of replace
+	paths []elements     // of a union, or of one path
+}
+
+// elements is a location path.
+type elements []stride
+
+// stride is one step of a location path.
+type stride struct {
+	axis          byte
+	test          byte
+	prefix, local string
+	number        int // only the one with this number among those that fit; 0: all
+	conds         []cond
+}
+
+// The axes, and what is looked for there.
+const (
+	toChild byte = iota
+	toInside
+	toAttribute
+	toSelf
+	toAncestor
+
+	isNamed byte = iota
+	isElement
+	isText
+	isNode
+)
+
+// cond is a condition on a node.
+type cond struct {
+	kind byte
+	path elements
+	text string
+	of   []cond
+}
+
+// The kinds of conditions.
+const (
+	ifThere byte = iota
+	ifEqual
+	ifOther
+	ifStarts
+	ifEnds
+	ifContains
+	ifCalled
+	ifCalledOther
+	ifNot
+	ifAnd
+	ifOr
+)
+
+// literal reports whether a part of a lookup is a text.
+func (l *lookup) literal() bool { return l.call == "" && l.paths == nil }
+
+// conditional reports whether there is a condition somewhere in it.
+func (l *lookup) conditional() bool {
+	for _, p := range l.paths {
+		for _, s := range p {
+			if len(s.conds) > 0 || s.number > 0 {
+				return true
+			}
+		}
+	}
+	for i := range l.args {
+		if l.args[i].conditional() {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,226 @@
+package source
+
+import (
+	"bytes"
+	"slices"
+	"strings"
+
+	"patra/internal/rawxml"
+)
+
+// find gives everything that a lookup finds below a node.
+func (l *lookup) find(d *xmlDocument, n rawxml.Node) []any {
+	switch l.call {
+	case "":
+		return d.values(l.nodes(d, n))
+	case "not":
+		return []any{len(l.args[0].nodes(d, n)) == 0}
+	}
+	return []any{l.string(d, n)}
+}
+
+// nodes are what the paths of a lookup find. They are valid until the next question.
+func (l *lookup) nodes(d *xmlDocument, n rawxml.Node) []rawxml.Node {
+	found := d.found[:0]
+	for _, p := range l.paths {
+		p.each(&d.Doc, n, func(n rawxml.Node) bool {
+			found = append(found, n)
+			return true
+		})
+	}
+	if len(l.paths) > 1 && len(found) > 1 {
+		found = d.once(found)
+	}
+	d.found = found
+	return found
+}
+
+// once leaves out what was found before.
+func (d *xmlDocument) once(found []rawxml.Node) []rawxml.Node {
+	d.seen = slices.Grow(d.seen[:0], d.Len()/64+1)[:d.Len()/64+1]
+	clear(d.seen)
+	kept := found[:0]
+	for _, n := range found {
+		if d.seen[n/64]&(1<<(n%64)) != 0 || d.Kind(n) == rawxml.Attribute && slices.ContainsFunc(kept, func(k rawxml.Node) bool { return d.sameAttribute(k, n) }) {
+			continue
+		}
+		d.seen[n/64] |= 1 << (n % 64)
+		kept = append(kept, n)
+	}
+	return kept
+}
+
+// sameAttribute reports whether the library cannot tell two attributes apart.
+func (d *xmlDocument) sameAttribute(a, b rawxml.Node) bool {
+	return d.Kind(a) == rawxml.Attribute && d.Parent(a) == d.Parent(b) && bytes.Equal(d.Local(a), d.Local(b)) && d.Text(a) == d.Text(b)
+}
+
+// string is a lookup as text: what the first node says, or what a function makes of it.
+func (l *lookup) string(d *xmlDocument, n rawxml.Node) string {
+	switch l.call {
+	case "":
+		if l.literal() {
+			return l.text
+		}
+		if found := l.nodes(d, n); len(found) > 0 {
+			return value(&d.Doc, found[0])
+		}
+		return ""
+	case "normalize-space":
+		return strings.Join(strings.Fields(l.args[0].string(d, n)), " ")
+	case "string":
+		return l.args[0].string(d, n)
+	case "string-join":
+		var b strings.Builder
+		for i, n := range l.args[0].nodes(d, n) {
+			if i > 0 {
+				b.WriteString(l.args[1].text)
+			}
+			b.WriteString(value(&d.Doc, n))
+		}
+		return b.String()
+	case "substring-after", "substring-before":
+		before, after, found := strings.Cut(l.args[0].string(d, n), l.args[1].text)
+		switch {
+		case !found || l.args[1].text == "":
+			return ""
+		case l.call == "substring-after":
+			return after
+		}
+		return before
+	case "replace":
+		return l.like.ReplaceAllString(l.args[0].string(d, n), l.text)
+	}
+	var b strings.Builder // concat
+	for i := range l.args {
+		b.WriteString(l.args[i].string(d, n))
+	}
+	return b.String()
+}
+
+// value is what a node says to the functions of XPath, to which the library shows no CDATA section that stands alone.
+func value(d *rawxml.Doc, n rawxml.Node) string {
+	if d.Kind(n) == rawxml.CDATA {
+		return ""
+	}
+	return d.Text(n)
+}
+
+// each goes to everything that a path finds below a node, as long as it is wanted.
+func (p elements) each(d *rawxml.Doc, n rawxml.Node, yield func(rawxml.Node) bool) bool {
+	if len(p) == 0 {
+		return yield(n)
+	}
+	s := &p[0]
+	switch s.axis {
+	case toSelf:
+		return !s.fits(d, n) || p[1:].each(d, n, yield)
+	case toAncestor:
+		for n != rawxml.Root {
+			if n = d.Parent(n); s.fits(d, n) && !yield(n) {
+				return false
+			}
+		}
+	case toAttribute:
+		if d.Kind(n) != rawxml.Element {
+			return true
+		}
+		for a, end := n+1, d.End(n); a < end && d.Kind(a) == rawxml.Attribute; a++ {
+			if (s.test == isElement || d.Named(a, s.prefix, s.local)) && !yield(a) {
+				return false
+			}
+		}
+	case toInside:
+		for c, end := d.First(n), d.End(n); c < end; c++ {
+			if s.fits(d, c) && !p[1:].each(d, c, yield) {
+				return false
+			}
+		}
+	default:
+		return p.child(d, n, yield)
+	}
+	return true
+}
+
+func (p elements) child(d *rawxml.Doc, n rawxml.Node, yield func(rawxml.Node) bool) bool {
+	s, number := &p[0], 0
+	for c, end := d.First(n), d.End(n); c < end; c = d.End(c) {
+		if !s.fits(d, c) {
+			continue
+		}
+		if number++; s.number > 0 && number != s.number {
+			continue
+		}
+		if !p[1:].each(d, c, yield) {
+			return false
+		}
+	}
+	return true
+}
+
+// some reports whether a path finds anything.
+func (p elements) some(d *rawxml.Doc, n rawxml.Node) bool {
+	return !p.each(d, n, func(rawxml.Node) bool { return false })
+}
+
+// fits reports whether a node is what a step looks for.
+func (s *stride) fits(d *rawxml.Doc, n rawxml.Node) bool {
+	kind := d.Kind(n)
+	switch s.test {
+	case isNode:
+		return true
+	case isText: // the library goes over spaces, but not where they come first
+		return kind == rawxml.CDATA || kind == rawxml.Text && (n == d.First(d.Parent(n)) || strings.TrimSpace(d.Text(n)) != "")
+	case isNamed:
+		if !d.Named(n, s.prefix, s.local) {
+			return false
+		}
+	}
+	if kind != rawxml.Element && kind != rawxml.Instruction { // which are elements to the library
+		return false
+	}
+	for i := range s.conds {
+		if !s.conds[i].holds(d, n) {
+			return false
+		}
+	}
+	return true
+}
+
+// holds reports whether a node fulfils a condition.
+func (c *cond) holds(d *rawxml.Doc, n rawxml.Node) bool {
+	switch c.kind {
+	case ifThere:
+		return c.path.some(d, n)
+	case ifEqual, ifOther:
+		return !c.path.each(d, n, func(n rawxml.Node) bool {
+			same := d.Says(n, c.text)
+			if d.Kind(n) == rawxml.CDATA {
+				same = c.text == ""
+			}
+			return same != (c.kind == ifEqual)
+		})
+	case ifCalled, ifCalledOther:
+		return (string(d.Local(n)) == c.text) == (c.kind == ifCalled)
+	case ifNot:
+		return !c.of[0].holds(d, n)
+	case ifAnd:
+		return c.of[0].holds(d, n) && c.of[1].holds(d, n)
+	case ifOr:
+		return c.of[0].holds(d, n) || c.of[1].holds(d, n)
+	}
+	holds := false
+	c.path.each(d, n, func(n rawxml.Node) bool {
+		text := value(d, n)
+		switch c.kind {
+		case ifStarts:
+			holds = strings.HasPrefix(text, c.text)
+		case ifEnds:
+			holds = strings.HasSuffix(text, c.text)
+		default:
+			holds = strings.Contains(text, c.text)
+		}
+		return false // the first decides
+	})
+	return holds
+}
