@@ -257,7 +257,11 @@ func (r AlertRules) sink(s SinkState) *Alert {
 	case s.Notes != nil && s.Notes.Failures >= r.SinkFailures:
 		a.Severity, a.Since, a.Said = SeverityWarning, s.Notes.FailedAt, fmt.Sprintf("Nothing reaches the sink %s: %s", s.Name, ended(s.Notes.LastError))
 	case s.Aside > 0:
-		a.Severity, a.Said = SeverityWarning, fmt.Sprintf("The sink %s did not take %s, and nobody tries any more.", s.Name, number(s.Aside, "event", "events"))
+		many := number(s.Aside, "event", "events")
+		if s.Capped {
+			many = "more than " + many
+		}
+		a.Severity, a.Said = SeverityWarning, fmt.Sprintf("The sink %s did not take %s, and nobody tries any more.", s.Name, many)
 	default:
 		return nil
 	}
