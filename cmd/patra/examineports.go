@@ -66,14 +66,7 @@ const askTime = 2 * time.Second
 // ours asks whoever listens for something that only we say.
 func ours(path, word string) func(context.Context, string) bool {
 	return func(ctx context.Context, address string) bool {
-		host, port, err := net.SplitHostPort(address)
-		if err != nil {
-			return false
-		}
-		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-			host = "localhost"
-		}
-		address = net.JoinHostPort(host, port)
+		address = onThisMachine(address)
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)
 		if err != nil {
 			return false
@@ -99,7 +92,7 @@ func oursByCertificate(c config.TLS) func(context.Context, string) bool {
 		ctx, cancel := context.WithTimeout(ctx, askTime)
 		defer cancel()
 		dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}} //nolint:gosec // it is compared here, and nothing is said
-		conn, err := dialer.DialContext(ctx, "tcp", address)
+		conn, err := dialer.DialContext(ctx, "tcp", onThisMachine(address))
 		if err != nil {
 			return false
 		}
