@@ -77,7 +77,7 @@ func (w *Watch) guard() func() {
 // sayFailure says what went wrong, but for a store that is away: that is said once for all who notice.
 func (w *Watch) sayFailure(ctx context.Context, what string, err error, attrs ...any) {
 	if ctx.Err() == nil && !errors.Is(err, patra.ErrUnavailable) {
-		w.Log.ErrorContext(ctx, what, append(attrs, "reason", err.Error())...)
+		w.Log.With(attrs...).ErrorContext(ctx, "alerts are not seen to as they should be", "what", what, "reason", err.Error())
 	}
 }
 
