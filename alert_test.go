@@ -55,6 +55,7 @@ func TestAlertsAreWhatNeedsAPerson(t *testing.T) {
 		{"little in quarantine", patra.AlertFacts{Quarantined: []patra.QuarantineShare{{Source: "demo", Items: 100, Quarantined: 4}, {Source: "few", Items: 9, Quarantined: 9}}}, "", "", ""},
 		{"a sink that fails", patra.AlertFacts{Sinks: []patra.SinkState{{Name: "lake", Notes: &patra.SinkNotes{Failures: 3, LastError: "refused"}}}}, patra.AlertSink, patra.SeverityWarning, "Nothing reaches the sink lake: refused."},
 		{"a sink that failed once", patra.AlertFacts{Sinks: []patra.SinkState{{Name: "lake", Notes: &patra.SinkNotes{Failures: 1, LastError: "refused"}}}}, "", "", ""},
+		{"a sink that did not take much", patra.AlertFacts{Sinks: []patra.SinkState{{Name: "lake", Aside: 10_000, Capped: true}}}, patra.AlertSink, patra.SeverityWarning, "The sink lake did not take more than 10000 events, and nobody tries any more."},
 		{"a sink that did not take something", patra.AlertFacts{Sinks: []patra.SinkState{{Name: "lake", Aside: 1}}}, patra.AlertSink, patra.SeverityWarning, "The sink lake did not take 1 event, and nobody tries any more."},
 		{"nobody works", patra.AlertFacts{Queue: due}, patra.AlertIdle, patra.SeverityCritical, "4 tasks are due, and nobody takes one."},
 		{"somebody works", patra.AlertFacts{Queue: due, LastClaim: at(now - patra.Second)}, "", "", ""},

@@ -139,8 +139,8 @@ func (r Receiver) next(now Instant, told []Notice) (Notice, bool) {
 	switch {
 	case len(told) == 0:
 		return Notice{Kind: NoticeFired}, true
-	case last == nil: // nothing arrived; what was never tried was dropped because somebody had acknowledged it
-		return Notice{Kind: NoticeFired, Round: round + 1}, !slices.ContainsFunc(told, func(n Notice) bool { return n.Tries > 0 })
+	case last == nil: // nothing arrived: somebody had acknowledged it, or it was tried for too long. It is as true as it was
+		return Notice{Kind: NoticeFired, Round: round + 1}, true
 	}
 	return Notice{Kind: NoticeRepeat, Round: round + 1}, r.Repeat > 0 && now.Sub(*last.SentAt) >= r.Repeat
 }

@@ -60,7 +60,7 @@ func TestWhoIsToldWhat(t *testing.T) {
 		{"acknowledged, and over: whoever was told is told", patra.AlertResolved, patra.AlertEnds, ack(nil), []patra.Notice{sent(patra.Hour)}, patra.NoticeResolved, false},
 		{"acknowledged for a time that is over", patra.AlertFiring, patra.AlertLasts, ack(at(now)), []patra.Notice{sent(9 * patra.Hour)}, patra.NoticeRepeat, false},
 		{"never told because of that", patra.AlertFiring, patra.AlertLasts, ack(at(now)), []patra.Notice{{ID: 7, Receiver: "ops", State: patra.NoticeDropped}}, patra.NoticeFired, false},
-		{"given up", patra.AlertFiring, patra.AlertLasts, nil, []patra.Notice{{ID: 7, Receiver: "ops", State: patra.NoticeDropped, Tries: 90}}, "", false},
+		{"given up, and it still fires", patra.AlertFiring, patra.AlertLasts, nil, []patra.Notice{{ID: 7, Receiver: "ops", State: patra.NoticeDropped, Tries: 90}}, patra.NoticeFired, false},
 	} {
 		s := patra.AlertStep{HeldAlert: patra.HeldAlert{ID: 3, Alert: grave, State: c.state, Ack: c.ack}, Move: c.move}
 		add, drop := s.Notify(now, c.told, []patra.Receiver{ops})

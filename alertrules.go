@@ -257,7 +257,11 @@ func (r AlertRules) sink(s SinkState) *Alert {
 	case s.Notes != nil && s.Notes.Failures >= r.SinkFailures:
 		a.Severity, a.Since, a.Said = SeverityWarning, s.Notes.FailedAt, fmt.Sprintf("Nothing reaches the sink %s: %s", s.Name, ended(s.Notes.LastError))
 	case s.Aside > 0:
-		a.Severity, a.Said = SeverityWarning, fmt.Sprintf("The sink %s did not take %s, and nobody tries any more.", s.Name, number(s.Aside, "event", "events"))
+		many := number(s.Aside, "event", "events")
+		if s.Capped {
+			many = "more than " + many
+		}
+		a.Severity, a.Said = SeverityWarning, fmt.Sprintf("The sink %s did not take %s, and nobody tries any more.", s.Name, many)
 	default:
 		return nil
 	}
@@ -291,9 +295,10 @@ func shellWord(text string) string {
 	return text
 }
 
-// receiver is about notices that do not arrive. Whoever gets them has no other way to know.
+// receiver is about notices that do not arrive. Whoever gets them has no other way to know. One that is not in the settings any more
+// is not tried, and nobody misses anything.
 func (r AlertRules) receiver(s ReceiverState) *Alert {
-	if s.Failures < r.SinkFailures {
+	if s.Gone || s.Failures < r.SinkFailures {
 		return nil
 	}
 	return &Alert{Kind: AlertSink, Severity: SeverityWarning, Target: "receiver:" + s.Name, Since: s.FailedAt, Next: "patra alerts test " + s.Name,

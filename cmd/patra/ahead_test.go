@@ -70,6 +70,9 @@ func TestAStoreThatIsAhead(t *testing.T) {
 			t.Errorf("%+v, %v", v, err)
 		}
 		s.servesAhead()
+		if out, _ := s.patra("doctor").Output(); !strings.Contains(string(out), "WARN  tables") {
+			t.Errorf("doctor: %s", out)
+		}
 		change("INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, 1)", was.Store+1000)
 		for _, args := range [][]string{{"serve"}, {"coverage", "show", s.code}, {"harvest", s.code}} {
 			c := s.patra(args...)

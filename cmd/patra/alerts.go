@@ -57,7 +57,7 @@ func (a *app) showAlerts(ctx context.Context, s *store.Store, out format, all bo
 	if r.Standing, err = a.sight(cfg, s).Now(ctx, time.Duration(cfg.Alerts.Every)); err != nil {
 		return err
 	}
-	if r.Receivers, err = a.receivers(ctx, cfg, s); err != nil {
+	if r.Receivers, err = a.sight(cfg, s).ReceiverStates(ctx); err != nil {
 		return err
 	}
 	if all {
@@ -83,23 +83,6 @@ func (a *app) showAlerts(ctx context.Context, s *store.Store, out format, all bo
 		fmt.Fprintln(a.stdout, wrapped("Next: "+r.Items[0].Next, 0))
 	}
 	return nil
-}
-
-// receivers are those of the settings, and those that were told something once.
-func (a *app) receivers(ctx context.Context, cfg config.Config, s *store.Store) ([]patra.ReceiverState, error) {
-	all, err := s.ReceiverStates(ctx)
-	for i := range all {
-		all[i].Gone = !slices.ContainsFunc(cfg.Alerts.Notify, func(n config.Notify) bool { return n.Name == all[i].Name })
-	}
-	for _, n := range cfg.Alerts.Notify {
-		if !slices.ContainsFunc(all, func(st patra.ReceiverState) bool { return st.Name == n.Name }) {
-			all = append(all, patra.ReceiverState{Name: n.Name})
-		}
-	}
-	if all == nil {
-		all = []patra.ReceiverState{}
-	}
-	return all, err
 }
 
 // receiverTrouble is what is wrong with a receiver; empty if nothing is.
@@ -283,7 +266,7 @@ func (a *app) examineAlerts(ctx context.Context) (found []finding, err error) {
 	if len(cfg.Alerts.Notify) > 0 && now().Sub(at) > alert.Stale(time.Duration(cfg.Alerts.Every)) {
 		found = append(found, warn("alerts", "Start patra serve, with the role planner", "There are receivers of alerts, and nobody looks for any"))
 	}
-	all, err := a.receivers(ctx, cfg, a.store)
+	all, err := a.sight(cfg, a.store).ReceiverStates(ctx)
 	for _, st := range all {
 		if st.Failures > 0 && !st.Gone {
 			found = append(found, warn("alerts", "Say patra alerts test "+st.Name, "Notices do not reach %s: %s", st.Name, st.Error))

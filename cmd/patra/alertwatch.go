@@ -16,7 +16,11 @@ import (
 
 // sight is how this process looks for alerts.
 func (a *app) sight(cfg config.Config, s *store.Store) alert.Sight {
-	return alert.Sight{Store: s, Rules: cfg.Alerts.Patra(), Fires: func(name string, before patra.Instant) (patra.Instant, bool) {
+	told := []string{}
+	for _, n := range cfg.Alerts.Notify {
+		told = append(told, n.Name)
+	}
+	return alert.Sight{Store: s, Rules: cfg.Alerts.Patra(), Told: told, Fires: func(name string, before patra.Instant) (patra.Instant, bool) {
 		for _, c := range cfg.Schedules {
 			if c.Name == name && !c.Paused {
 				return c.Cron.Last(before)
@@ -39,13 +43,16 @@ func (a *app) alerting(cfg config.Config, s *store.Store) api.Alerting {
 func (a *app) watchAlerts(ctx context.Context, group *errgroup.Group, cfg config.Config, s *store.Store) {
 	if cfg.Alerts.Every > 0 {
 		w := a.watch(cfg, s)
-		group.Go(func() error { return w.Run(ctx) })
+		group.Go(func() error {
+			defer a.caught()()
+			return w.Run(ctx)
+		})
 	}
 }
 
 func (a *app) watch(cfg config.Config, s *store.Store) *alert.Watch {
 	a.credentials()
-	w := &alert.Watch{Sight: a.sight(cfg, s), Owner: store.NewOwner(), Every: time.Duration(cfg.Alerts.Every), Keep: time.Duration(cfg.Alerts.Keep), Group: cfg.Alerts.Group, Log: a.logger(cfg)}
+	w := &alert.Watch{Sight: a.sight(cfg, s), Owner: store.NewOwner(), Every: time.Duration(cfg.Alerts.Every), Keep: time.Duration(cfg.Alerts.Keep), Group: cfg.Alerts.Group, Log: a.logger(cfg), Guard: a.caught()}
 	for _, n := range cfg.Alerts.Notify {
 		w.Receivers = append(w.Receivers, alert.Receiver{Receiver: n.Receiver(), Open: func() (alert.Poster, error) { return a.hook(n) }})
 	}

@@ -143,8 +143,19 @@ func (a *app) examineStore(ctx context.Context, deep bool) (found []finding, ok 
 		}
 		return append(found, fail("tables", next, "%s", sentence(err.Error()))), false
 	}
-	found = append(found, fine("tables", "The tables are those of this version"))
+	found = append(found, examineAge(ctx, s))
 	return append(found, examineClock(ctx, s)), sound.Verdict != patra.VerdictFail
+}
+
+// examineAge says whether the tables, which can be worked with, are those of this program.
+func examineAge(ctx context.Context, s *store.Store) finding {
+	switch v, err := s.Age(ctx); {
+	case err != nil:
+		return fail("tables", "See that the database answers", "%s", sentence(err.Error()))
+	case v.Ahead():
+		return warn("tables", "Replace this patra too, once the others are", "The tables are those of a newer patra (version %d, this one knows %d), which only added to them", v.Store, v.Program)
+	}
+	return fine("tables", "The tables are those of this version")
 }
 
 // quickTime is how long a look may read the file of the store when nobody asked for a deep one.

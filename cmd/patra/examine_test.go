@@ -195,6 +195,33 @@ func TestADoctorKnowsWhoListens(t *testing.T) {
 	}
 }
 
+// What is off is not tried, and a server that speaks TLS is known by its certificate, also by the one before.
+func TestADoctorKnowsPortsThatAreOffOrSafe(t *testing.T) {
+	for _, f := range examinePorts(t.Context(), config.Config{API: config.API{Listen: config.ListenOff}, Ops: config.Ops{Listen: config.ListenOff}}) {
+		t.Errorf("off: %+v", f)
+	}
+	end := time.Now().Add(365 * 24 * time.Hour)
+	made := certificateUntil(t, end)
+	pair, err := tls.LoadX509KeyPair(made.Cert, made.Key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	server := httptest.NewUnstartedServer(http.NotFoundHandler())
+	server.TLS = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}
+	server.StartTLS()
+	defer server.Close()
+	for _, c := range []struct {
+		name string
+		tls  config.TLS
+		want patra.Verdict
+	}{{"the same", made, patra.VerdictOK}, {"renewed", certificateUntil(t, end.Add(time.Hour)), patra.VerdictOK}, {"none", config.TLS{}, patra.VerdictFail}} {
+		found := examinePorts(t.Context(), config.Config{API: config.API{Listen: server.Listener.Addr().String(), TLS: c.tls}, Ops: config.Ops{Listen: config.ListenOff}})
+		if len(found) == 0 || found[0].Verdict != c.want {
+			t.Errorf("%s: %+v", c.name, found)
+		}
+	}
+}
+
 func TestADoctorReadsCertificates(t *testing.T) {
 	end := time.Date(2026, 6, 30, 0, 0, 0, 0, time.UTC)
 	files := certificateUntil(t, end)
@@ -210,7 +237,7 @@ func certificateUntil(t *testing.T, end time.Time) config.TLS {
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: end.AddDate(-1, 0, 0), NotAfter: end}
+	made := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: end.AddDate(-1, 0, 0), NotAfter: end, DNSNames: []string{"patra.example.org"}}
 	cert, err := x509.CreateCertificate(rand.Reader, made, made, &key.PublicKey, key)
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"slices"
 	"syscall"
 	"time"
 
@@ -24,10 +25,14 @@ func examinePorts(ctx context.Context, cfg config.Config) (found []finding) {
 		if cfg.API.Tokens.On() {
 			who = "whoever has a token"
 		}
-		found = append(found, examinePort(ctx, "api", address, "the API is for "+who, said, ours("/healthz", "ok")))
+		isOurs := ours("/healthz", "ok")
+		if cfg.API.TLS.Cert != "" {
+			isOurs = oursByCertificate(cfg.API.TLS)
+		}
+		found = append(found, examinePort(ctx, "api", address, "the API is for "+who, said, isOurs))
 	}
-	if cfg.Ops.Listen != "" {
-		found = append(found, examinePort(ctx, "ops", cfg.Ops.Listen, "for those who watch", true, ours("/metrics", "patra_")))
+	if address, said := cfg.Ops.Address(); address != "" {
+		found = append(found, examinePort(ctx, "ops", address, "numbers are for those who watch", said, ours("/metrics", "patra_")))
 	}
 	if cfg.API.TLS.Cert != "" {
 		found = append(found, examineCertificate(cfg.API.TLS, time.Now()))
@@ -35,7 +40,10 @@ func examinePorts(ctx context.Context, cfg config.Config) (found []finding) {
 	return found
 }
 
-// examinePort tries to listen. An address that nobody wrote down may be taken: then there is no dashboard.
+// otherwise is what is so where an address that nobody wrote down is taken.
+var otherwise = map[string]string{"api": "there would be no dashboard", "ops": "numbers would be at another port"}
+
+// examinePort tries to listen. An address that nobody wrote down may be taken.
 func examinePort(ctx context.Context, check, address, what string, said bool, isOurs func(context.Context, string) bool) finding {
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	switch {
@@ -45,30 +53,25 @@ func examinePort(ctx context.Context, check, address, what string, said bool, is
 	case errors.Is(err, syscall.EADDRINUSE) && isOurs(ctx, address):
 		return fine(check, "patra serve listens at %s, and %s", address, what)
 	case errors.Is(err, syscall.EADDRINUSE) && !said:
-		return warn(check, "Write another address to api.listen, or off", "Another program listens at %s, so there would be no dashboard", address)
+		return warn(check, "Write another address to "+check+".listen, or off", "Another program listens at %s, so %s", address, otherwise[check])
 	case errors.Is(err, syscall.EADDRINUSE):
 		return fail(check, fmt.Sprintf("Write another address to %s.listen, or end that program", check), "Another program listens at %s", address)
 	}
 	return fail(check, fmt.Sprintf("Write an address of this machine to %s.listen, with a port above 1023", check), "Nobody can listen at %s: %s", address, err)
 }
 
+// askTime is how long whoever listens has to answer.
+const askTime = 2 * time.Second
+
 // ours asks whoever listens for something that only we say.
 func ours(path, word string) func(context.Context, string) bool {
 	return func(ctx context.Context, address string) bool {
-		const patience = 2 * time.Second
-		host, port, err := net.SplitHostPort(address)
-		if err != nil {
-			return false
-		}
-		if ip := net.ParseIP(host); host == "" || ip != nil && ip.IsUnspecified() {
-			host = "localhost"
-		}
-		address = net.JoinHostPort(host, port)
+		address = onThisMachine(address)
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)
 		if err != nil {
 			return false
 		}
-		client := egress.NewClient(egress.Options{Host: address, Trusted: true, Connect: patience, Headers: patience, Total: patience})
+		client := egress.NewClient(egress.Options{Host: address, Trusted: true, Connect: askTime, Headers: askTime, Total: askTime})
 		resp, err := client.Do(req)
 		if err != nil {
 			return false
@@ -76,6 +79,26 @@ func ours(path, word string) func(context.Context, string) bool {
 		defer resp.Body.Close()
 		said, err := io.ReadAll(io.LimitReader(resp.Body, 1<<20))
 		return err == nil && resp.StatusCode == http.StatusOK && bytes.Contains(said, []byte(word))
+	}
+}
+
+// oursByCertificate looks whether whoever listens shows our certificate, or one for the same names: it may have been renewed since.
+func oursByCertificate(c config.TLS) func(context.Context, string) bool {
+	return func(ctx context.Context, address string) bool {
+		pair, err := tls.LoadX509KeyPair(c.Cert, c.Key)
+		if err != nil {
+			return false
+		}
+		ctx, cancel := context.WithTimeout(ctx, askTime)
+		defer cancel()
+		dialer := &tls.Dialer{Config: &tls.Config{InsecureSkipVerify: true, MinVersion: tls.VersionTLS12}} //nolint:gosec // it is compared here, and nothing is said
+		conn, err := dialer.DialContext(ctx, "tcp", onThisMachine(address))
+		if err != nil {
+			return false
+		}
+		defer conn.Close()
+		shown := conn.(*tls.Conn).ConnectionState().PeerCertificates[0]
+		return shown.Equal(pair.Leaf) || len(shown.DNSNames) > 0 && slices.Equal(shown.DNSNames, pair.Leaf.DNSNames)
 	}
 }
 

@@ -25,14 +25,10 @@ func (a *app) examineSinks(ctx context.Context, cfg config.Config) (found []find
 func (a *app) reachSink(ctx context.Context, c config.Sink) error {
 	secret := ""
 	if c.Secret != "" {
-		text, set, err := a.vault.Secret(c.Secret)
-		if err != nil {
+		var err error
+		if secret, err = a.secretOf(c.Secret); err != nil {
 			return err
 		}
-		if !set {
-			return fmt.Errorf("the secret %s is not set: there is nothing at %s", c.Secret, a.vault.Where(c.Secret))
-		}
-		secret = text
 	}
 	switch c.Type {
 	case config.SinkFile:

@@ -16,6 +16,8 @@ type Sight struct {
 	// Fires is when a schedule should have fired last before a moment; nil where nobody knows schedules. Then nobody knows how far a
 	// watermark should have come.
 	Fires func(schedule string, before patra.Instant) (patra.Instant, bool)
+	// Told are the names of those who are told of alerts; nil where nobody knows them.
+	Told []string
 }
 
 // cursorsAtOnce is how many watermarks are read in one go. Tests set it.
@@ -50,7 +52,7 @@ func (s Sight) Facts(ctx context.Context) (f patra.AlertFacts, err error) {
 		func() (err error) { f.LastClaim, err = st.LastClaim(ctx); return err },
 		func() (err error) { f.Queue, err = st.QueueStates(ctx); return err },
 		func() (err error) { f.Sinks, err = st.SinkTroubles(ctx); return err },
-		func() (err error) { f.Receivers, err = st.ReceiverStates(ctx); return err },
+		func() (err error) { f.Receivers, err = s.ReceiverStates(ctx); return err },
 		func() (err error) { f.Crowds, err = st.Crowds(ctx, f.Now); return err },
 		func() (err error) { f.Quotas, err = st.Quotas(ctx); return err },
 		func() (err error) { codes, err = Sources(ctx, st); return err },
@@ -67,6 +69,23 @@ func (s Sight) Facts(ctx context.Context) (f patra.AlertFacts, err error) {
 		}
 	}
 	return f, nil
+}
+
+// ReceiverStates tell how those stand who are told of alerts, and those who were told something once.
+func (s Sight) ReceiverStates(ctx context.Context) ([]patra.ReceiverState, error) {
+	all, err := s.Store.ReceiverStates(ctx)
+	for i := range all {
+		all[i].Gone = s.Told != nil && !slices.Contains(s.Told, all[i].Name)
+	}
+	for _, name := range s.Told {
+		if !slices.ContainsFunc(all, func(st patra.ReceiverState) bool { return st.Name == name }) {
+			all = append(all, patra.ReceiverState{Name: name})
+		}
+	}
+	if all == nil {
+		all = []patra.ReceiverState{} // a list, also for programs
+	}
+	return all, err
 }
 
 // Sources are the codes of all sources that are known here.

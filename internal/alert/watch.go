@@ -34,6 +34,7 @@ type Watch struct {
 	Group     int           // more than so many messages at once are one
 	Log       *slog.Logger
 	Looked    func(store.Verdict) // may be nil
+	Guard     func()              // deferred by every goroutine, to catch what breaks it; nil: nobody does
 }
 
 const (
@@ -41,7 +42,7 @@ const (
 	sendEvery   = 5 * time.Second  // how often it is seen whether something is to be sent
 	atOnce      = 200              // notices in hand
 	holdFor     = 2 * time.Minute  // for which nobody else tries a notice that is in hand; longer than sending may take
-	giveUp      = 24 * time.Hour   // after which a notice is too old to be of use
+	giveUp      = 24 * time.Hour   // after which a notice is too old to be of use; while its alert fires there is a new one then
 	grace       = 10 * time.Second // for writing down what was sent when the process is told to stop
 )
 
@@ -66,10 +67,17 @@ func (w *Watch) Run(ctx context.Context) error {
 	return nil
 }
 
+func (w *Watch) guard() func() {
+	if w.Guard == nil {
+		return func() {}
+	}
+	return w.Guard
+}
+
 // sayFailure says what went wrong, but for a store that is away: that is said once for all who notice.
 func (w *Watch) sayFailure(ctx context.Context, what string, err error, attrs ...any) {
 	if ctx.Err() == nil && !errors.Is(err, patra.ErrUnavailable) {
-		w.Log.ErrorContext(ctx, what, append(attrs, "reason", err.Error())...)
+		w.Log.With(attrs...).ErrorContext(ctx, "alerts are not seen to as they should be", "what", what, "reason", err.Error())
 	}
 }
 
@@ -88,7 +96,11 @@ func (w *Watch) term(ctx context.Context, role patra.Role) {
 	news := make([]chan struct{}, len(w.Receivers))
 	for i, r := range w.Receivers {
 		news[i] = make(chan struct{}, 1)
-		group.Go(func() error { w.serve(inner, role, r, news[i]); return nil })
+		group.Go(func() error {
+			defer w.guard()()
+			w.serve(inner, role, r, news[i])
+			return nil
+		})
 	}
 	for inner.Err() == nil {
 		v, err := w.LookOnce(inner, role)
@@ -122,7 +134,12 @@ func (w *Watch) term(ctx context.Context, role patra.Role) {
 
 // LookOnce is one look: facts, rules, and what follows from them, under the fence of the role.
 func (w *Watch) LookOnce(ctx context.Context, role patra.Role) (store.Verdict, error) {
-	found, facts, err := w.Look(ctx)
+	looking, done := w.keeping(ctx, role)
+	found, facts, err := w.Look(looking)
+	done()
+	if lost := context.Cause(looking); errors.Is(lost, patra.ErrLeaseLost) {
+		err = lost // and not that something was broken off
+	}
 	if err != nil {
 		return store.Verdict{}, err
 	}
@@ -144,6 +161,26 @@ func (w *Watch) LookOnce(ctx context.Context, role patra.Role) (store.Verdict, e
 		_, err = w.Store.ForgetAlerts(ctx, role, facts.Now.Add(-w.Keep))
 	}
 	return v, err
+}
+
+// keeping keeps the role until done is called: with very many watermarks a look takes longer than the lease, and if somebody else began
+// anew each time nobody would ever come to an end. The context ends when the role is lost.
+func (w *Watch) keeping(ctx context.Context, role patra.Role) (inner context.Context, done func()) {
+	inner, stop := context.WithCancelCause(ctx)
+	ended := make(chan struct{})
+	go func() {
+		defer w.guard()()
+		defer close(ended)
+		for rest(inner, w.lease()/3); inner.Err() == nil; rest(inner, w.lease()/3) {
+			if err := w.Store.KeepRole(inner, role); errors.Is(err, patra.ErrLeaseLost) {
+				stop(err)
+			}
+		}
+	}()
+	return inner, func() {
+		stop(nil)
+		<-ended
+	}
 }
 
 // serve sends to one receiver until ctx ends: when there is news, and every so often what did not arrive before.

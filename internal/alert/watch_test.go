@@ -171,6 +171,51 @@ func TestAReceiverThatIsAway(t *testing.T) {
 	s.expect("when it is mended", "RESOLVED HALTED")
 }
 
+// One that is away for longer than a message is tried is told when it is back, for it is still so; and until then it is known that it
+// is away.
+func TestAReceiverThatIsAwayForDays(t *testing.T) {
+	s := newScene(t, 0)
+	away := newInbox(t)
+	away.answer(http.StatusInternalServerError)
+	s.watch.Receivers = append(s.watch.Receivers, away.receiver(patra.Receiver{Name: "chat"}))
+	halt(s, "works")
+	for range 27 {
+		s.look()
+		s.pass(time.Hour)
+	}
+	for range 20 {
+		s.look()
+	}
+	if states, err := s.ReceiverStates(t.Context()); err != nil || states[0].Name != "chat" || states[0].Failures == 0 {
+		t.Errorf("after a day and a half: %+v, %v", states, err)
+	}
+	away.answer(http.StatusOK)
+	for range 40 {
+		s.look()
+	}
+	if got := kinds(away.take()); !slices.Equal(got, []string{"FIRED HALTED"}) {
+		t.Errorf("chat is told %v", got)
+	}
+}
+
+// One that did not answer and was taken out of the settings needs nobody any more.
+func TestAReceiverThatIsGone(t *testing.T) {
+	s := newScene(t, 0)
+	away := newInbox(t)
+	away.answer(http.StatusInternalServerError)
+	one := s.watch.Receivers
+	s.watch.Receivers, s.watch.Told = append(one, away.receiver(patra.Receiver{Name: "chat"})), []string{"ops", "chat"}
+	halt(s, "works")
+	s.until(patra.NoticeFired, patra.AlertSink, 20)
+	s.watch.Receivers, s.watch.Told = one, []string{"ops"}
+	s.until(patra.NoticeResolved, patra.AlertSink, 2)
+	states, err := s.watch.ReceiverStates(t.Context())
+	s.must(err)
+	if len(states) != 2 || !states[0].Gone || states[1].Gone {
+		t.Errorf("%+v", states)
+	}
+}
+
 // One that takes a message and never answers holds up nobody.
 func TestAReceiverThatHangs(t *testing.T) {
 	s := newScene(t, 0)
@@ -242,6 +287,80 @@ func TestItIsSaidAgainWhileItLasts(t *testing.T) {
 	s.look()
 	s.look()
 	s.expect("when it is over", "RESOLVED HALTED")
+}
+
+// However long an alert lasts, its notices are not more and more.
+func TestNoticesOfAnAlertAreBounded(t *testing.T) {
+	s := newScene(t, 0)
+	s.watch.Receivers[0].Repeat = time.Minute
+	halt(s, "works")
+	for range 60 {
+		s.look()
+		s.pass(time.Minute)
+	}
+	if got := len(s.inbox.take()); got != 60 {
+		t.Errorf("told %d times", got)
+	}
+	var n int
+	s.must(storetest.Inspect(t, s.URL).QueryRow("SELECT COUNT(*) FROM ing_alert_notice").Scan(&n))
+	if n > 25 {
+		t.Errorf("%d notices are kept", n)
+	}
+	s.watch.Receivers[0].Repeat = 0
+	resume(s)
+	s.look()
+	s.look()
+	s.expect("when it is over", "RESOLVED HALTED")
+}
+
+// A look may take longer than the lease: whoever looks keeps the role.
+func TestALongLookKeepsTheRole(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &scene{World: storetest.NewWorld(t, storetest.Engines()[0], 1), t: t}
+		s.Clock.Follow(time.Now)
+		s.scheduled()
+		slow, other := newWatch(s.Store), newWatch(s.Store)
+		slow.Fires = func(string, patra.Instant) (patra.Instant, bool) {
+			time.Sleep(2 * slow.lease())
+			return 0, false
+		}
+		role, ok, err := slow.Take(t.Context())
+		if err != nil || !ok {
+			t.Fatal(err)
+		}
+		looked := make(chan error, 1)
+		go func() {
+			_, err := slow.LookOnce(t.Context(), role)
+			looked <- err
+		}()
+		time.Sleep(slow.lease() + time.Second)
+		if _, ok, err := other.Take(t.Context()); err != nil || ok {
+			t.Errorf("somebody else has the role: %v, %v", ok, err)
+		}
+		if err := <-looked; err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+// What breaks a goroutine is caught by whoever is there for that, as its text may hold an address that is a secret.
+func TestWhatBreaksIsCaught(t *testing.T) {
+	s := newScene(t, 0)
+	s.must(s.LeaveRole(t.Context(), s.role))
+	w := newWatch(s.Store, Receiver{Receiver: patra.Receiver{Name: "breaks"}, Open: func() (Poster, error) { panic("https://example.org/secret") }})
+	caught := make(chan any, 1)
+	w.Guard = func() {
+		if broken := recover(); broken != nil {
+			caught <- broken
+		}
+	}
+	halt(s, "works")
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() { ended <- w.Run(ctx) }()
+	<-caught
+	cancel()
+	s.must(<-ended)
 }
 
 // However many watermarks there are, all are looked at.

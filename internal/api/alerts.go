@@ -53,7 +53,7 @@ func (s *Server) alerts() {
 		return Listed(*in, rows, func(h patra.HeldAlert) int64 { return h.ID }), err
 	})
 	Get(s, "/alerts/receivers", Look, Doc{ID: "alert-receivers", Summary: "How those stand who are told of alerts"}, func(ctx context.Context, _ *None) (List[patra.ReceiverState], error) {
-		rows, err := s.Store.ReceiverStates(ctx)
+		rows, err := set.Sight.ReceiverStates(ctx)
 		return All(rows), err
 	})
 	type ack struct {

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,9 +19,9 @@ func TestReadiness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, drain := context.WithCancel(t.Context())
 		var store error
-		takes := time.Duration(0)
+		var takes atomic.Int64 // whoever does not listen may still be at it when it changes
 		h := &observe.Health{Drains: ctx, Checks: []observe.Check{
-			{Name: "store", Do: func(context.Context) error { time.Sleep(takes); return store }}, // it does not even listen
+			{Name: "store", Do: func(context.Context) error { time.Sleep(time.Duration(takes.Load())); return store }}, // it does not even listen
 			{Name: "tables", Do: func(context.Context) error { return nil }},
 		}}
 		ask := func(code int, parts ...string) {
@@ -40,9 +41,10 @@ func TestReadiness(t *testing.T) {
 		ask(200, `{"ready":true,`)
 		store = errors.New("connection refused")
 		ask(503, `{"ready":false,`, `{"name":"store","ok":false,"reason":"connection refused"}`, `{"name":"tables","ok":true}`)
-		store, takes = nil, time.Minute
+		store = nil
+		takes.Store(int64(time.Minute))
 		ask(503, `{"name":"store","ok":false,"reason":"there was no answer in 2s"}`)
-		takes = 0
+		takes.Store(0)
 		ask(200)
 		drain()
 		ask(503, `{"name":"draining","ok":false,"reason":"the process was told to stop, and finishes what it is at"}`, `{"name":"store","ok":true}`)

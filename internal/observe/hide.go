@@ -2,6 +2,7 @@ package observe
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"sync"
 
@@ -11,22 +12,30 @@ import (
 // mask stands where something was that nobody may see.
 const mask = "***"
 
-// mostSecrets is how many values are looked for. A process that asks for a new token every hour would else look for more
-// and more of them in every line; the oldest have expired by then.
-const mostSecrets = 32
+// mostPassing is how many values are looked for that pass. A process that asks for a new token every hour would else look for
+// more and more of them in every line; the oldest have expired by then. mostLasting is far more than settings name: only a
+// process whose secrets are changed for years comes that far.
+const mostPassing, mostLasting = 32, 512
 
 // Secrets are the values that no line may show, as far as this process has met them. It is safe for concurrent use; nil
 // knows none.
 type Secrets struct {
 	mu       sync.RWMutex
 	known    map[string]bool
-	order    []string // the oldest first
+	lasting  []string // the oldest first
+	passing  []string // likewise
 	redactor patra.Redactor
 	long     patra.Redactor // of those that nobody writes by chance
 }
 
-// Add makes values known. Those that are known already cost nothing.
-func (s *Secrets) Add(values ...string) {
+// Add makes values known that last, such as what the settings name. Those that are known already cost nothing.
+func (s *Secrets) Add(values ...string) { s.add(false, values) }
+
+// AddPassing makes values known of which there are ever new ones, such as tokens: they take the place of the oldest of them, and
+// of nothing that lasts.
+func (s *Secrets) AddPassing(values ...string) { s.add(true, values) }
+
+func (s *Secrets) add(passes bool, values []string) {
 	if s == nil {
 		return
 	}
@@ -35,12 +44,12 @@ func (s *Secrets) Add(values ...string) {
 		known := v == "" || s.known[v]
 		s.mu.RUnlock()
 		if !known {
-			s.learn(v)
+			s.learn(passes, v)
 		}
 	}
 }
 
-func (s *Secrets) learn(v string) {
+func (s *Secrets) learn(passes bool, v string) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.known[v] {
@@ -50,17 +59,17 @@ func (s *Secrets) learn(v string) {
 		s.known = map[string]bool{}
 	}
 	s.known[v] = true
-	if s.order = append(s.order, v); len(s.order) > mostSecrets {
-		delete(s.known, s.order[0])
-		s.order = s.order[1:]
+	list, most := &s.lasting, mostLasting
+	if passes {
+		list, most = &s.passing, mostPassing
 	}
-	var long []string
-	for _, v := range s.order {
-		if len(v) >= longSecret {
-			long = append(long, v)
-		}
+	if *list = append(*list, v); len(*list) > most {
+		delete(s.known, (*list)[0])
+		*list = (*list)[1:]
 	}
-	s.redactor, s.long = patra.NewRedactor(s.order...), patra.NewRedactor(long...)
+	all := slices.Concat(s.lasting, s.passing)
+	s.redactor = patra.NewRedactor(all...)
+	s.long = patra.NewRedactor(slices.DeleteFunc(all, func(v string) bool { return len(v) < longSecret })...)
 }
 
 // longSecret is how long a secret must be to be looked for in whole lines, with their times and words of ours.

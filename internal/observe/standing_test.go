@@ -17,16 +17,22 @@ import (
 // slowStore is a store that takes its time, and is sometimes not there.
 type slowStore struct {
 	reads atomic.Int64
-	takes time.Duration
+	takes atomic.Int64 // nanoseconds; a reading may be under way when it changes
 	err   error
 	parts []patra.KeptPart // of the kept answers, by how often was asked
 	asked []string
 }
 
+func slowly(takes time.Duration) *slowStore {
+	s := &slowStore{}
+	s.takes.Store(int64(takes))
+	return s
+}
+
 func (s *slowStore) Numbers(ctx context.Context) (patra.Numbers, error) {
 	s.reads.Add(1)
 	select {
-	case <-time.After(s.takes):
+	case <-time.After(time.Duration(s.takes.Load())):
 		return patra.Numbers{Records: 7, Queue: []patra.QueueState{{Source: "a", Endpoint: "b", Operation: patra.Harvest, Due: 3}}}, s.err
 	case <-ctx.Done():
 		return patra.Numbers{}, ctx.Err()
@@ -71,7 +77,7 @@ func untold(t *testing.T, said string, parts ...string) {
 // Whoever asks every second costs the store nothing: it is read every five.
 func TestTheStoreIsReadSeldom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, s := observe.NewMetrics("test"), &slowStore{takes: 10 * time.Millisecond}
+		m, s := observe.NewMetrics("test"), slowly(10*time.Millisecond)
 		m.WatchStore(s)
 		for range 60 {
 			said, _ := scrapeIn(m)
@@ -87,7 +93,7 @@ func TestTheStoreIsReadSeldom(t *testing.T) {
 // A store that takes long to tell is asked less often: reading takes a fiftieth of the time at most.
 func TestASlowStoreIsReadLessOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, s := observe.NewMetrics("test"), &slowStore{takes: 800 * time.Millisecond}
+		m, s := observe.NewMetrics("test"), slowly(800*time.Millisecond)
 		m.WatchStore(s)
 		for range 600 {
 			said, _ := scrapeIn(m)
@@ -103,7 +109,7 @@ func TestASlowStoreIsReadLessOften(t *testing.T) {
 // Nobody who asks for numbers waits for a store that does not answer; what this process counted is told all the same.
 func TestAStoreThatIsAwayBlocksNobody(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		m, s := observe.NewMetrics("test"), &slowStore{takes: time.Hour}
+		m, s := observe.NewMetrics("test"), slowly(time.Hour)
 		m.WatchStore(s)
 		m.Refused()
 		for range 30 {
@@ -115,7 +121,8 @@ func TestAStoreThatIsAwayBlocksNobody(t *testing.T) {
 			untold(t, said, "patra_store_records", "patra_ingest_tasks_due", "patra_ingest_left_out")
 			time.Sleep(time.Second)
 		}
-		s.takes, s.err = 0, errors.New("connection refused")
+		s.takes.Store(0)
+		s.err = errors.New("connection refused")
 		time.Sleep(time.Minute)
 		said, took := scrapeIn(m)
 		told(t, said, "patra_store_up 0")
@@ -141,14 +148,14 @@ func TestWhatWasSaidIsGoodForAWhile(t *testing.T) {
 		m, s := observe.NewMetrics("test"), &slowStore{}
 		m.WatchStore(s)
 		scrape(m)
-		s.takes = 5 * time.Second
+		s.takes.Store(int64(5 * time.Second))
 		time.Sleep(6 * time.Second)
 		said, took := scrapeIn(m)
 		told(t, said, "patra_store_up 1", "patra_store_records 7")
 		if took != time.Second {
 			t.Errorf("it took %s", took)
 		}
-		s.takes = time.Hour
+		s.takes.Store(int64(time.Hour))
 		time.Sleep(5 * time.Minute)
 		for range 2 { // the reading begins, and ends without a word
 			said, _ = scrapeIn(m)

@@ -24,6 +24,7 @@ var (
 	noticeAge    = stmt{"notice_age", `SELECT {now} - created_at FROM ing_alert_notice WHERE id = ?`}
 
 	forgetNotices = stmt{"forget_notices", `DELETE FROM ing_alert_notice WHERE alert_id = ?`}
+	forgetRepeats = stmt{"forget_repeats", `DELETE FROM ing_alert_notice WHERE alert_id = ? AND receiver = ? AND kind_code = 'REPEAT' AND round <= ? AND state_code <> 'WAITING'`}
 
 	nextReceiver   = stmt{"next_receiver", `SELECT receiver FROM ing_alert_notice WHERE receiver > ? ORDER BY receiver LIMIT 1`}
 	receiverState  = stmt{"receiver_state", `SELECT COUNT(*), COALESCE(MAX(tries), 0), MIN(CASE WHEN tries > 0 THEN created_at END) FROM (SELECT tries, created_at, last_error FROM ing_alert_notice WHERE receiver = ? AND state_code = 'WAITING' LIMIT 1000) AS n`}
@@ -60,11 +61,17 @@ func (t *tx) notify(now patra.Instant, s patra.AlertStep, receivers []patra.Rece
 		if _, err := t.many(insertNotice, n.AlertID, n.Receiver, n.Kind, n.Round); err != nil {
 			return 0, err
 		}
+		if n.Kind != patra.NoticeRepeat { // of which there is another every so often, for as long as the alert lasts
+			continue
+		}
+		if _, err := t.many(forgetRepeats, n.AlertID, n.Receiver, n.Round-shownNotices); err != nil {
+			return 0, err
+		}
 	}
 	return len(add), nil
 }
 
-// shownNotices is how many notices of an alert are shown.
+// shownNotices is how many notices of an alert are shown, and how many repeats are kept for each receiver.
 const shownNotices = 20
 
 // outcomes adds to alerts what was told of them; now is 0 where nothing can be silent any more.

@@ -170,6 +170,7 @@ func (s *Store) SinkTroubles(ctx context.Context) ([]patra.SinkState, error) {
 	for i := range all {
 		if err == nil {
 			_, err = t.one(asideAt, []any{all[i].Name}, &all[i].Aside)
+			all[i].Capped = all[i].Aside == mostCounted
 		}
 	}
 	return slices.Clip(all), err
