@@ -293,7 +293,7 @@ func shellWord(text string) string {
 
 // receiver is about notices that do not arrive. Whoever gets them has no other way to know.
 func (r AlertRules) receiver(s ReceiverState) *Alert {
-	if s.Failures < r.SinkFailures {
+	if s.Gone || s.Failures < r.SinkFailures {
 		return nil
 	}
 	return &Alert{Kind: AlertSink, Severity: SeverityWarning, Target: "receiver:" + s.Name, Since: s.FailedAt, Next: "patra alerts test " + s.Name,

@@ -89,7 +89,7 @@ func (a *app) showAlerts(ctx context.Context, s *store.Store, out format, all bo
 func (a *app) receivers(ctx context.Context, cfg config.Config, s *store.Store) ([]patra.ReceiverState, error) {
 	all, err := s.ReceiverStates(ctx)
 	for i := range all {
-		all[i].Gone = !slices.ContainsFunc(cfg.Alerts.Notify, func(n config.Notify) bool { return n.Name == all[i].Name })
+		all[i].Gone = !cfg.Alerts.Told(all[i].Name)
 	}
 	for _, n := range cfg.Alerts.Notify {
 		if !slices.ContainsFunc(all, func(st patra.ReceiverState) bool { return st.Name == n.Name }) {
@@ -227,8 +227,14 @@ func (a *app) alertsTestCmd() *cobra.Command {
 				}}); err != nil {
 				return err
 			}
-			if at := slices.IndexFunc(done, func(t triedReceiver) bool { return !t.Arrived }); at >= 0 {
-				return environment(fmt.Errorf("the test did not reach %s; see its url, template and secret under alerts.notify in patra.yaml", done[at].Receiver))
+			var missed []string
+			for _, t := range done {
+				if !t.Arrived {
+					missed = append(missed, t.Receiver)
+				}
+			}
+			if len(missed) > 0 {
+				return environment(fmt.Errorf("the test did not reach %s; see url, template and secret under alerts.notify in patra.yaml", strings.Join(missed, ", ")))
 			}
 			return nil
 		},

@@ -16,7 +16,7 @@ import (
 
 // sight is how this process looks for alerts.
 func (a *app) sight(cfg config.Config, s *store.Store) alert.Sight {
-	return alert.Sight{Store: s, Rules: cfg.Alerts.Patra(), Fires: func(name string, before patra.Instant) (patra.Instant, bool) {
+	return alert.Sight{Store: s, Rules: cfg.Alerts.Patra(), Told: cfg.Alerts.Told, Fires: func(name string, before patra.Instant) (patra.Instant, bool) {
 		for _, c := range cfg.Schedules {
 			if c.Name == name && !c.Paused {
 				return c.Cron.Last(before)

@@ -16,6 +16,8 @@ type Sight struct {
 	// Fires is when a schedule should have fired last before a moment; nil where nobody knows schedules. Then nobody knows how far a
 	// watermark should have come.
 	Fires func(schedule string, before patra.Instant) (patra.Instant, bool)
+	// Told says whether a receiver is in the settings; nil where nobody knows them. Of one that is not, nobody wants to hear.
+	Told func(receiver string) bool
 }
 
 // cursorsAtOnce is how many watermarks are read in one go. Tests set it.
@@ -50,7 +52,7 @@ func (s Sight) Facts(ctx context.Context) (f patra.AlertFacts, err error) {
 		func() (err error) { f.LastClaim, err = st.LastClaim(ctx); return err },
 		func() (err error) { f.Queue, err = st.QueueStates(ctx); return err },
 		func() (err error) { f.Sinks, err = st.SinkTroubles(ctx); return err },
-		func() (err error) { f.Receivers, err = st.ReceiverStates(ctx); return err },
+		func() (err error) { f.Receivers, err = s.receivers(ctx); return err },
 		func() (err error) { f.Crowds, err = st.Crowds(ctx, f.Now); return err },
 		func() (err error) { f.Quotas, err = st.Quotas(ctx); return err },
 		func() (err error) { codes, err = Sources(ctx, st); return err },
@@ -67,6 +69,14 @@ func (s Sight) Facts(ctx context.Context) (f patra.AlertFacts, err error) {
 		}
 	}
 	return f, nil
+}
+
+func (s Sight) receivers(ctx context.Context) ([]patra.ReceiverState, error) {
+	all, err := s.Store.ReceiverStates(ctx)
+	for i := range all {
+		all[i].Gone = s.Told != nil && !s.Told(all[i].Name)
+	}
+	return all, err
 }
 
 // Sources are the codes of all sources that are known here.

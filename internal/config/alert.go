@@ -107,6 +107,11 @@ func kinds(names []string) (all []patra.AlertKind) {
 
 func share(p Percent) float64 { return float64(p) / 100 }
 
+// Told reports whether a receiver is in the settings.
+func (a Alerts) Told(receiver string) bool {
+	return slices.ContainsFunc(a.Notify, func(n Notify) bool { return n.Name == receiver })
+}
+
 // Patra are the rules as the root package has them.
 func (a Alerts) Patra() patra.AlertRules {
 	r, d := patra.DefaultAlertRules, a.Rules
