@@ -183,7 +183,7 @@ func Advice(err error) string {
 		}
 		return ""
 	}
-	if _, network := errors.AsType[*net.OpError](err); network {
+	if _, network := errors.AsType[*net.OpError](err); network || brokenConn(err) {
 		return "See that the database is running, and that store.url is right"
 	}
 	return ""
