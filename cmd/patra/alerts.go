@@ -106,7 +106,7 @@ func (a *app) receivers(ctx context.Context, cfg config.Config, s *store.Store) 
 func receiverTrouble(st patra.ReceiverState) string {
 	switch {
 	case st.Gone && st.Waiting > 0:
-		return fmt.Sprintf("%s is not in patra.yaml any more; there is %s for it.", st.Name, plural(st.Waiting, "notice")+" waiting")
+		return fmt.Sprintf("%s is not in patra.yaml any more (%s waiting for it).", st.Name, plural(st.Waiting, "notice"))
 	case st.Failures > 0 && !st.Gone:
 		return fmt.Sprintf("Notices do not reach %s (%s, %s since %s): %s Next: patra alerts test %s", st.Name, plural(st.Waiting, "notice"), plural(st.Failures, "attempt"), seconds(*st.FailedAt), stopped(st.Error), st.Name)
 	}
