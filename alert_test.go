@@ -88,6 +88,7 @@ func TestAlertsAreWhatNeedsAPerson(t *testing.T) {
 		{"one odd day is no rule", volume(10, 100, 110, 0, 105, 98), patra.AlertVolume, patra.SeverityWarning, "2026-11-13 of demo/works HARVEST had 10 records, far fewer than the 100 that such a day has (Friday)."},
 		{"too few such days", volume(0, 100, 110, 90), "", "", ""},
 		{"a receiver that is not reached", patra.AlertFacts{Receivers: []patra.ReceiverState{{Name: "chat", Failures: 3, Error: "status 500"}}}, patra.AlertSink, patra.SeverityWarning, "Notices of alerts do not reach chat: status 500."},
+		{"a receiver that is not in the settings any more", patra.AlertFacts{Receivers: []patra.ReceiverState{{Name: "chat", Failures: 3, Error: "status 500", Gone: true}}}, "", "", ""},
 		{"a receiver that was not reached once", patra.AlertFacts{Receivers: []patra.ReceiverState{{Name: "chat", Failures: 1, Error: "status 500"}}}, "", "", ""},
 		{"they are held back", patra.AlertFacts{Queue: []patra.QueueState{{Due: 4, Oldest: at(now - patra.Hour), Held: patra.WaitPaused}}}, "", "", ""},
 	} {

@@ -89,7 +89,7 @@ func (a *app) showAlerts(ctx context.Context, s *store.Store, out format, all bo
 func receiverTrouble(st patra.ReceiverState) string {
 	switch {
 	case st.Gone && st.Waiting > 0:
-		return fmt.Sprintf("%s is not in patra.yaml any more; there is %s for it.", st.Name, plural(st.Waiting, "notice")+" waiting")
+		return fmt.Sprintf("%s is not in patra.yaml any more (%s waiting for it).", st.Name, plural(st.Waiting, "notice"))
 	case st.Failures > 0 && !st.Gone:
 		return fmt.Sprintf("Notices do not reach %s (%s, %s since %s): %s Next: patra alerts test %s", st.Name, plural(st.Waiting, "notice"), plural(st.Failures, "attempt"), seconds(*st.FailedAt), stopped(st.Error), st.Name)
 	}
@@ -210,8 +210,14 @@ func (a *app) alertsTestCmd() *cobra.Command {
 				}}); err != nil {
 				return err
 			}
-			if at := slices.IndexFunc(done, func(t triedReceiver) bool { return !t.Arrived }); at >= 0 {
-				return environment(fmt.Errorf("the test did not reach %s; see its url, template and secret under alerts.notify in patra.yaml", done[at].Receiver))
+			var missed []string
+			for _, t := range done {
+				if !t.Arrived {
+					missed = append(missed, t.Receiver)
+				}
+			}
+			if len(missed) > 0 {
+				return environment(fmt.Errorf("the test did not reach %s; see url, template and secret under alerts.notify in patra.yaml", strings.Join(missed, ", ")))
 			}
 			return nil
 		},

@@ -69,31 +69,31 @@ func sorted(err error) *api.Problem {
 	return &api.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: code, Detail: err.Error()}
 }
 
-// openAPI answers until ctx ends, if there is an address to do it at.
-func (a *app) openAPI(ctx context.Context, group *errgroup.Group, cfg config.Config, s *store.Store, p *planner.Planner) error {
+// openAPI answers until ctx ends, if there is an address to do it at, and tells whether it does.
+func (a *app) openAPI(ctx context.Context, group *errgroup.Group, cfg config.Config, s *store.Store, p *planner.Planner) (bool, error) {
 	address, said := cfg.API.Address()
 	if address == "" {
-		return nil
+		return false, nil
 	}
 	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", address)
 	if err != nil && !said {
 		fmt.Fprintf(a.stdout, "The dashboard is not served, as somebody else listens at %s; write another address to api.listen.\n", address)
-		return nil
+		return false, nil
 	}
 	if err != nil {
-		return environment(fmt.Errorf("api.listen: %w", err))
+		return false, cannotListen("api.listen", err)
 	}
 	var certificate *tls.Config
 	scheme := "http"
 	if cfg.API.TLS.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(cfg.API.TLS.Cert, cfg.API.TLS.Key)
 		if err != nil {
-			return errors.Join(environment(fmt.Errorf("api.tls: %w", err)), l.Close())
+			return false, errors.Join(environment(fmt.Errorf("api.tls: %w", err)), l.Close())
 		}
 		certificate, scheme = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, "https"
 	}
 	server := a.answer(cfg, s, p, certificate)
 	group.Go(role(ctx, a.logger(cfg), roleAPI, func(ctx context.Context) error { return server.Serve(ctx, l) }, "address", l.Addr().String()))
 	fmt.Fprintf(a.stdout, "The dashboard is at %s://%s/ and the API at %s://%s/api/docs.\n", scheme, l.Addr(), scheme, l.Addr())
-	return nil
+	return true, nil
 }

@@ -59,8 +59,8 @@ func (a *app) backup(ctx context.Context, to string) (*backedUp, error) {
 		return nil, err
 	}
 	s, err := a.open(ctx)
-	if err != nil {
-		return nil, err
+	if err != nil && (s == nil || errors.Is(err, store.ErrNoTables) || !errors.Is(err, store.ErrNeedsMigration) && !errors.Is(err, store.ErrTooNew)) {
+		return nil, err // but of other versions' tables there may be a copy: one is wanted before they are migrated
 	}
 	began := time.Now()
 	show, finish := a.bytesShown("backup")

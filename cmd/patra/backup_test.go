@@ -100,3 +100,29 @@ func TestABackupIsWholeOrNotThere(t *testing.T) {
 		t.Errorf("%v, %v, %v, %v", left, err, info, statErr)
 	}
 }
+
+// Before the tables are migrated a copy of them is wanted, and the program that is at hand is the new one. Where there are no tables
+// there is nothing to copy.
+func TestABackupOfAnOlderStore(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, storetest.Engines()[0], byToken)
+	dir := t.TempDir()
+	db := storetest.Inspect(t, s.url)
+	for _, tt := range []struct {
+		name, change string
+		code         int
+		says         string
+	}{
+		{"older", "DELETE FROM goose_db_version WHERE version_id = (SELECT MAX(version_id) FROM goose_db_version)", exitOK, "it is sound"},
+		{"of a later generation", "INSERT INTO goose_db_version (version_id, is_applied) SELECT MAX(version_id) + 1000, 1 FROM goose_db_version", exitOK, "it is sound"},
+		{"empty", "DROP TABLE goose_db_version", exitEnvironment, "has no tables yet"},
+	} {
+		if _, err := db.Exec(tt.change); err != nil {
+			t.Fatal(err)
+		}
+		c := s.patra("backup", filepath.Join(dir, tt.name))
+		if out, _ := c.CombinedOutput(); c.ProcessState.ExitCode() != tt.code || !bytes.Contains(out, []byte(tt.says)) {
+			t.Errorf("%s: %s\n%s", tt.name, c.ProcessState, out)
+		}
+	}
+}

@@ -124,6 +124,9 @@ func (a *app) examineStore(ctx context.Context, deep bool) (found []finding, ok 
 		return []finding{warn("store", "patra init makes one, and so does the first patra harvest", "There is no store at %s yet", where)}, false
 	}
 	s, err := a.dial(ctx, cfg)
+	if store.Damaged(err) {
+		return []finding{damaged("store", backupNext, "%s cannot be opened: %s", where, err)}, false
+	}
 	if err != nil {
 		return []finding{fail("store", cmp.Or(store.Advice(err), "See that it is running, and that store.url is right"), "%s cannot be opened: %s", where, err)}, false
 	}
@@ -161,9 +164,11 @@ func examineAge(ctx context.Context, s *store.Store) finding {
 // quickTime is how long a look may read the file of the store when nobody asked for a deep one.
 var quickTime = 10 * time.Second
 
+// backupNext is what to do about a file that the engine cannot read.
+const backupNext = "Stop patra, keep a copy of the file, and put back a backup; what was harvested since is read again"
+
 // examineIntegrity asks the engine about its file: for a while, or with deep about all of it.
 func examineIntegrity(ctx context.Context, s *store.Store, deep bool) finding {
-	const next = "Stop patra, keep a copy of the file, and put back a backup; what was harvested since is read again"
 	look, cancel := ctx, context.CancelFunc(func() {})
 	if !deep {
 		look, cancel = context.WithTimeout(ctx, quickTime)
@@ -174,9 +179,9 @@ func examineIntegrity(ctx context.Context, s *store.Store, deep bool) finding {
 	case err != nil && look.Err() != nil && ctx.Err() == nil:
 		return fine("integrity", "The file is too large to be read in %s; patra doctor --deep reads all of it", quickTime)
 	case err != nil:
-		return damaged("integrity", next, "The file cannot be checked: %s", err)
+		return damaged("integrity", backupNext, "The file cannot be checked: %s", err)
 	case len(complaints) > 0:
-		return damaged("integrity", next, "The file is damaged: %s", complaints[0])
+		return damaged("integrity", backupNext, "The file is damaged: %s", complaints[0])
 	case s.Embedded():
 		return fine("integrity", "The engine finds nothing wrong with its file")
 	}

@@ -320,3 +320,31 @@ func TestAFindingHasItsNames(t *testing.T) {
 		t.Errorf("a finding has %s", got)
 	}
 }
+
+// A file that is spoiled from its first pages on cannot even be opened. That is damage, and doctor does not send to doctor.
+func TestADoctorFindsAFileThatIsSpoiled(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, storetest.Engines()[0], byToken)
+	if out, err := s.patra("backup", filepath.Join(t.TempDir(), "b.db")).CombinedOutput(); err != nil { // so that there are tables
+		t.Fatalf("%v\n%s", err, out)
+	}
+	path := strings.TrimPrefix(s.url, "sqlite:")
+	for _, end := range []string{"-wal", "-shm"} {
+		_ = os.Remove(path + end)
+	}
+	body, err := os.ReadFile(path)
+	if err != nil || len(body) < 4096 {
+		t.Fatal(len(body), err)
+	}
+	for i := 100; i < len(body); i++ { // the header stays: it is a file of the engine
+		body[i] = 0xa5
+	}
+	if err := os.WriteFile(path, body, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := s.patra("doctor", "-o", "json")
+	out, _ := c.CombinedOutput()
+	if c.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), "put back a backup") || strings.Contains(string(out), "See patra doctor") {
+		t.Errorf("%s\n%s", c.ProcessState, out)
+	}
+}

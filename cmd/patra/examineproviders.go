@@ -87,7 +87,7 @@ func judgeProvider(code string, got executor.Checked, err error) (found []findin
 		next, what := nobody(err)
 		return []finding{fail("providers", next, "%s: %s: %s", code, what, err)}
 	case err != nil:
-		found = append(found, fail("providers", "patra source test "+code+" shows the answer; patra why and patra errors tell what such a status means", "%s answered with status %d after %s: %s", code, got.Status, got.Took.Round(time.Millisecond), err))
+		found = append(found, fail("providers", "patra source test "+code+" shows the answer; docs/operating.md tells what is done about such a status", "%s answered with status %d after %s: %s", code, got.Status, got.Took.Round(time.Millisecond), err))
 	default:
 		found = append(found, fine("providers", "%s answers (status %d, %s)", code, got.Status, got.Took.Round(time.Millisecond)))
 	}

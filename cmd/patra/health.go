@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patra/internal/egress"
+	"patra/internal/observe"
 )
 
 // healthTime is how long a process that is well may take to say so.
@@ -75,7 +76,7 @@ func (a *app) health(ctx context.Context, address string) error {
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
-		return fmt.Errorf("not well: %s answers with %s", u, resp.Status)
+		return fmt.Errorf("not well: %s answers with %s%s", u, resp.Status, observe.NotReady(resp.Body))
 	}
 	fmt.Fprintln(a.stdout, "well")
 	return nil

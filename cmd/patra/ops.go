@@ -42,7 +42,7 @@ func (a *app) openOps(ctx context.Context, cfg config.Config, s *store.Store, m 
 		}
 	}
 	if err != nil {
-		return nil, environment(fmt.Errorf("ops.listen: %w", err))
+		return nil, cannotListen("ops.listen", err)
 	}
 	o := &ops{address: l.Addr().String(), log: a.logger(cfg)}
 	health := &observe.Health{Drains: ctx, Checks: []observe.Check{{Name: "store", Do: redacted(s.Alive)}, {Name: "tables", Do: redacted(s.Fits)}}}
@@ -55,6 +55,12 @@ func (a *app) openOps(ctx context.Context, cfg config.Config, s *store.Store, m 
 	}()
 	fmt.Fprintf(a.stdout, "Numbers are at http://%s/metrics%s.\n", o.address, why)
 	return o, nil
+}
+
+// cannotListen says that nothing can listen where a key of the settings says. The error is told and not wrapped: one of the network is
+// otherwise taken for one of the database.
+func cannotListen(key string, err error) error {
+	return environment(fmt.Errorf("%s: %s; end the program that is there, or write another address to %s", key, err.Error(), key))
 }
 
 // close ends it at once.

@@ -5,6 +5,7 @@ import (
 	"io"
 	"log"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -153,6 +154,32 @@ func TestWhereNumbersAre(t *testing.T) {
 	}
 	_ = c.Process.Kill()
 	_ = c.Wait()
+}
+
+// TestNobodyCanListen: an address that is taken is named with its key and a way out, which is not that of a database; and a process
+// whose only role cannot be served does not end as if all were well.
+func TestNobodyCanListen(t *testing.T) {
+	t.Parallel()
+	s := newScene(t, storetest.Engines()[0], byToken)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	at := l.Addr().String()
+	for _, tt := range []struct {
+		name, api, ops, says string
+	}{
+		{"ops", "off", at, "address already in use; end the program that is there, or write another address to ops.listen\n"},
+		{"api", at, "off", "address already in use; end the program that is there, or write another address to api.listen\n"},
+		{"no role", "off", "off", "the API is the only role, and cannot be served; write a free address to api.listen\n"},
+	} {
+		c := s.patra("serve", "--role", roleAPI)
+		c.Env = append(c.Env, "PATRA_API_LISTEN="+tt.api, "PATRA_OPS_LISTEN="+tt.ops)
+		if out, _ := c.CombinedOutput(); c.ProcessState.ExitCode() != exitEnvironment || !strings.Contains(string(out), tt.says) || strings.Contains(string(out), "Serving") {
+			t.Errorf("%s: %s\n%s", tt.name, c.ProcessState, out)
+		}
+	}
 }
 
 // While a process finishes what it is at, it says that it is not to be given more.

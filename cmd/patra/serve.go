@@ -123,8 +123,15 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 		group.Go(role(ctx, log, roleRelay, r.Run, "sinks", len(r.Sinks), "owner", r.Config.Owner))
 	}
 	if slices.Contains(roles, roleAPI) {
-		if err := a.openAPI(ctx, group, cfg, s, p); err != nil {
+		answers, err := a.openAPI(ctx, group, cfg, s, p)
+		if err != nil {
 			return err
+		}
+		if !answers && len(roles) == 1 { // a process that does nothing must not end as if all were well
+			return environment(errors.New("there is nothing to do: the API is the only role, and cannot be served; write a free address to api.listen"))
+		}
+		if !answers {
+			roles = slices.DeleteFunc(slices.Clone(roles), func(r string) bool { return r == roleAPI })
 		}
 	}
 	fmt.Fprintf(a.stdout, "Serving %s as %s, %s. Ctrl-C drains and stops.\n", cfg.Redacted().Store.URL, strings.Join(roles, " and "), plural(int64(len(cfg.Schedules)), "schedule"))

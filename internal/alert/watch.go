@@ -235,7 +235,7 @@ func (w *Watch) SendOnce(ctx context.Context, role patra.Role, r Receiver) (arri
 		if err != nil {
 			return arrived, err
 		}
-		w.Log.Warn("a notice did not arrive", "receiver", r.Name, "notices", len(ids), "given up", dropped, "reason", failed.Error())
+		w.Log.Warn("a notice did not arrive", "receiver", r.Name, "notices", len(ids), "given_up", dropped, "reason", failed.Error())
 	}
 	return arrived, nil
 }

@@ -216,6 +216,31 @@ func TestAReceiverThatIsGone(t *testing.T) {
 	}
 }
 
+// What a receiver could not be told ends meanwhile. It is away all the same until something arrives: the alert about it does not come
+// and go with the others.
+func TestAReceiverThatStaysAway(t *testing.T) {
+	s := newScene(t, 0)
+	away := newInbox(t)
+	away.answer(http.StatusInternalServerError)
+	s.watch.Receivers = append(s.watch.Receivers, away.receiver(patra.Receiver{Name: "chat"}))
+	halt(s, "works")
+	for range 5 {
+		s.look()
+	}
+	s.expect("after some attempts", "FIRED HALTED", "FIRED SINK")
+	resume(s)
+	for range 10 {
+		s.look()
+	}
+	s.expect("when the first alert is over", "RESOLVED HALTED")
+	away.answer(http.StatusOK)
+	halt(s, "works")
+	for range 40 {
+		s.look()
+	}
+	s.expect("when something arrives", "FIRED HALTED", "RESOLVED SINK")
+}
+
 // One that takes a message and never answers holds up nobody.
 func TestAReceiverThatHangs(t *testing.T) {
 	s := newScene(t, 0)

@@ -15,21 +15,41 @@ type Evidence interface {
 }
 
 // keep keeps the body of an answer before anybody believes it, also one that says what went wrong. An error is ours, and
-// not the provider's.
+// not the provider's: whoever outlasts a store that is away waits for this place too.
 func (r *run) keep(ctx context.Context, spec *source.Spec, got *answer, err error) error {
 	if r.Evidence == nil || len(got.body) == 0 {
 		return nil
 	}
 	kept, failure := r.Evidence.Keep(context.WithoutCancel(ctx), got.sum, got.body)
+	for absence := 1; failure != nil && r.Config.Outlast && ctx.Err() == nil; absence++ {
+		r.sayFull(ctx, failure)
+		r.breathe(ctx, absence)
+		kept, failure = r.Evidence.Keep(context.WithoutCancel(ctx), got.sum, got.body)
+	}
 	if failure != nil {
 		return failure
 	}
+	r.sayRoom(ctx)
 	kept.Keep = r.keepFor(spec.Source)
 	got.kept = &kept
 	if failed, ok := errors.AsType[*failedPage](err); ok {
 		failed.sum, failed.kept = got.sum, got.kept
 	}
 	return nil
+}
+
+// sayFull and sayRoom say once that answers cannot be kept, and once that they can, however many workers wait for it. While one
+// waits its answer is in its hand and its lease is renewed: nothing more is asked of the provider, and no attempt is used up.
+func (x *Executor) sayFull(ctx context.Context, failure error) {
+	if !x.full.Swap(true) {
+		x.Log.WarnContext(ctx, "answers cannot be kept now; it is tried again until they can", "reason", failure.Error(), "next", "See to the place that evidence.url names; patra doctor tries it")
+	}
+}
+
+func (x *Executor) sayRoom(ctx context.Context) {
+	if x.full.Load() && x.full.Swap(false) {
+		x.Log.InfoContext(ctx, "answers can be kept again, everything goes on")
+	}
 }
 
 // keepFor is how long the bodies of a source are kept.

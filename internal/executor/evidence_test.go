@@ -1,12 +1,16 @@
 package executor_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"patra"
 	"patra/internal/blob"
@@ -131,4 +135,68 @@ func TestNoPageWithoutItsBody(t *testing.T) {
 			t.Errorf("page %d: %v", p.ID, err)
 		}
 	}
+}
+
+// A server outlasts a full disk: who has an answer in hand waits, asks for nothing meanwhile, says it once, and no task has lost an
+// attempt.
+func TestAFullDiskIsOutlasted(t *testing.T) {
+	h := newHarness(t, sim.Config{Seed: 1}, nil, fast(t))
+	x := h.executor(2)
+	x.Config.Outlast = true
+	disk, said := &fullDisk{Keeper: keeper(t), room: 5}, &bytes.Buffer{}
+	x.Evidence, x.Log = disk, slog.New(slog.NewTextHandler(said, nil))
+	if err := x.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.exact()
+	tasks, err := h.store.Tasks(t.Context(), store.Filter{})
+	for _, task := range tasks {
+		if err != nil || task.Status != patra.Succeeded || task.Attempts != 1 {
+			t.Errorf("task %d is %s after %d attempts, %v", task.ID, task.Status, task.Attempts, err)
+		}
+	}
+	pages, err := h.store.Batches(t.Context(), store.Filter{Limit: 1000})
+	for _, p := range pages {
+		if err != nil || p.Status != patra.Succeeded {
+			t.Errorf("page %d is %s, %v", p.ID, p.Status, err)
+		}
+	}
+	if full, room := strings.Count(said.String(), "answers cannot be kept now"), strings.Count(said.String(), "answers can be kept again"); disk.gone != 3 || full != 1 || room != 1 {
+		t.Errorf("the disk was full %d times; that is said %d times, and its end %d times", disk.gone, full, room)
+	}
+}
+
+// Told to stop, a server that waits for its disk stops, and gives its tasks back with all their attempts.
+func TestAFullDiskCanBeLeft(t *testing.T) {
+	h := newHarness(t, sim.Config{Seed: 1}, nil, fast(t))
+	x := h.executor(2)
+	x.Config.Outlast, x.Config.Grace = true, time.Millisecond
+	x.Evidence = neverRoom{}
+	ctx, stop := context.WithCancel(t.Context())
+	x.Log = slog.New(slog.NewTextHandler(stopper(stop), nil))
+	if err := x.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	tasks, err := h.store.Tasks(t.Context(), store.Filter{})
+	for _, task := range tasks {
+		if err != nil || task.Status != patra.Queued || task.Attempts != 0 {
+			t.Errorf("task %d is %s after %d attempts, %v", task.ID, task.Status, task.Attempts, err)
+		}
+	}
+}
+
+type neverRoom struct{}
+
+func (neverRoom) Keep(context.Context, string, []byte) (patra.KeptBody, error) {
+	return patra.KeptBody{}, errFull
+}
+
+// stopper stops when somebody has written that answers cannot be kept.
+type stopper func()
+
+func (s stopper) Write(p []byte) (int, error) {
+	if bytes.Contains(p, []byte("answers cannot be kept now")) {
+		s()
+	}
+	return len(p), nil
 }

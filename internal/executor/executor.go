@@ -91,7 +91,7 @@ type Config struct {
 	KeepBodies   func(source string) time.Duration // how long bodies are kept; nil or 0 is for ever
 	LogSample    float64                           // share of the pages that went well that get a line
 	Propagate    bool                              // providers are told which run and trace a request belongs to
-	Outlast      bool                              // a store that is away is waited for; else it ends the run
+	Outlast      bool                              // a store or a place for bodies that is away is waited for; else it ends the run
 }
 
 // Event is something worth telling a person while it happens.
@@ -149,9 +149,10 @@ type Executor struct {
 
 	turn   atomic.Uint64
 	memory memory
-	ready  sync.Map // fingerprint + base URL -> *target
-	uneasy sync.Map // source/endpoint -> true: its breaker counts failures, so it must hear of a success
-	paces  sync.Map // partition -> *pace
+	ready  sync.Map    // fingerprint + base URL -> *target
+	uneasy sync.Map    // source/endpoint -> true: its breaker counts failures, so it must hear of a success
+	paces  sync.Map    // partition -> *pace
+	full   atomic.Bool // answers cannot be kept now, and that was said
 }
 
 // target is a source as this process talks to it.

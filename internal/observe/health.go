@@ -3,7 +3,9 @@ package observe
 import (
 	"context"
 	"encoding/json"
+	"io"
 	"net/http"
+	"strconv"
 	"time"
 )
 
@@ -77,4 +79,18 @@ func (c Check) run(ctx context.Context) checked {
 		return checked{Name: c.Name, Reason: "there was no answer in " + checkTime.String()}
 	}
 	return checked{Name: c.Name, Reason: err.Error()}
+}
+
+// NotReady reads from the answer of somebody who is not ready why that is, to be put after a sentence; nothing from any other answer.
+func NotReady(answer io.Reader) (why string) {
+	var said readiness
+	if json.NewDecoder(io.LimitReader(answer, 64<<10)).Decode(&said) != nil {
+		return ""
+	}
+	for _, c := range said.Checks {
+		if !c.OK {
+			why += "; " + c.Name + ": " + strconv.QuoteToGraphic(c.Reason)
+		}
+	}
+	return why
 }

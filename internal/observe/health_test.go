@@ -56,3 +56,18 @@ func TestReadiness(t *testing.T) {
 		time.Sleep(time.Hour) // whoever still checks comes to an end
 	})
 }
+
+// Whoever asks on behalf of a person tells why somebody is not ready, on one line; of what is no such answer nothing is told.
+func TestWhyNotReady(t *testing.T) {
+	h := &observe.Health{Drains: t.Context(), Checks: []observe.Check{{Name: "store", Do: func(context.Context) error { return errors.New("connection\nrefused") }}, {Name: "tables", Do: func(context.Context) error { return nil }}}}
+	w := httptest.NewRecorder()
+	h.Ready(w, httptest.NewRequestWithContext(t.Context(), http.MethodGet, "/readyz", nil))
+	if why := observe.NotReady(w.Body); why != `; store: "connection\nrefused"` {
+		t.Errorf("%q", why)
+	}
+	for _, other := range []string{"", "<html>", "{}", `{"checks":"no"}`} {
+		if why := observe.NotReady(strings.NewReader(other)); why != "" {
+			t.Errorf("%q: %q", other, why)
+		}
+	}
+}

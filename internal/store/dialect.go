@@ -157,6 +157,12 @@ func Unavailable(err error) bool {
 	return network || brokenConn(err) || absent(err) || mysqlDialect.retryable(err) || errors.Is(err, ErrNeedsMigration) || errors.Is(err, ErrTooNew)
 }
 
+// Damaged reports whether an error says that the file of the store is spoiled, and not only out of reach.
+func Damaged(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && e.Code()&0xff == sqlite3.SQLITE_CORRUPT
+}
+
 // Advice is what a person can do about an error of the store itself, or nothing.
 func Advice(err error) string {
 	if e, ok := errors.AsType[*sqlite.Error](err); ok {
@@ -183,7 +189,7 @@ func Advice(err error) string {
 		}
 		return ""
 	}
-	if _, network := errors.AsType[*net.OpError](err); network {
+	if _, network := errors.AsType[*net.OpError](err); network || brokenConn(err) {
 		return "See that the database is running, and that store.url is right"
 	}
 	return ""

@@ -29,6 +29,7 @@ var (
 	nextReceiver   = stmt{"next_receiver", `SELECT receiver FROM ing_alert_notice WHERE receiver > ? ORDER BY receiver LIMIT 1`}
 	receiverState  = stmt{"receiver_state", `SELECT COUNT(*), COALESCE(MAX(tries), 0), MIN(CASE WHEN tries > 0 THEN created_at END) FROM (SELECT tries, created_at, last_error FROM ing_alert_notice WHERE receiver = ? AND state_code = 'WAITING' LIMIT 1000) AS n`}
 	receiverError  = stmt{"receiver_error", `SELECT last_error FROM ing_alert_notice WHERE receiver = ? AND state_code = 'WAITING' AND last_error IS NOT NULL ORDER BY next_at DESC LIMIT 1`}
+	receiverInVain = stmt{"receiver_in_vain", `SELECT tries, created_at, last_error FROM ing_alert_notice WHERE receiver = ? AND state_code = 'DROPPED' AND next_at > {now} - ? AND created_at > ? AND last_error IS NOT NULL ORDER BY next_at DESC LIMIT 100`}
 	receiverSentAt = stmt{"receiver_sent", `SELECT MAX(sent_at) FROM (SELECT sent_at FROM ing_alert_notice WHERE receiver = ? AND state_code = 'SENT' ORDER BY next_at DESC LIMIT 100) AS n`}
 )
 
@@ -200,6 +201,37 @@ func (s *Store) ReceiverStates(ctx context.Context) (all []patra.ReceiverState, 
 		if _, err := t.one(receiverSentAt, []any{name}, &st.SentAt); err != nil {
 			return all, err
 		}
+		if err := t.inVain(&st); err != nil {
+			return all, err
+		}
 		all = append(all, st)
 	}
+}
+
+// inVainFor is how long a receiver counts as away after an attempt in vain at something that nobody needs any more. After that nobody
+// knows: it may have been mended, and nothing was sent since.
+const inVainFor = time.Hour
+
+// inVain adds what was tried in vain since something arrived last, and was dropped then because it was over. Without it a receiver
+// would be well again whenever the alerts end that it should have been told of.
+func (t *tx) inVain(st *patra.ReceiverState) error {
+	var arrived patra.Instant
+	if st.SentAt != nil {
+		arrived = *st.SentAt
+	}
+	return t.rows(receiverInVain, func(r *sql.Rows) error {
+		var tries int64
+		var since patra.Instant
+		var why string
+		if err := r.Scan(&tries, &since, textInto{&why}); err != nil {
+			return err
+		}
+		if st.Failures = max(st.Failures, tries); st.FailedAt == nil || since < *st.FailedAt {
+			st.FailedAt = &since
+		}
+		if st.Error == "" {
+			st.Error = why
+		}
+		return nil
+	}, st.Name, inVainFor.Microseconds(), arrived)
 }

@@ -221,9 +221,27 @@ func alertNotices(t *testing.T, e Engine) {
 	} else if dropped, err := w.NoticesFailed(ctx, []int64{n.ID}, time.Minute, 0, "refused"); err != nil || dropped != 1 {
 		t.Errorf("%d given up, %v", dropped, err)
 	}
-	w.Clock.Move(time.Hour)
+	// What is dropped was still tried in vain: the receiver is no better for it. After an hour nobody knows.
+	in := func() int64 {
+		t.Helper()
+		states, err := w.ReceiverStates(ctx)
+		w.must(err)
+		if len(states) != 1 || states[0].Waiting != 0 || states[0].SentAt == nil || (states[0].Failures > 0) != (states[0].Error == "refused" && states[0].FailedAt != nil) {
+			t.Fatalf("%+v", states)
+		}
+		return states[0].Failures
+	}
+	if in() != 1 {
+		t.Errorf("%d attempts in vain, want 1", in())
+	}
+	w.Clock.Move(time.Hour + 2*time.Minute)
+	if in() != 0 {
+		t.Errorf("%d attempts in vain, and nobody tried for an hour", in())
+	}
 	role = w.watcher()
 	take(0)
+	w.judge(role, []patra.Alert{halted}, often)
+	w.must(w.NoticesSent(ctx, []int64{take(1)[0].ID}))
 	sound(t, w)
 }
 
