@@ -76,7 +76,7 @@ function Navigation({ open }: { open: boolean }) {
           </ul>
         </div>
       ))}
-      {system ? <p className="foot">Patra {system.version}<br />{system.engine ? <>Store: {engines[system.engine] ?? system.engine}<br /></> : null}All times are UTC.</p> : null}
+      {system ? <p className="foot">Patra {system.version}{system.engine ? <> on {engines[system.engine] ?? system.engine}</> : null}<br />All times are UTC.</p> : null}
     </nav>
   );
 }

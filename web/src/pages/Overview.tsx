@@ -68,11 +68,11 @@ export default function Overview() {
 /** Needed is what waits for a person; when nothing does, it says so in a line. */
 function Needed({ missing }: { missing: number }) {
   const got = useAlerts();
-  const alerts = (got.data?.items ?? []).filter(calling);
+  const alerts = (got.data?.items ?? []).filter(calling), known = (got.data?.items ?? []).filter((a) => a.silenced).length;
   if (got.data === undefined) return null;
   return (
     <section className="card" aria-label="What needs a person">
-      <div className="card-head"><h2>What needs a person</h2>{alerts.length > 5 ? <Link to="/alerts">all {alerts.length}</Link> : null}</div>
+      <div className="card-head"><h2>What needs a person</h2>{alerts.length > 5 || known ? <Link to="/alerts">{alerts.length > 5 ? `all ${alerts.length}` : ""}{alerts.length > 5 && known ? ", " : ""}{known ? `${known} acknowledged` : ""}</Link> : null}</div>
       {alerts.length === 0 ? <p className="dim">{missing ? <>No alert. Of {plural(missing, "source")} something is missing that nobody is at: <Link to="/coverage">see the map</Link>.</> : "Nothing: everything goes on by itself."}</p> : <div className="stack">{alerts.slice(0, 5).map((a, i) => <AlertRow key={i} alert={a} />)}</div>}
     </section>
   );
