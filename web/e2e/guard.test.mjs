@@ -148,18 +148,20 @@ describe('hostile records, keyboards, and every page', () => {
   const all = [[1280, 'light'], [390, 'dark'], [1280, 'dark'], [390, 'light']];
   for (const [width, scheme] of process.env.PATRA_TEST_SHOTS ? all : all.slice(0, 2)) {
     test(`every page at ${width} px, ${scheme}: nothing scrolls sideways, and axe finds nothing serious`, async () => {
-      const at = await tab({ width, scheme });
-      const found = [];
-      for (const place of [...places, ...ones]) {
-        await at.goto(world.url + place);
-        await at.getByRole('main').waitFor();
-        await at.locator('main h1').first().waitFor();
-        await at.waitForFunction(() => !document.querySelector('[aria-label="Loading"]'));
-        found.push(...await look(at, place));
-      }
+      const found = [], left = [...places, ...ones];
+      await Promise.all([1, 2].map(async () => { // two tabs share the work, as axe keeps a core busy
+        const at = await tab({ width, scheme });
+        for (let place = left.shift(); place; place = left.shift()) {
+          await at.goto(world.url + place);
+          await at.getByRole('main').waitFor();
+          await at.locator('main h1').first().waitFor();
+          await at.waitForFunction(() => !document.querySelector('[aria-label="Loading"]'));
+          found.push(...await look(at, place));
+        }
+        found.push(...at.complaints);
+        await at.context().close();
+      }));
       assert.deepEqual(found, []);
-      assert.deepEqual(at.complaints, []);
-      await at.context().close();
     });
   }
 
