@@ -5,12 +5,14 @@ import test from "node:test";
 import ts from "typescript";
 
 async function load(name) {
-  const text = readFileSync(new URL("../src/components/" + name, import.meta.url), "utf8");
+  const text = readFileSync(new URL("../src/" + name, import.meta.url), "utf8");
   const { outputText } = ts.transpileModule(text, { compilerOptions: { module: "ESNext", target: "ES2022" } });
   return import("data:text/javascript," + encodeURIComponent(outputText));
 }
-const { compare, differ, itemOf } = await load("diff.ts");
-const { layOut, placeOf, elementOf, visible } = await load("fragment.ts");
+const { compare, differ, itemOf } = await load("components/diff.ts");
+const { counted } = await load("components/format.ts");
+const { turn } = await load("api/due.ts");
+const { layOut, placeOf, elementOf, visible } = await load("components/fragment.ts");
 
 test("two values are compared field by field", () => {
   assert.deepEqual(compare({ a: 1, b: { c: "x", d: [1] } }, { a: 1, b: { c: "y", d: [1, 2] }, e: null }), [
@@ -70,7 +72,37 @@ test("an item is found in its page", () => {
 });
 
 test("sentences of the server name inputs, and say times as the page does", async () => {
-  const { plain } = await load("format.ts");
+  const { plain } = await load("components/format.ts");
   assert.equal(plain('--from 2026-10-03 does not lie before --to 2026-10-01'), "from 2026-10-03 does not lie before to 2026-10-01");
   assert.equal(plain("it goes on at 2026-11-16T00:05:00.000Z; patra harvest x --from 2026-11-01"), "it goes on at 2026-11-16 00:05; patra harvest x --from 2026-11-01");
+});
+
+test("a number at which counting ended says that there are more", () => {
+  const said = [[3, true], [9_999, true], [10_000, false], [10_000, true], [12_345, true], [10_000, undefined]].map(([n, capped]) => counted(n, capped));
+  assert.deepEqual(said, ["3", "9,999", "10,000", "10,000+", "12,345+", "10,000"]);
+});
+
+test("the last answer is from after the last change, also where the server keeps answers for a moment", () => {
+  const keeps = 5_000, every = 5_000;
+  for (let seed = 1; seed <= 300; seed++) {
+    let state = seed;
+    const random = (n) => { state = (state * 48271) % 2147483647; return state % n; };
+    const changes = Array.from({ length: 1 + random(5) }, () => random(20_000)).sort((a, b) => a - b);
+    let kept = -random(keeps), named, q = { active: true, fetching: false, answered: kept, every }, seen = kept, asked = 0, other = random(8_000);
+    for (let now = 0; now < 60_000; now += 100) {
+      if (now >= other) { if (now - kept >= keeps) kept = now; other += 1_000 + random(8_000); } // somebody else asks, too
+      if (changes.some((c) => c <= now - 700 && c > now - 800)) named = now; // a pulse comes a little later
+      if (now % 1_500 || named === undefined) continue;
+      const what = turn({ ...q, named }, now);
+      if (what === "wait") continue;
+      if (what === "ask") named = undefined;
+      if (now - kept >= keeps) kept = now;
+      seen = kept;
+      q = { ...q, answered: now };
+      asked++;
+    }
+    assert.ok(seen >= changes.at(-1), `seed ${seed}: what is seen is from ${seen}, but it changed at ${changes.at(-1)}`);
+    assert.ok(asked <= changes.length * 2, `seed ${seed}: asked ${asked} times for ${changes.length} changes`);
+    assert.equal(named, undefined, "it is asked for ever");
+  }
 });

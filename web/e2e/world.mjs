@@ -2,6 +2,7 @@
 // real processes of the built program, and a real browser.
 import { spawn } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -122,6 +123,46 @@ export async function tab({ width = 1280, height = 900, scheme = 'light' } = {})
   page.setDefaultTimeout(20_000);
   return page;
 }
+
+const axe = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
+const shots = process.env.PATRA_TEST_SHOTS && path.resolve('..', process.env.PATRA_TEST_SHOTS);
+
+/** What is wrong with how a page looks: it scrolls sideways, or axe finds something serious. A picture is kept where somebody wants one. */
+export async function look(page, name) {
+  const { width, dark } = await page.evaluate(() => ({ width: innerWidth, dark: matchMedia('(prefers-color-scheme: dark)').matches }));
+  if (shots) {
+    mkdirSync(shots, { recursive: true });
+    await page.screenshot({ path: `${shots}/${name.replace(/\W+/g, '_')}-${width}-${dark ? 'dark' : 'light'}.png`, fullPage: true });
+  }
+  const wide = await page.evaluate(() => document.documentElement.scrollWidth - document.documentElement.clientWidth);
+  const cdp = await page.context().newCDPSession(page); // an evaluation by the debugger is not subject to the page's policy
+  await cdp.send('Runtime.evaluate', { expression: axe });
+  await cdp.detach();
+  const bad = await page.evaluate(async () => (await window.axe.run(document, { resultTypes: ['violations'] })).violations.filter((v) => ['serious', 'critical'].includes(v.impact)).map((v) => `${v.id}: ${v.nodes[0].html.slice(0, 160)}`));
+  return [...(wide > 0 ? [`${name} scrolls sideways by ${wide} px`] : []), ...bad.map((b) => `${name}: ${b}`)];
+}
+
+/** A small source file; its provider is whatever the program is told to ask. */
+export const tiny = (code, name) => `apiVersion: patra/v1
+code: ${code}
+name: ${JSON.stringify(name)}
+recordType: item
+defaults:
+  http: {baseUrl: "https://${code}.example"}
+  rate: {perSecond: 1000, burst: 100}
+endpoints:
+  items:
+    role: SEARCH
+    request: {method: GET, path: /items}
+    pagination: {type: OFFSET, pageSize: 50, maxPageSize: 50, sizeParam: size, positionParam: offset, end: [EMPTY_PAGE]}
+    response: {format: JSON, items: "$.items", id: "$.id", total: {trust: NONE}}
+    window: {field: day, mode: CALENDAR, align: DAY, size: P1D, precision: DAY, upper: INCLUSIVE_DAY, earliest: 2002-01-01}
+query:
+  fields: {day: {type: DATE, ops: [RANGE]}}
+  render: [{field: day, op: RANGE, params: {from: "{{from}}", to: "{{to}}"}}]
+  params: {from: {name: from}, to: {name: to}}
+mapping: {title: "$.title", link: "$.link", author: "$.author.name"}
+`;
 
 /** Every shipped page of the dashboard that has no id in its address. */
 export const places = ['/', '/coverage', '/plans', '/slices', '/tasks', '/runs', '/batches', '/queue', '/cursors', '/schedules', '/gates', '/errors', '/quarantine', '/records', '/events', '/sources', '/alerts', '/replay', '/audit', '/tokens'];

@@ -2,10 +2,9 @@ import { Suspense, useEffect, useRef, useState } from "react";
 import { ActionIcon, Skeleton } from "@mantine/core";
 import { IconMenu2, IconX } from "@tabler/icons-react";
 import { Link, NavLink, Outlet, useLocation } from "react-router";
-import { useGet, useSystem } from "./api/hooks";
+import { calling, useAlerts, useSystem } from "./api/hooks";
 import { signedOut } from "./api/client";
 import { StreamProvider } from "./api/stream";
-import type { Alert, Page } from "./api/types";
 import { AnswerProvider } from "./components/Answer";
 import { LiveSign } from "./components/LiveSign";
 import { Search } from "./components/Search";
@@ -52,10 +51,11 @@ function Frame() {
   );
 }
 
+const engines: Record<string, string> = { sqlite: "SQLite", mariadb: "MariaDB", mysql: "MySQL", tidb: "TiDB" };
+
 function Navigation({ open }: { open: boolean }) {
-  const version = useSystem().data?.version;
-  const alerts = useGet<Page<Alert> | Alert[]>(["tasks", "controls", "cursors", "gates", "quarantine"], "/alerts");
-  const needed = (Array.isArray(alerts.data) ? alerts.data : (alerts.data?.items ?? [])).filter((a) => a.state !== "PENDING" && !a.silenced).length;
+  const system = useSystem().data;
+  const needed = (useAlerts().data?.items ?? []).filter(calling).length;
   return (
     <nav id="navigation" aria-label="Main" data-open={open}>
       {groups.map((g) => (
@@ -76,7 +76,7 @@ function Navigation({ open }: { open: boolean }) {
           </ul>
         </div>
       ))}
-      {version ? <p className="foot">Patra {version}<br />All times are UTC.</p> : null}
+      {system ? <p className="foot">Patra {system.version}{system.engine ? <> on {engines[system.engine] ?? system.engine}</> : null}<br />All times are UTC.</p> : null}
     </nav>
   );
 }

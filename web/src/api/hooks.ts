@@ -1,6 +1,6 @@
 import { useInfiniteQuery, useMutation, useQuery, useQueryClient, type UseQueryOptions } from "@tanstack/react-query";
 import { get, send, type ApiError, type Params } from "./client";
-import type { Page, Said, System } from "./types";
+import type { Alert, Alerts, Page, Said, System } from "./types";
 
 /** Topic is what a pulse of the stream can name; a query says which of them can change its answer. */
 export type Topic = "tasks" | "batches" | "cursors" | "plans" | "records" | "controls" | "gates" | "audit" | "events" | "quarantine" | "healing";
@@ -44,6 +44,11 @@ export function useAct(path: string, method: "POST" | "DELETE" | "PUT" = "POST")
     onSuccess: () => void client.invalidateQueries(),
   });
 }
+
+/** useAlerts reads what needs a person. The frame, the overview and the page of alerts share the answer, so they must agree on what changes it: the topics of whoever asks last count for all. The server keeps its answer for five seconds. */
+export const useAlerts = (extra?: Extra<Alerts>) => useGet<Alerts>(["tasks", "controls", "cursors", "gates", "quarantine", "events", "audit"], "/alerts", undefined, { ...extra, every: 5_000 });
+/** calling is of an alert that a person should see to and nobody has said to. */
+export const calling = (a: Alert) => a.state !== "PENDING" && !a.silenced;
 
 export const useSystem = () => useGet<System>([], "/system", undefined, { staleTime: 60_000 });
 

@@ -1,5 +1,6 @@
 import { createContext, use, useEffect, useState, type ReactNode } from "react";
 import { useQueryClient } from "@tanstack/react-query";
+import { turn } from "./due";
 import type { Pulse } from "./types";
 
 export type Link = "connecting" | "live" | "reconnecting";
@@ -19,23 +20,24 @@ export function StreamProvider({ children }: { children: ReactNode }) {
     let source: EventSource | undefined, again: number | undefined, flush: number | undefined;
     let opened = false, ended = false;
     let last = 0;
-    const due = new Set<string>(); // hashes of queries that are to be asked again
+    const due = new Map<string, number>(); // queries that are to be asked again, by hash, and when a pulse last named them
 
-    // A query that is being asked, or that is dear and was asked a moment ago, stays due: an answer that was begun before the
-    // change must not be the last one.
     const ask = () => {
       flush = undefined;
       last = Date.now();
       for (const q of client.getQueryCache().getAll()) {
-        if (!due.has(q.queryHash) || (q.isActive() && (q.state.fetchStatus === "fetching" || last - q.state.dataUpdatedAt < ((q.meta?.every as number | undefined) ?? 0)))) continue;
-        due.delete(q.queryHash);
+        const named = due.get(q.queryHash);
+        if (named === undefined) continue;
+        const what = turn({ active: q.isActive(), fetching: q.state.fetchStatus === "fetching", answered: q.state.dataUpdatedAt, named, every: (q.meta?.every as number | undefined) ?? 0 }, last);
+        if (what === "wait") continue;
+        if (what === "ask") due.delete(q.queryHash);
         void client.invalidateQueries({ queryKey: q.queryKey, exact: true });
       }
       if (due.size > 0) later();
     };
     const later = () => { flush ??= window.setTimeout(ask, Math.max(0, last + quiet - Date.now())); };
     const note = (topics: readonly string[]) => {
-      for (const q of client.getQueryCache().getAll()) if (((q.meta?.topics ?? []) as string[]).some((t) => topics.includes(t))) due.add(q.queryHash);
+      for (const q of client.getQueryCache().getAll()) if (((q.meta?.topics ?? []) as string[]).some((t) => topics.includes(t))) due.set(q.queryHash, Date.now());
       if (due.size > 0) later();
     };
 

@@ -12,5 +12,5 @@ export interface Schedule {
   name: string; cron: string; source: string; endpoint?: string; operation: string; query?: string; origin?: string; campaign?: string; by?: string; every?: string; paused?: boolean; next?: string;
   last?: { id: number; triggered_at: string; status: string; error?: Fault | string | null; plan_id?: number } | null;
 }
-export interface Sink { name: string; position: number; owner?: string; leased_until?: string; lag: number; waiting: number; aside: number; oldest?: string; attempts: number; held: boolean; new?: boolean; last_error?: string; notes?: { failures?: number; failed_at?: string; last_error?: string } | null }
+export interface Sink { name: string; position: number; owner?: string; leased_until?: string; lag: number; waiting: number; aside: number; capped?: boolean; oldest?: string; attempts: number; held: boolean; new?: boolean; last_error?: string; notes?: { failures?: number; failed_at?: string; last_error?: string } | null }
 export interface CloudEvent { id: string; source: string; type: string; subject?: string; time: string; data?: Record<string, unknown> | null }

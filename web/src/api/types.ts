@@ -15,7 +15,7 @@ export type Role = "viewer" | "operator" | "admin";
 
 export interface SourceHealth {
   code: string; title?: string; health: string; said?: string; complete_through?: string; lag_seconds?: number;
-  gaps?: number; queued?: number; running?: number; failed?: number; quarantine?: number; cursors?: number; last_page_at?: string;
+  gaps?: number; queued?: number; running?: number; failed?: number; quarantine?: number; capped?: boolean; cursors?: number; last_page_at?: string;
 }
 export interface Overview {
   totals: { records: number; queued: number; running: number; failed: number; quarantine: number; capped?: boolean };

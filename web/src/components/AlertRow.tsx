@@ -20,10 +20,12 @@ export function placeOfAlert(a: Alert): string | undefined {
 
 export function AlertRow({ alert }: { alert: Alert }) {
   const to = placeOfAlert(alert);
+  const seen = alert.fired_at ?? alert.since ?? (alert.id ? alert.first_at : undefined);
+  const word = alert.fired_at ? "fired" : alert.since ? "since" : "first seen";
   return (
     <div className="stack tight">
-      <div className="row"><StatusBadge state={alert.severity} />{alert.silenced ? <StatusBadge state="ACKNOWLEDGED" /> : alert.state === "PENDING" ? <StatusBadge state="PENDING" /> : null}{to ? <Link to={to}>{alert.target}</Link> : <span>{alert.target}</span>}<span className="dim small"><Time at={alert.fired_at ?? alert.since ?? alert.first_at} none="" /></span></div>
-      <p>{plain(alert.said)}</p>
+      <div className="row"><StatusBadge state={alert.severity} /><b>{alert.kind.toLowerCase()}</b>{alert.silenced ? <StatusBadge state="ACKNOWLEDGED" /> : alert.state === "PENDING" ? <StatusBadge state="PENDING" /> : null}{to ? <Link to={to}>{alert.target}</Link> : <span>{alert.target}</span>}{seen ? <span className="dim small">{word} <Time at={seen} /></span> : null}</div>
+      <p><bdi>{plain(alert.said)}</bdi></p>
       <Next text={alert.next} />
     </div>
   );

@@ -2,6 +2,8 @@ import type { Window } from "../api/types";
 
 const grouped = new Intl.NumberFormat("en");
 export const count = (n: number | undefined | null) => (n === undefined || n === null ? "–" : grouped.format(n));
+/** counted writes a number of which the server may have stopped counting: at ten thousand it says that there are more. */
+export const counted = (n: number, capped?: boolean) => count(n) + (capped && n >= 10_000 ? "+" : "");
 export const plural = (n: number, one: string, many = one + "s") => `${count(n)} ${n === 1 ? one : many}`;
 
 /** The store writes the beginning of time where it has none. */

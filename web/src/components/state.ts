@@ -11,7 +11,7 @@ const states: Record<string, [Tone, Icon]> = {
   RUNNING: ["busy", IconLoader], SLICING: ["busy", IconLoader], FETCHED: ["busy", IconPointFilled],
   QUEUED: ["wait", IconClock], READY: ["wait", IconClock], WAITING: ["wait", IconClock], DRAFT: ["wait", IconCircleDashed], IDLE: ["wait", IconCircleDashed], AHEAD: ["wait", IconCircleDashed], OPEN: ["wait", IconCircleDashed], SPLIT: ["wait", IconCut], PLANNED: ["wait", IconClock], ACCEPTED: ["wait", IconClock],
   CANCELLED: ["wait", IconBan], RELEASED: ["wait", IconPlayerPause], SKIPPED: ["wait", IconBan], INFO: ["busy", IconPointFilled], WAIVED: ["wait", IconHandStop], DISCARDED: ["wait", IconBan], REVOKED: ["wait", IconBan],
-  PARTIAL: ["warn", IconCircleDashed], FIRING: ["bad", IconAlertTriangle], ACKNOWLEDGED: ["wait", IconHandStop], PAUSED: ["warn", IconPlayerPause], STOPPED: ["warn", IconPlayerPause], GAP: ["warn", IconAlertTriangle], WARNING: ["warn", IconAlertTriangle], QUARANTINED: ["warn", IconAlertTriangle],
+  PARTIAL: ["warn", IconCircleDashed], PENDING: ["wait", IconClock], FIRING: ["bad", IconAlertTriangle], ACKNOWLEDGED: ["wait", IconHandStop], PAUSED: ["warn", IconPlayerPause], STOPPED: ["warn", IconPlayerPause], GAP: ["warn", IconAlertTriangle], WARNING: ["warn", IconAlertTriangle], QUARANTINED: ["warn", IconAlertTriangle],
   FAILED: ["bad", IconX], REJECTED: ["bad", IconX], CRITICAL: ["bad", IconAlertTriangle], ERROR: ["bad", IconX], LOST: ["bad", IconX],
   DISPUTED: ["odd", IconScale],
   DELETED: ["wait", IconBan], MERGED: ["wait", IconCut], RETRACTED: ["bad", IconAlertTriangle], MISSING: ["warn", IconHelpCircle], NEW: ["wait", IconClock], RETRYING: ["busy", IconLoader],

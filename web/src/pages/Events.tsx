@@ -6,13 +6,13 @@ import type { CloudEvent, Sink } from "../api/trust";
 import { ConfirmAction } from "../components/ConfirmAction";
 import { DataList, type Column } from "../components/DataList";
 import { SourceFilter, useFilters } from "../components/Filters";
-import { count, plural } from "../components/format";
+import { counted, plural } from "../components/format";
 import { JsonView } from "../components/JsonView";
 import { PageHead } from "../components/PageHead";
 import { StatusBadge } from "../components/StatusBadge";
 import { Time } from "../components/Time";
 
-const types = ["record.*", "record.upserted", "record.deleted", "plan.*", "task.*", "cursor.*"];
+const types = ["record.*", "record.upserted", "record.deleted", "plan.*", "task.*", "cursor.*", "alert.*"];
 
 export default function Events() {
   return (
@@ -29,9 +29,9 @@ function Sinks() {
   const columns: Column<Sink>[] = [
     { label: "Sink", cell: (s) => <b>{s.name}</b>, nowrap: true },
     { label: "State", cell: (s) => <StatusBadge state={s.new ? "NEW" : s.last_error || s.notes?.failures ? "FAILED" : s.aside ? "WARNING" : s.lag ? "RUNNING" : "OK"} /> },
-    { label: "Behind", cell: (s) => s.new ? "not begun" : s.lag ? <>{plural(s.lag, "event")}{s.oldest ? <div className="dim small">the oldest <Time at={s.oldest} /></div> : null}</> : "nothing" },
-    { label: "Waiting", cell: (s) => <>{count(s.waiting)}{s.attempts ? <span className="dim small"> tried {plural(s.attempts, "time")}</span> : null}</>, right: true },
-    { label: "Set aside", cell: (s) => count(s.aside), right: true },
+    { label: "Behind", cell: (s) => s.new ? "not begun" : s.lag ? <>{s.capped ? <>{counted(s.lag, true)} events</> : plural(s.lag, "event")}{s.oldest ? <div className="dim small">the oldest <Time at={s.oldest} /></div> : null}</> : "nothing" },
+    { label: "Waiting", cell: (s) => <>{counted(s.waiting, s.capped)}{s.attempts ? <span className="dim small"> tried {plural(s.attempts, "time")}</span> : null}</>, right: true },
+    { label: "Set aside", cell: (s) => counted(s.aside, s.capped), right: true },
     { label: "Relay", cell: (s) => s.held ? <code title={s.owner}>{s.owner?.slice(0, 8)}</code> : <span className="dim">nobody</span>, nowrap: true },
     { label: "Trouble", cell: (s) => { const why = s.last_error || s.notes?.last_error; return why ? <bdi>{why}</bdi> : <span className="dim">none</span>; } },
     { label: "Do", cell: (s) => <Rewind sink={s} /> },
@@ -48,6 +48,7 @@ function Rewind({ sink }: { sink: Sink }) {
 const place = (subject?: string): string | undefined => {
   const m = /^(plan|task|cursor)\/(\d+)$/.exec(subject ?? "");
   if (m) return `/${m[1]}s/${m[2]}`;
+  if (/^alert\/\d+$/.test(subject ?? "")) return "/alerts";
   const r = /^([^/]+)\/([^/]+)\/(.+)$/s.exec(subject ?? "");
   return r ? `/records/${encodeURIComponent(r[1]!)}/${encodeURIComponent(r[2]!)}/${encodeURIComponent(r[3]!)}` : undefined;
 };

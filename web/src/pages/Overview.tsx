@@ -1,6 +1,6 @@
 import { Link } from "react-router";
-import { useGet } from "../api/hooks";
-import type { Alert, Overview as Data, Page, SourceHealth } from "../api/types";
+import { calling, useAlerts, useGet } from "../api/hooks";
+import type { Overview as Data, SourceHealth } from "../api/types";
 import { AlertRow } from "../components/AlertRow";
 import { Async } from "../components/Async";
 import { Rows, type Column } from "../components/DataList";
@@ -22,10 +22,10 @@ const columns: Column<SourceHealth>[] = [
   { label: "Health", cell: (s) => <><StatusBadge state={standing(s)} />{s.said ? <div className="dim small clamp" title={plain(s.said)}>{plain(s.said)}</div> : null}</> },
   { label: "Complete through", cell: (s) => s.complete_through ? <><Link to={`/coverage?source=${at(s)}`} className="nowrap">{instant(s.complete_through)}</Link>{s.lag_seconds ? <div className="dim small">{lasting(s.lag_seconds)} behind</div> : null}</> : <span className="dim">–</span> },
   { label: "Gaps", cell: (s) => <Num value={s.gaps ?? 0} to={`/coverage?source=${at(s)}`} />, right: true },
-  { label: "Running", cell: (s) => <Num value={s.running ?? 0} to={`/tasks?source=${at(s)}&status=RUNNING`} />, right: true },
-  { label: "Queued", cell: (s) => <Num value={s.queued ?? 0} to={`/tasks?source=${at(s)}&status=QUEUED`} />, right: true },
-  { label: "Failed", cell: (s) => <Num value={s.failed ?? 0} to={`/tasks?source=${at(s)}&status=FAILED`} />, right: true },
-  { label: "Quarantine", cell: (s) => <Num value={s.quarantine ?? 0} to={`/quarantine?source=${at(s)}`} />, right: true },
+  { label: "Running", cell: (s) => <Num value={s.running ?? 0} capped={s.capped} to={`/tasks?source=${at(s)}&status=RUNNING`} />, right: true },
+  { label: "Queued", cell: (s) => <Num value={s.queued ?? 0} capped={s.capped} to={`/tasks?source=${at(s)}&status=QUEUED`} />, right: true },
+  { label: "Failed", cell: (s) => <Num value={s.failed ?? 0} capped={s.capped} to={`/tasks?source=${at(s)}&status=FAILED`} />, right: true },
+  { label: "Quarantine", cell: (s) => <Num value={s.quarantine ?? 0} capped={s.capped} to={`/quarantine?source=${at(s)}`} />, right: true },
   { label: "Last page", cell: (s) => <Time at={s.last_page_at} /> },
 ];
 
@@ -42,10 +42,10 @@ export default function Overview() {
             <>
               <div className="figures">
                 <Figure value={o.totals.records} label="records" to="/records" />
-                <Figure value={o.totals.running} label="tasks running" to="/tasks?status=RUNNING" />
-                <Figure value={o.totals.queued} label="tasks queued" to="/tasks?status=QUEUED" />
-                <Figure value={o.totals.failed} label="tasks failed" to="/tasks?status=FAILED" tone="bad" />
-                <Figure value={o.totals.quarantine} label="in quarantine" to="/quarantine" tone="warn" />
+                <Figure value={o.totals.running} capped={o.totals.capped} label="tasks running" to="/tasks?status=RUNNING" />
+                <Figure value={o.totals.queued} capped={o.totals.capped} label="tasks queued" to="/tasks?status=QUEUED" />
+                <Figure value={o.totals.failed} capped={o.totals.capped} label="tasks failed" to="/tasks?status=FAILED" tone="bad" />
+                <Figure value={o.totals.quarantine} capped={o.totals.capped} label="in quarantine" to="/quarantine" tone="warn" />
               </div>
               <Needed missing={used.filter((s) => s.gaps).length} />
               <section className="card flush" aria-label="Sources in use">
@@ -67,12 +67,12 @@ export default function Overview() {
 
 /** Needed is what waits for a person; when nothing does, it says so in a line. */
 function Needed({ missing }: { missing: number }) {
-  const got = useGet<Page<Alert> | Alert[]>(["tasks", "controls", "cursors", "gates", "quarantine"], "/alerts");
-  const alerts = (Array.isArray(got.data) ? got.data : (got.data?.items ?? [])).filter((a) => a.state !== "PENDING" && !a.silenced);
+  const got = useAlerts();
+  const alerts = (got.data?.items ?? []).filter(calling), known = (got.data?.items ?? []).filter((a) => a.silenced).length;
   if (got.data === undefined) return null;
   return (
     <section className="card" aria-label="What needs a person">
-      <div className="card-head"><h2>What needs a person</h2>{alerts.length > 5 ? <Link to="/alerts">all {alerts.length}</Link> : null}</div>
+      <div className="card-head"><h2>What needs a person</h2>{alerts.length > 5 || known ? <Link to="/alerts">{alerts.length > 5 ? `all ${alerts.length}` : ""}{alerts.length > 5 && known ? ", " : ""}{known ? `${known} acknowledged` : ""}</Link> : null}</div>
       {alerts.length === 0 ? <p className="dim">{missing ? <>No alert. Of {plural(missing, "source")} something is missing that nobody is at: <Link to="/coverage">see the map</Link>.</> : "Nothing: everything goes on by itself."}</p> : <div className="stack">{alerts.slice(0, 5).map((a, i) => <AlertRow key={i} alert={a} />)}</div>}
     </section>
   );

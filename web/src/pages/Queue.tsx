@@ -4,7 +4,7 @@ import type { Control } from "../api/gates";
 import type { Page } from "../api/types";
 import { ConfirmAction } from "../components/ConfirmAction";
 import { DataList, Rows, type Column } from "../components/DataList";
-import { count, plain } from "../components/format";
+import { counted, plain } from "../components/format";
 import { Meter } from "../components/Meter";
 import { Figure, Num } from "../components/Num";
 import { PageHead } from "../components/PageHead";
@@ -35,7 +35,7 @@ export default function Queue() {
       {got.error ? <ErrorNote error={got.error} retry={() => void got.refetch()} /> : null}
       {got.data ? (
         <>
-          <div className="figures"><Figure value={sum((p) => p.running)} label="running" to="/tasks?status=RUNNING" /><Figure value={sum(queued)} label="queued" to="/tasks?status=QUEUED" /><Figure value={rows.length} label={rows.length === 1 ? "partition" : "partitions"} to="/queue" /></div>
+          <div className="figures"><Figure value={sum((p) => p.running)} label="running" to="/tasks?status=RUNNING" /><Figure value={sum(queued)} capped={rows.some((p) => p.capped)} label="queued" to="/tasks?status=QUEUED" /><Figure value={rows.length} label={rows.length === 1 ? "partition" : "partitions"} to="/queue" /></div>
           <section className="card flush">
             <div className="card-head"><h2>Partitions</h2></div>
             {rows.length === 0 ? <Empty title="The queue is empty" command="patra plan harvest crossref">Everything that was planned is done. To put more into it:</Empty> : <Rows label="Partitions" rows={rows} columns={columns} id={(p) => p.partition} />}
@@ -50,7 +50,7 @@ export default function Queue() {
 const columns: Column<Partition>[] = [
   { label: "Partition", cell: (p) => <><Link to={`/sources/${encodeURIComponent(p.source)}`}>{p.source}</Link><span className="dim">/{p.endpoint}</span><div className="dim small">{p.operation.toLowerCase()}</div></> },
   { label: "Running", cell: (p) => <div className="meter-cell"><span><Num value={p.running} to={tasks(p, "RUNNING")} />{p.limit ? <span className="dim"> of {p.limit}</span> : null}</span>{p.limit ? <Meter value={p.running} most={p.limit} label="running, of as many as may" /> : null}</div> },
-  { label: "Queued", cell: (p) => <><Num value={queued(p)} to={tasks(p, "QUEUED")} />{p.capped ? "+" : ""}{p.later ? <div className="dim small">{count(p.due)} due now</div> : null}</>, right: true },
+  { label: "Queued", cell: (p) => <><Num value={queued(p)} capped={p.capped} to={tasks(p, "QUEUED")} />{p.later ? <div className="dim small">{counted(p.due, p.capped)} due now</div> : null}</>, right: true },
   { label: "Oldest waits since", cell: (p) => <Time at={p.oldest} none="–" /> },
   { label: "Next is due", cell: (p) => <Time at={p.next_at} none="–" /> },
   { label: "They wait", cell: (p) => <Reasons p={p} /> },
@@ -61,7 +61,7 @@ function Reasons({ p }: { p: Partition }) {
   const all = Object.entries(p.waits ?? {}).filter(([code]) => code).sort(([, a], [, b]) => b - a);
   if (p.held) return <span><StatusBadge state="STOPPED" /> <Link to={tasks(p, "QUEUED")}>all of them</Link> {waits[p.held] ?? p.held.toLowerCase()}</span>;
   if (all.length === 0) return <span className="dim">{p.due ? "for a worker" : p.later ? "for their time" : "–"}</span>;
-  return <ul className="bare">{all.map(([code, n]) => <li key={code}><Link to={tasks(p, "QUEUED")} className="num">{count(n)}</Link> {waits[code] ?? code.toLowerCase()}</li>)}</ul>;
+  return <ul className="bare">{all.map(([code, n]) => <li key={code}><Link to={tasks(p, "QUEUED")} className="num">{counted(n, p.capped)}</Link> {waits[code] ?? code.toLowerCase()}</li>)}</ul>;
 }
 
 /** Held is what holds work back, with a way to let it go on. */

@@ -21,7 +21,7 @@ export default function Task() {
   const t = task.data;
   return (
     <div className="stack">
-      <PageHead title={`Task ${id}`} crumbs={[["Plans", "/plans"], ...(t ? [[`Plan ${t.plan_id}`, `/plans/${t.plan_id}`], [`Slice ${t.slice_id}`, `/slices/${t.slice_id}`]] as const : [])]} badge={t ? <StatusBadge state={t.status} /> : null} actions={t ? <Steer target={`task:${id}`} name={`task ${id}`} status={t.status} held={why?.control} /> : null}>
+      <PageHead title={`Task ${id}`} crumbs={[["Plans", "/plans"], ...(t ? [[`Plan ${t.plan_id}`, `/plans/${t.plan_id}`], [`Slice ${t.slice_id}`, `/slices/${t.slice_id}`]] as const : [])]} badge={t ? <StatusBadge state={t.status} /> : null} actions={t ? <Steer target={`task:${id}`} name={`task ${id}`} status={t.status} held={why ? (why.control ?? null) : undefined} /> : null}>
         {t ? <>{t.source}/{t.endpoint}, {span(t.window)}</> : null}
       </PageHead>
       <Async query={task} height={200}>
