@@ -4,6 +4,7 @@ GO ?= go
 export CGO_ENABLED ?= 0
 LINTER := bin/golangci-lint
 DASHBOARD := internal/web/dist/app/index.html
+PACKAGES := web/node_modules/.package-lock.json
 LINTER_VERSION := v2.11.0
 VERSION ?= $(shell git describe --tags --always --dirty 2>/dev/null || echo dev)
 FUZZTIME ?= 30s
@@ -18,8 +19,12 @@ help: ## List the targets
 build: deps ## Build the binary into bin/
 	$(GO) build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o bin/patra ./cmd/patra
 
-web: ## Build the dashboard (needs Node 20 or newer); the next make build has it in the binary
-	cd web && ../scripts/retry npm ci --no-audit --no-fund && npm run --silent build
+web: $(PACKAGES) ## Build the dashboard (needs Node 20 or newer); the next make build has it in the binary
+	cd web && npm run --silent build
+
+# What the dashboard is built with. Two who ask for it at the same time wait for each other.
+$(PACKAGES): web/package.json web/package-lock.json
+	@cd web && flock package-lock.json sh -c 'test ../$@ -nt package-lock.json || ../scripts/retry npm ci --no-audit --no-fund' && touch node_modules/.package-lock.json
 
 # Whoever has Node gets the dashboard with the demo; whoever has not gets everything else.
 $(DASHBOARD): $(shell find web/src web/public -type f 2>/dev/null) web/index.html web/package-lock.json docs/openapi.json
@@ -42,7 +47,7 @@ test-rules: ## Check the rules for Prometheus, and what they make of numbers (fe
 	cd deploy/prometheus && ../../scripts/with-promtool promtool check config prometheus.yml
 	cd deploy/prometheus && ../../scripts/with-promtool promtool test rules patra.rules.test.yml patra.rules.slow.test.yml
 
-test-web: web build ## Run the tests of the dashboard, in a real Chromium (SHOTS=folder keeps pictures of every page)
+test-web: $(PACKAGES) $(DASHBOARD) build ## Run the tests of the dashboard, in a real Chromium (SHOTS=folder keeps pictures of every page)
 	cd web && npm test && PATRA_TEST_SHOTS=$(SHOTS) ../scripts/with-chromium node --test --test-concurrency=1 e2e/*.test.mjs
 
 e2e: deps ## Run only the kill -9 test, many times (COUNT=20)

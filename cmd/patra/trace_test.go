@@ -147,7 +147,7 @@ func tracedScene(t *testing.T, e storetest.Engine, url, more string) *scene {
 
 func (s *scene) withKey(args ...string) *exec.Cmd {
 	c := s.patra(args...)
-	c.Env = append(c.Env, "TRACE_CANARY="+traceCanary)
+	c.Env = append(c.Env, "TRACE_CANARY="+traceCanary, "PATRA_LOG_FORMAT=json")
 	c.Stdout, c.Stderr = &bytes.Buffer{}, &bytes.Buffer{}
 	return c
 }
