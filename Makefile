@@ -41,6 +41,7 @@ test: test-go test-web ## Run all tests; what they need (MariaDB, Redis, DuckDB,
 test-go: deps test-rules ## Run the tests of the program, on SQLite and on a throw-away MariaDB and Redis
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt is needed for:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
+	@command -v systemd-analyze >/dev/null 2>&1 || scripts/install systemd
 	scripts/with-duckdb scripts/with-mariadb scripts/with-redis $(GO) test -count=1 -parallel 6 -timeout 20m ./...
 
 test-rules: ## Check the rules for Prometheus, and what they make of numbers (fetches promtool)
@@ -84,8 +85,8 @@ race-short: deps ## Run the tests of what many workers share under the race dete
 properties: deps ## Check the rules of windows, slices and coverage against CHECKS drawn cases each (100000)
 	$(GO) test -count=1 -timeout 3h -run 'Test' . ./internal/planner -rapid.checks=$(or $(CHECKS),100000)
 
-bench: deps ## Measure Patra beside the bare work and other harvesters, and write docs/benchmarks.part.md (BENCH_PYTHON names a Python with dlt)
-	scripts/with-mariadb $(GO) run ./bench -page docs/benchmarks.part.md $(ARGS)
+bench: deps ## Measure Patra beside the bare work and other harvesters, and write docs/benchmarks.md (BENCH_PYTHON names a Python with dlt)
+	scripts/with-mariadb $(GO) run ./bench -page docs/benchmarks.md $(ARGS)
 
 bench-plan: deps ## Plan two, five and ten years by the hour: time a slice, peak memory, and the bare inserts beside it
 	$(GO) test -run '^$$' -bench PlanByTheHour -benchtime 1x ./internal/planner

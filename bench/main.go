@@ -23,8 +23,6 @@ func main() {
 	flag.StringVar(&which, "only", "", "part of the names of contenders; empty: all")
 	flag.StringVar(&page, "page", "", "file to write the results to, as a page")
 	flag.StringVar(&b.python, "python", os.Getenv("BENCH_PYTHON"), "a Python with dlt; empty: without it")
-	flag.StringVar(&b.benthos, "benthos", os.Getenv("BENCH_BENTHOS"), "a Benthos program; empty: without it")
-	flag.StringVar(&b.metha, "metha", os.Getenv("BENCH_METHA"), "a metha-sync program; empty: without it")
 	flag.Parse()
 	if err := b.run(ctx, strings.Split(only, ","), which, page); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -34,10 +32,10 @@ func main() {
 
 // bench is one run of everything.
 type bench struct {
-	out                    io.Writer
-	server                 string // of MariaDB; empty: without it
-	python, benthos, metha string
-	world                  world
-	rounds, workers        int
-	turns                  int
+	out             io.Writer
+	server          string // of MariaDB; empty: without it
+	python          string // one that has dlt; empty: without it
+	world           world
+	rounds, workers int
+	turns           int
 }

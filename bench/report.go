@@ -11,8 +11,9 @@ import (
 // write makes the page of results.
 func (b *bench) write(path string, all []table) error {
 	var w strings.Builder
-	fmt.Fprintf(&w, "Measured on %s with `make bench`: %d processors, %s records of each provider, %d rounds, the middle one by time. All contenders and the provider share the machine.\n",
-		time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), grouped(int64(b.world.records())), b.rounds)
+	w.WriteString("# Benchmarks\n\n")
+	fmt.Fprintf(&w, "Measured on %s with `make bench`: %d processors, %s records of each provider, %s, the middle one by time. All contenders and the provider share the machine.\n",
+		time.Now().UTC().Format(time.DateOnly), runtime.NumCPU(), grouped(int64(b.world.records())), rounds(b.rounds))
 	for _, t := range all {
 		fmt.Fprintf(&w, "\n### %s\n\n", t.task.title)
 		w.WriteString("| program | records/s | of the floor | CPU for 1,000 records | peak memory | requests |\n|---|---:|---:|---:|---:|---:|\n")
@@ -21,8 +22,20 @@ func (b *bench) write(path string, all []table) error {
 			fmt.Fprintf(&w, "| %s | %s | %s | %.1f ms | %d MB | %d |\n", s.contender.name, grouped(int64(m.perSecond())), t.share(s), float64(m.cpuPerThousand().Microseconds())/1000, m.Peak>>20, m.Requests)
 		}
 		fmt.Fprintf(&w, "\n```text\n%s```\n", t.bars())
+		for _, s := range t.scores {
+			if s.contender.lacks != "" {
+				fmt.Fprintf(&w, "\n%s does less: %s.\n", s.contender.name, s.contender.lacks)
+			}
+		}
 	}
 	return os.WriteFile(path, []byte(w.String()), 0o644)
+}
+
+func rounds(n int) string {
+	if n == 1 {
+		return "1 round"
+	}
+	return fmt.Sprintf("%d rounds", n)
 }
 
 // floor is what a contender is measured against: whoever does the bare work into the same engine.

@@ -128,11 +128,11 @@ func (w *work) articles(ctx context.Context, day time.Time, to chan<- batch) err
 
 // articles finds the articles of a page, and the chapters of books among them.
 func articles(body []byte) ([]record, error) {
-	all, err := spans(body, "<PubmedArticle>", "</PubmedArticle>", "<PMID", "<DateRevised>")
+	all, err := spans(body, "<PubmedArticle>", "</PubmedArticle>", "<PMID", dateRevised)
 	if err != nil {
 		return nil, err
 	}
-	books, err := spans(body, "<PubmedBookArticle>", "</PubmedBookArticle>", "<PMID", "<DateRevised>")
+	books, err := spans(body, "<PubmedBookArticle>", "</PubmedBookArticle>", "<PMID", dateRevised)
 	return append(all, books...), err
 }
 
@@ -151,7 +151,7 @@ func (w *work) archive(ctx context.Context, day time.Time, to chan<- batch) erro
 		case "dom":
 			b.records, err = dom(body, "//record", "header/identifier", "header/datestamp")
 		default:
-			b.records, err = spans(body, "<record>", "</record>", "<identifier", "<datestamp>")
+			b.records, err = spans(body, "<record>", "</record>", "<identifier", func(raw []byte) string { return textAfter(raw, "<datestamp>") })
 		}
 		if err != nil {
 			return err
@@ -170,8 +170,16 @@ func (w *work) archive(ctx context.Context, day time.Time, to chan<- batch) erro
 	}
 }
 
+// dateRevised is the day on which an article was last changed, or the first day that it tells.
+func dateRevised(raw []byte) string {
+	if _, rest, ok := bytes.Cut(raw, []byte("<DateRevised>")); ok {
+		raw = rest
+	}
+	return textAfter(raw, "<Year>") + "-" + textAfter(raw, "<Month>") + "-" + textAfter(raw, "<Day>")
+}
+
 // spans finds records between two tags, and in each an id and a time.
-func spans(body []byte, begin, end, id, updated string) ([]record, error) {
+func spans(body []byte, begin, end, id string, updated func(raw []byte) string) ([]record, error) {
 	var all []record
 	for {
 		_, rest, ok := bytes.Cut(body, []byte(begin))
@@ -182,7 +190,7 @@ func spans(body []byte, begin, end, id, updated string) ([]record, error) {
 		if !ok {
 			return nil, errors.New("a page is cut")
 		}
-		all = append(all, record{id: textAfter(raw, id), updated: textAfter(raw, updated), raw: raw})
+		all = append(all, record{id: textAfter(raw, id), updated: updated(raw), raw: raw})
 		body = after
 	}
 }

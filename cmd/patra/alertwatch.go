@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -74,14 +73,4 @@ func (a *app) hook(n config.Notify) (*alert.Hook, error) {
 		}
 	}
 	return alert.OpenHook(o)
-}
-
-// secretOf is a secret that must be there.
-func (a *app) secretOf(name string) (string, error) {
-	a.credentials()
-	text, set, err := a.vault.Secret(name)
-	if err == nil && !set {
-		err = fmt.Errorf("the secret %s is not set: there is nothing at %s", name, a.vault.Where(name))
-	}
-	return text, err
 }

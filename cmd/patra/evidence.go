@@ -45,16 +45,11 @@ func (a *app) bucket(address, key, secret string) (blob.Place, error) {
 	if err != nil {
 		return nil, err
 	}
-	a.credentials()
-	for name, value := range map[string]*string{key: &o.Key, secret: &o.Secret} {
-		text, set, err := a.vault.Secret(name)
-		if err != nil {
-			return nil, err
-		}
-		if !set {
-			return nil, fmt.Errorf("the secret %s is not set: there is nothing at %s", name, a.vault.Where(name))
-		}
-		*value = text
+	if o.Key, err = a.secretOf(key); err != nil {
+		return nil, err
+	}
+	if o.Secret, err = a.secretOf(secret); err != nil {
+		return nil, err
 	}
 	return blob.OpenS3(o)
 }

@@ -53,7 +53,7 @@ func (a *app) openOps(ctx context.Context, cfg config.Config, s *store.Store, m 
 			o.log.Error("numbers are told no more", "reason", err.Error())
 		}
 	}()
-	fmt.Fprintf(a.stdout, "Numbers are at http://%s/metrics%s.\n", o.address, why)
+	fmt.Fprintf(a.stdout, "Numbers are at http://%s/metrics%s.\n", onThisMachine(o.address), why)
 	return o, nil
 }
 

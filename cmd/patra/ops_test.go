@@ -180,6 +180,14 @@ func TestNobodyCanListen(t *testing.T) {
 			t.Errorf("%s: %s\n%s", tt.name, c.ProcessState, out)
 		}
 	}
+	// Whatever has begun by then ends as it does when it is told to stop.
+	c := s.patra("serve")
+	c.Env = append(c.Env, "PATRA_API_LISTEN="+at, "PATRA_OPS_LISTEN=off")
+	out, _ := c.CombinedOutput()
+	began, ended := linesWith(string(out), "role begins"), linesWith(string(out), "role ended", "told to stop: api.listen")
+	if c.ProcessState.ExitCode() != exitEnvironment || began != 2 || ended != began {
+		t.Errorf("%s: %d roles began, %d ended\n%s", c.ProcessState, began, ended, out)
+	}
 }
 
 // While a process finishes what it is at, it says that it is not to be given more.

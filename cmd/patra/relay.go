@@ -123,14 +123,10 @@ func sinkNamed(cfg config.Config, name string) (config.Sink, error) {
 func (a *app) publisher(c config.Sink) (relay.Publisher, error) {
 	secret := ""
 	if c.Secret != "" {
-		text, set, err := a.vault.Secret(c.Secret)
-		if err != nil {
+		var err error
+		if secret, err = a.secretOf(c.Secret); err != nil {
 			return nil, err
 		}
-		if !set {
-			return nil, fmt.Errorf("the secret %s is not set: there is nothing at %s", c.Secret, a.vault.Where(c.Secret))
-		}
-		secret = text
 	}
 	switch c.Type {
 	case config.SinkFile:

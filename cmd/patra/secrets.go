@@ -28,6 +28,16 @@ func (a *app) credentials() *executor.Credentials {
 // have reports whether a secret is set.
 func (a *app) have(name string) (bool, error) { return a.credentials().Have(name) }
 
+// secretOf is a secret that must be there.
+func (a *app) secretOf(name string) (string, error) {
+	a.credentials()
+	text, set, err := a.vault.Secret(name)
+	if err == nil && !set {
+		err = fmt.Errorf("the secret %s is not set: there is nothing at %s", name, a.vault.Where(name))
+	}
+	return text, err
+}
+
 // wantedSecrets are the secrets that a source wants, and of each whether some endpoint cannot do without.
 func wantedSecrets(f *source.File) map[string]bool {
 	wanted := map[string]bool{}

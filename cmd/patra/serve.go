@@ -97,6 +97,11 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	s.Watch(metrics)
 	a.metrics.Store(metrics)
 	group, ctx := errgroup.WithContext(ctx)
+	// Whoever cannot begin ends what has begun: its tasks are given back.
+	instead := func(err error) error {
+		group.Go(func() error { return err })
+		return group.Wait()
+	}
 	numbers, err := a.openOps(ctx, cfg, s, metrics)
 	if err != nil {
 		return err
@@ -117,7 +122,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	if slices.Contains(roles, roleRelay) {
 		r, err := a.relay(cfg, s, nil)
 		if err != nil {
-			return err
+			return instead(err)
 		}
 		r.Observe = metrics.Relayed
 		group.Go(role(ctx, log, roleRelay, r.Run, "sinks", len(r.Sinks), "owner", r.Config.Owner))
@@ -125,7 +130,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	if slices.Contains(roles, roleAPI) {
 		answers, err := a.openAPI(ctx, group, cfg, s, p)
 		if err != nil {
-			return err
+			return instead(err)
 		}
 		if !answers && len(roles) == 1 { // a process that does nothing must not end as if all were well
 			return environment(errors.New("there is nothing to do: the API is the only role, and cannot be served; write a free address to api.listen"))
@@ -166,6 +171,11 @@ func (d *duty) work(ctx context.Context, cfg config.Config) error {
 	return group.Wait()
 }
 
+// news reports whether an error is to be told: one of a store that is away is told once for all who notice.
+func news(ctx context.Context, err error) bool {
+	return err != nil && ctx.Err() == nil && !errors.Is(err, patra.ErrUnavailable)
+}
+
 // tendEvery is how often plans are looked after.
 const tendEvery = 2 * time.Second
 
@@ -175,7 +185,7 @@ func (d *duty) tend(ctx context.Context) error {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
 	for {
-		if err := d.planner.Tend(ctx, now()); err != nil && ctx.Err() == nil && !errors.Is(err, patra.ErrUnavailable) {
+		if err := d.planner.Tend(ctx, now()); news(ctx, err) {
 			d.log.Error("plans could not be looked after", "reason", err.Error())
 		}
 		select {
@@ -200,7 +210,7 @@ func (d *duty) keepHouse(ctx context.Context, cfg config.Config) error {
 		case <-tick.C:
 		}
 		switch n, err := purgeEvents(ctx, d.store, cfg, now()); {
-		case err != nil && ctx.Err() == nil:
+		case news(ctx, err):
 			d.log.Error("old events could not be deleted", "reason", err.Error())
 		case n > 0:
 			d.log.Info("old events are deleted", "events", n)
@@ -210,7 +220,7 @@ func (d *duty) keepHouse(ctx context.Context, cfg config.Config) error {
 		}
 		done, err := d.app.archiveRound(ctx, cfg, d.store, time.Duration(cfg.Archive.After))
 		switch {
-		case err != nil && ctx.Err() == nil:
+		case news(ctx, err):
 			d.log.Error("old pages could not be moved to the archive", "reason", err.Error())
 		case done.Tasks+done.Events+int64(done.Bodies) > 0:
 			d.log.Info("old pages are in the archive", "tasks", done.Tasks, "pages", done.Pages, "events", done.Events, "answers_forgotten", done.Bodies, "place", done.Place)

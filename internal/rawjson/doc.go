@@ -124,15 +124,10 @@ func (d *Doc) array(i, depth int) int {
 		if i = d.value(i, depth); i < 0 {
 			return -1
 		}
-		if i = space(b, i); i >= len(b) {
-			return -1
-		}
-		switch b[i] {
-		case ',':
-			i = space(b, i+1)
-		case ']':
-			return d.close(at, i+1)
-		default:
+		var ended bool
+		if i, ended = onward(b, i, ']'); ended {
+			return d.close(at, i)
+		} else if i < 0 {
 			return -1
 		}
 	}
@@ -160,18 +155,27 @@ func (d *Doc) object(i, depth int) int {
 		if i = d.value(space(b, i+1), depth); i < 0 {
 			return -1
 		}
-		if i = space(b, i); i >= len(b) {
-			return -1
-		}
-		switch b[i] {
-		case ',':
-			i = space(b, i+1)
-		case '}':
-			return d.close(at, i+1)
-		default:
+		var ended bool
+		if i, ended = onward(b, i, '}'); ended {
+			return d.close(at, i)
+		} else if i < 0 {
 			return -1
 		}
 	}
+}
+
+// onward gives the place of the next value after the one that ends at i, or the place behind the list or object and true, or -1.
+func onward(b []byte, i int, end byte) (next int, ended bool) {
+	if i = space(b, i); i >= len(b) {
+		return -1, false
+	}
+	switch b[i] {
+	case ',':
+		return space(b, i+1), false
+	case end:
+		return i + 1, true
+	}
+	return -1, false
 }
 
 // close ends the list or object that began with the node at.

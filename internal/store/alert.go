@@ -22,7 +22,7 @@ var (
 	endAlert     = stmt{"end_alert", `UPDATE ing_alert SET state_code = 'RESOLVED', live_key = NULL, missed = ?, resolved_at = ? WHERE id = ? AND state_code = 'FIRING'`}
 	vanishAlert  = stmt{"vanish_alert", `DELETE FROM ing_alert WHERE id = ? AND state_code = 'PENDING'`}
 	ackAlert     = stmt{"ack_alert", `UPDATE ing_alert SET ack_by = ?, ack_at = ?, ack_until = ?, ack_reason = ? WHERE id = ? AND live_key IS NOT NULL`}
-	oldAlerts    = stmt{"old_alerts", `SELECT id FROM ing_alert WHERE state_code = 'RESOLVED' AND resolved_at < ? ORDER BY id LIMIT 200`}
+	oldAlerts    = stmt{"old_alerts", `SELECT id FROM (SELECT id, resolved_at FROM ing_alert WHERE state_code = 'RESOLVED' ORDER BY id LIMIT 200) AS oldest WHERE resolved_at < ?`}
 	deleteAlert  = stmt{"delete_alert", `DELETE FROM ing_alert WHERE id = ?`}
 	lookedAt     = stmt{"looked_at", `SELECT position, lease_owner IS NOT NULL AND leased_until >= {now} FROM ing_lease WHERE name = ?`}
 	insertSample = stmt{"insert_sample", `INSERT INTO ing_alert_sample (partition_key, sampled_at, queued, created_at) VALUES (?, ?, ?, {now})`}

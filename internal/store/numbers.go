@@ -164,7 +164,7 @@ func (t *tx) sinkNumbers(n *patra.Numbers) error {
 		if _, err := t.one(waitingAt, []any{sink.Name}, &waiting); err != nil {
 			return err
 		}
-		if _, err := t.one(asideAt, []any{sink.Name}, &one.Aside); err != nil {
+		if _, err := t.one(sinkAside, []any{sink.Name, mostCounted}, &one.Aside); err != nil {
 			return err
 		}
 		one.Depth = max(newest-sink.Position, 0) + rest + waiting

@@ -161,15 +161,13 @@ func (s *Store) Lately(ctx context.Context, source string, since patra.Instant) 
 	return q, nil
 }
 
-var asideAt = stmt{"aside_at", `SELECT COUNT(*) FROM (SELECT seq FROM ing_outbox_delivery WHERE sink_name = ? AND status_code = 'ASIDE' LIMIT ` + strconv.Itoa(mostCounted) + `) AS n`}
-
 // SinkTroubles are the sinks as they stand, without how far behind they are: to count that takes as long as there are events.
 func (s *Store) SinkTroubles(ctx context.Context) ([]patra.SinkState, error) {
 	t := s.read(ctx)
 	all, err := t.sinks()
 	for i := range all {
 		if err == nil {
-			_, err = t.one(asideAt, []any{all[i].Name}, &all[i].Aside)
+			_, err = t.one(sinkAside, []any{all[i].Name, mostCounted}, &all[i].Aside)
 			all[i].Capped = all[i].Aside == mostCounted
 		}
 	}
