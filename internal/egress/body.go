@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"strings"
+	"sync"
 )
 
 // ErrTooLarge means that a body is over the limit, or swells suspiciously when decompressed.
@@ -33,23 +34,60 @@ func ReadBody(resp *http.Response, limit int64) ([]byte, error) {
 	return readLimited(r, wire, limit)
 }
 
+// readLimited reads into pieces that are used again and again, and puts them together once: a body that grows under way is
+// copied many times, and leaves twice its size behind.
 func readLimited(r io.Reader, wire *counter, limit int64) ([]byte, error) {
-	var body []byte
-	buf := make([]byte, 64<<10)
+	var full []*piece
+	defer func() {
+		for _, p := range full {
+			pieces.Put(p)
+		}
+	}()
+	var size int64
 	for {
-		n, err := r.Read(buf)
-		body = append(body, buf[:n]...)
-		size := int64(len(body))
-		if size > limit || (size > 1<<20 && size > wire.n*maxRatio) {
-			return nil, fmt.Errorf("%w: more than %d bytes from %d on the wire", ErrTooLarge, size, wire.n)
-		}
-		if errors.Is(err, io.EOF) {
-			return body, nil
-		}
-		if err != nil {
+		p, _ := pieces.Get().(*piece)
+		full = append(full, p)
+		n, err := fill(r, p[:], func(n int) error {
+			if now := size + int64(n); now > limit || (now > 1<<20 && now > wire.n*maxRatio) {
+				return fmt.Errorf("%w: more than %d bytes from %d on the wire", ErrTooLarge, now, wire.n)
+			}
+			return nil
+		})
+		size += int64(n)
+		switch {
+		case errors.Is(err, io.EOF):
+			return together(full, size), nil
+		case err != nil:
 			return nil, err
 		}
 	}
+}
+
+// piece is a part of a body under way.
+type piece [256 << 10]byte
+
+var pieces = sync.Pool{New: func() any { return new(piece) }}
+
+// fill reads until buf is full, and asks after each read whether it may go on.
+func fill(r io.Reader, buf []byte, may func(n int) error) (n int, err error) {
+	for n < len(buf) && err == nil {
+		var some int
+		some, err = r.Read(buf[n:])
+		n += some
+		if no := may(n); no != nil {
+			return n, no
+		}
+	}
+	return n, err
+}
+
+// together is the first bytes of the pieces.
+func together(full []*piece, size int64) []byte {
+	body := make([]byte, 0, size)
+	for _, p := range full {
+		body = append(body, p[:min(int64(len(p)), size-int64(len(body)))]...)
+	}
+	return body
 }
 
 // counter counts what came over the wire.

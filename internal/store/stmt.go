@@ -24,6 +24,9 @@ type tx struct {
 	db   *sql.DB
 	sql  *sql.Tx // nil for a plain read
 	loop map[string]*sql.Stmt
+	// short is for statements that are over at once. The driver of SQLite keeps a goroutine beside every statement that can be
+	// called off, which costs as much as the row; that the transaction is called off is noticed by the next that can be.
+	short context.Context
 
 	moved []patra.Namespace // watermarks that it moves
 }
@@ -73,7 +76,10 @@ func (s *Store) writeOnce(ctx context.Context, do func(*tx) error) (*tx, error) 
 		return nil, err
 	}
 	defer began.Rollback()
-	t := &tx{ctx: ctx, s: s, db: s.db, sql: began, loop: map[string]*sql.Stmt{}}
+	t := &tx{ctx: ctx, s: s, db: s.db, sql: began, loop: map[string]*sql.Stmt{}, short: ctx}
+	if s.Embedded() {
+		t.short = context.WithoutCancel(ctx)
+	}
 	if err := do(t); err != nil {
 		return t, err
 	}
@@ -109,7 +115,7 @@ func (t *tx) many(st stmt, args ...any) (sql.Result, error) {
 		}
 		t.loop[st.name] = p // closed with the transaction
 	}
-	res, err := p.ExecContext(t.ctx, args...)
+	res, err := p.ExecContext(t.short, args...)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", st.name, err)
 	}
