@@ -34,7 +34,9 @@ type Keeper struct {
 
 // NewKeeper makes a keeper.
 func NewKeeper(place blob.Place) (*Keeper, error) {
-	pack, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true))
+	// A page is like itself at close range: looking back further than a megabyte, or harder, costs memory and time that its
+	// size does not show.
+	pack, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20))
 	if err != nil {
 		return nil, err
 	}
