@@ -104,19 +104,19 @@ func (s Ended) kind() GapKind {
 
 // Spoken is an answer, and the time that it still speaks for.
 type Spoken struct {
-	Answer
+	*Answer
 	For Coverage `json:"for"`
 }
 
 // Speaking are the answers that newer ones have not taken the place of, oldest first.
 func Speaking(answers []Answer) []Spoken {
-	var all []Spoken
+	all := make([]Spoken, 0, len(answers))
 	at := make(map[*Answer]int, len(answers))
 	sweep(answers, func(w Window, a *Answer) {
 		i, ok := at[a]
 		if !ok {
 			i, at[a] = len(all), len(all)
-			all = append(all, Spoken{Answer: *a})
+			all = append(all, Spoken{Answer: a})
 		}
 		all[i].For = extend(all[i].For, w)
 	})

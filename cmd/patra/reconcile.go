@@ -101,13 +101,13 @@ func (a *app) recount(ctx context.Context, s *store.Store, cur patra.Cursor, f r
 			fmt.Fprintf(a.stderr, "%s/%s: %d/%d windows compared\n", cur.Source, cur.Endpoint, i+1, len(windows))
 		}
 		was := asked[i]
-		if total != was.IDsSeen && !accepted(was.Answer, total) {
+		if total != was.IDsSeen && !accepted(*was.Answer, total) {
 			all.Differences = append(all.Differences, difference{cur.Source, cur.ID, was.Window, was.State, was.IDsSeen, total})
 		}
 		if !f.mark {
 			return nil
 		}
-		return mark(ctx, s, was.Answer, total)
+		return mark(ctx, s, *was.Answer, total)
 	})
 }
 

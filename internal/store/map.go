@@ -16,9 +16,12 @@ const mostWindows = 50_000
 const answerColumns = `id, cursor_id, slice_id, window_from, window_to, kind_code, state_code, total_code, count_before, count_after,
 		ids_seen, {stored}, quarantined, known_missing, rescans, closed_at, sealed_at, record_remarks`
 
+// drawnColumns are those that a map is drawn from: of tens of thousands of answers each column counts.
+const drawnColumns = `id, slice_id, window_from, window_to, state_code, count_after, ids_seen, closed_at`
+
 var (
-	answersOf = stmt{"answers_of", `SELECT ` + answerColumns + ` FROM ing_coverage WHERE cursor_id = ? AND window_to > ? AND window_to <= ? ORDER BY window_to, window_from LIMIT ?`}
-	across    = stmt{"answers_across", `SELECT ` + answerColumns + ` FROM ing_coverage WHERE cursor_id = ? AND window_to > ? AND window_from < ? LIMIT ?`}
+	answersOf = stmt{"answers_of", `SELECT ` + drawnColumns + ` FROM ing_coverage WHERE cursor_id = ? AND window_to > ? AND window_to <= ? ORDER BY window_to, window_from LIMIT ?`}
+	across    = stmt{"answers_across", `SELECT ` + drawnColumns + ` FROM ing_coverage WHERE cursor_id = ? AND window_to > ? AND window_from < ? LIMIT ?`}
 	endedOf   = stmt{"ended_of", `SELECT s.id, t.id, s.window_from, s.window_to, s.status_code, s.reslice IS NOT NULL, t.last_error FROM ing_plan_slice s JOIN ing_task t ON t.slice_id = s.id
 		WHERE s.cursor_id = ? AND s.status_code = ? AND s.window_to > ? AND s.window_from < ? ORDER BY s.window_to LIMIT ?`}
 	// It is one statement, because between two of them a slice could become the other kind.
@@ -68,7 +71,7 @@ func (s *Store) MapFacts(ctx context.Context, cursorID int64, span patra.Window)
 		all = append(all, l.Windows...)
 	}
 	f.Live = patra.NewCoverage(all...)
-	if f.Answers, err = t.answersBy(answersOf, cursorID, span.From, span.To, mostWindows); err != nil {
+	if f.Answers, err = t.drawn(answersOf, cursorID, span.From, span.To, mostWindows); err != nil {
 		return f, until, err
 	}
 	last := span.To
@@ -76,7 +79,7 @@ func (s *Store) MapFacts(ctx context.Context, cursorID int64, span patra.Window)
 		last = f.Answers[n-1].Window.To
 		until = min(until, last)
 	}
-	long, err := t.answersBy(across, cursorID, last, last, mostWindows) // those that end behind it may reach back before it
+	long, err := t.drawn(across, cursorID, last, last, mostWindows) // those that end behind it may reach back before it
 	if err != nil {
 		return f, until, err
 	}
@@ -88,6 +91,18 @@ func (s *Store) MapFacts(ctx context.Context, cursorID int64, span patra.Window)
 		}
 	}
 	return f, max(until, span.From), err
+}
+
+// drawn reads of answers what a map is drawn from.
+func (t *tx) drawn(st stmt, cursorID int64, args ...any) ([]patra.Answer, error) {
+	all := make([]patra.Answer, 0, 512)
+	err := t.rows(st, func(r *sql.Rows) error {
+		a := patra.Answer{CursorID: cursorID}
+		err := r.Scan(&a.ID, &a.SliceID, &a.Window.From, &a.Window.To, &a.State, &a.CountAfter, &a.IDsSeen, &a.ClosedAt)
+		all = append(all, a)
+		return err
+	}, append([]any{cursorID}, args...)...)
+	return all, err
 }
 
 func scanAnswer(r *sql.Rows) (a patra.Answer, err error) {
