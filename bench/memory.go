@@ -1,0 +1,36 @@
+package main
+
+import (
+	"context"
+	"slices"
+)
+
+// mostPerDay is how many records a day has where only the number of all matters.
+const mostPerDay = 5000
+
+// long is a size that is harvested once: it takes minutes.
+const long = 500_000
+
+// memory looks at the peak of harvests of different sizes. The provider keeps no pages, as a million would not fit.
+func (b *bench) memory(ctx context.Context, rep *report) error {
+	var peaks []float64
+	for _, size := range b.sizes {
+		w := world{Days: max(size/mostPerDay, 1)}
+		w.PerDay = size / w.Days
+		rounds := b.rounds
+		if size >= long {
+			rounds = 1
+		}
+		done, err := b.compare(ctx, tasks[0], w, manners{fresh: true}, rounds, []contender{b.bins.harvest("Patra, SQLite", "sqlite"), b.bins.floorOf("floor, SQLite", "store", "sqlite")})
+		if err != nil {
+			return err
+		}
+		rep.sizes = append(rep.sizes, done)
+		peaks = append(peaks, done.named("Patra, SQLite").spread(result.megabytes).Mid)
+	}
+	rep.figures.set("memory.flat", spreadOf(slices.Max(peaks)/slices.Min(peaks)-1))
+	rep.figures.set("memory.peak", spreadOf(slices.Max(peaks)))
+	return nil
+}
+
+func (r result) megabytes() float64 { return float64(r.Peak) / 1e6 }
