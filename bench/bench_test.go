@@ -8,6 +8,17 @@ import (
 	"time"
 )
 
+// TestMain lets the test's program be the provider too.
+func TestMain(m *testing.M) {
+	if told := os.Getenv(provideVariable); told != "" {
+		if err := provide(told, os.Stdin, os.Stdout); err != nil {
+			panic(err)
+		}
+		return
+	}
+	os.Exit(m.Run())
+}
+
 // The benchmark is run seldom, so it would break unseen: here is the least of it, without a server and without peers.
 func TestTheLeastOfTheBenchmark(t *testing.T) {
 	b := usual()

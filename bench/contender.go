@@ -59,13 +59,12 @@ func (r round) said() string { return filepath.Join(r.folder, "stdout") }
 
 // result is what a turn came to.
 type result struct {
-	Records  int64 // that are stored
-	Lost     int64 // that the provider has and that are not stored
-	Took     time.Duration
-	CPU      time.Duration
-	Peak     int64 // bytes
-	Requests int64
-	Written  int64 // pages that the provider did not have in memory
+	Records int64 // that are stored
+	Lost    int64 // that the provider has and that are not stored
+	Took    time.Duration
+	CPU     time.Duration
+	Peak    int64 // bytes
+	tally
 }
 
 func (r result) perSecond() float64 { return float64(r.Records) / r.Took.Seconds() }
@@ -88,12 +87,18 @@ func (c contender) turn(ctx context.Context, p *provider, r round) (result, erro
 	defer stdout.Close()
 	var stderr strings.Builder
 	cmd.Stdout, cmd.Stderr, cmd.Dir = stdout, &stderr, r.folder
-	asked, wrote, began := p.requests.Load(), p.written.Load(), time.Now()
+	if _, err := p.tally(ctx, true); err != nil {
+		return result{}, err
+	}
+	began := time.Now()
 	if err := cmd.Run(); err != nil {
 		said, _ := os.ReadFile(r.said())
 		return result{}, fmt.Errorf("%s: %w\n%s\n%s", c.name, err, tail(string(said)), tail(stderr.String()))
 	}
-	res := result{Took: time.Since(began), Requests: p.requests.Load() - asked, Written: p.written.Load() - wrote}
+	res := result{Took: time.Since(began)}
+	if res.tally, err = p.tally(ctx, false); err != nil {
+		return res, err
+	}
 	use, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	res.CPU, res.Peak = cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), use.Maxrss<<10
 	if res.Records, err = c.count(ctx, r); err != nil {

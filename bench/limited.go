@@ -23,7 +23,7 @@ func (b *bench) limited(ctx context.Context, rep *report) error {
 	var used []float64
 	var over int64
 	for range b.rounds {
-		p, err := startProvider(ctx, w, manners{rate: limitRate, burst: limitBurst})
+		p, err := startProvider(ctx, w, manners{Rate: limitRate, Burst: limitBurst})
 		if err != nil {
 			return err
 		}
@@ -35,9 +35,10 @@ func (b *bench) limited(ctx context.Context, rep *report) error {
 		if res.Lost != 0 {
 			return fmt.Errorf("%d records were lost", res.Lost)
 		}
-		used = append(used, float64(res.Requests-p.refused.Load())/p.permitted())
-		over += p.refused.Load()
-		fmt.Fprintf(b.out, "limited  %d requests of %.0f permitted, %d refused\n", res.Requests, p.permitted(), p.refused.Load())
+		permitted := limitBurst + limitRate*res.Last.Sub(res.First).Seconds()
+		used = append(used, float64(res.Requests-res.Refused)/permitted)
+		over += res.Refused
+		fmt.Fprintf(b.out, "limited  %d requests of %.0f permitted, %d refused\n", res.Requests, permitted, res.Refused)
 	}
 	rep.figures.set("limited.used", spreadOf(used...))
 	rep.figures.set("limited.over", spreadOf(float64(over)))

@@ -21,7 +21,7 @@ func (b *bench) memory(ctx context.Context, rep *report) error {
 		if size >= long {
 			rounds = 1
 		}
-		done, err := b.compare(ctx, tasks[0], w, manners{fresh: true}, rounds, []contender{b.bins.harvest("Patra, SQLite", "sqlite"), b.bins.floorOf("floor, SQLite", "store", "sqlite")})
+		done, err := b.compare(ctx, tasks[0], w, manners{Fresh: true}, rounds, []contender{b.bins.harvest("Patra, SQLite", "sqlite"), b.bins.floorOf("floor, SQLite", "store", "sqlite")})
 		if err != nil {
 			return err
 		}

@@ -102,7 +102,11 @@ func (r round) settings(engine string) (path string, err error) {
 	if engine == "mariadb" {
 		store = r.store
 	}
-	return r.into("patra.yaml", "store: {url: \""+store+"\"}\nsources: {dir: "+filepath.Join(r.folder, "sources")+"}\ncontact: bench@example.org\n")
+	text = "store: {url: \"" + store + "\"}\nsources: {dir: " + filepath.Join(r.folder, "sources") + "}\ncontact: bench@example.org\n"
+	if r.task.known {
+		text += "secrets: {bench: \"env:BENCH_CLIENT\"}\n"
+	}
+	return r.into("patra.yaml", text)
 }
 
 // window are the words that say what is to be read.

@@ -250,7 +250,7 @@ func (rep *report) queue(w *strings.Builder) {
 
 func (rep *report) scalings(w *strings.Builder) {
 	on := engines[slices.IndexFunc(engines, func(e engine) bool { return e.code == rep.scaledOn })].name
-	fmt.Fprintf(w, "\n## Executors\n\nThe provider gives each client %d pages of %d records a second, whatever it asks for. Executors are processes with 4 workers each that share a queue on %s. The\ntime is from the first request until everything is stored.\n\n![Records a second by executors](images/bench-scaling.svg)\n\n",
+	fmt.Fprintf(w, "\n## Executors\n\nThe provider gives each client %d pages of %d records a second, whatever it asks for. Executors are processes with 4 workers each that share a queue on %s. Stored\nrecords are counted for some seconds when the provider knows all of them.\n\n![Records a second by executors](images/bench-scaling.svg)\n\n",
 		time.Second/clientPace, clientRows, on)
 	w.WriteString("| executors | records/s | by one |\n|---:|---:|---:|\n")
 	for _, s := range rep.scaled {

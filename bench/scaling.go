@@ -6,18 +6,17 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"strings"
 	"time"
 )
 
 // executors are how many processes share the work.
 var executors = []int{1, 2, 4}
 
-// What one client of the limited provider gets: a page of 20 records every 50 milliseconds, whatever it asks for. The days are
-// small, so that nobody sits with the last one while others have nothing to do.
+// What one client of the limited provider gets: a page of 20 records every 50 milliseconds, whatever it asks for.
 const (
-	clientPace = 50 * time.Millisecond
-	clientRows = 20
+	clientPace   = 50 * time.Millisecond
+	clientRows   = 20
+	clientPerDay = 100
 )
 
 // scaled is what so many executors came to.
@@ -29,11 +28,8 @@ type scaled struct {
 // scaling lets 1, 2 and 4 processes work through the same queue. Each is a client of its own to the provider.
 func (b *bench) scaling(ctx context.Context, rep *report) error {
 	t := tasks[0]
-	t.rows = clientRows
-	w := world{Days: 200, PerDay: clientRows}
-	if b.small {
-		w.Days = 20
-	}
+	t.rows, t.known = clientRows, true
+	w := world{Days: 300, PerDay: clientPerDay} // more than anybody gets done
 	engine := "sqlite"
 	if b.server != "" {
 		engine = "mariadb"
@@ -44,13 +40,12 @@ func (b *bench) scaling(ctx context.Context, rep *report) error {
 	}
 	for range b.rounds {
 		for i, n := range executors {
-			took, err := b.fleet(ctx, t, w, engine, n)
+			rate, err := b.fleet(ctx, t, w, engine, n)
 			if err != nil {
 				return fmt.Errorf("%d executors: %w", n, err)
 			}
-			rate := float64(w.records()) / took.Seconds()
 			rep.scaled[i].rates = append(rep.scaled[i].rates, rate)
-			fmt.Fprintf(b.out, "scaling  %d executors on %s: %d records in %s, %.0f/s\n", n, engine, w.records(), took.Round(time.Millisecond), rate)
+			fmt.Fprintf(b.out, "scaling  %d executors on %s: %.0f/s\n", n, engine, rate)
 		}
 	}
 	rep.figures.set("scaling.2", ratios(rep.scaled[1].rates, rep.scaled[0].rates))
@@ -58,9 +53,10 @@ func (b *bench) scaling(ctx context.Context, rep *report) error {
 	return nil
 }
 
-// fleet plans a harvest, lets n executors do it, and gives the time from the first request until everything is stored.
-func (b *bench) fleet(ctx context.Context, t task, w world, engine string, n int) (took time.Duration, err error) {
-	p, err := startProvider(ctx, w, manners{pace: clientPace})
+// fleet plans a harvest, lets n executors begin it, and when the provider knows all of them, counts for some seconds how many records
+// are stored.
+func (b *bench) fleet(ctx context.Context, t task, w world, engine string, n int) (rate float64, err error) {
+	p, err := startProvider(ctx, w, manners{Pace: clientPace})
 	if err != nil {
 		return 0, err
 	}
@@ -76,13 +72,16 @@ func (b *bench) fleet(ctx context.Context, t task, w world, engine string, n int
 		return 0, err
 	}
 	for _, words := range [][]string{{"migrate"}, append([]string{"plan", "HARVEST", t.source, "--no-probe"}, r.window()...)} {
-		if out, err := exec.CommandContext(ctx, b.bins.patra, append([]string{"--config", settings}, words...)...).CombinedOutput(); err != nil {
+		cmd := exec.CommandContext(ctx, b.bins.patra, append([]string{"--config", settings}, words...)...)
+		cmd.Env = append(os.Environ(), "BENCH_CLIENT=planner")
+		if out, err := cmd.CombinedOutput(); err != nil {
 			return 0, fmt.Errorf("%s: %w\n%s", words[0], err, tail(string(out)))
 		}
 	}
-	p.begin()
+	if _, err := p.tally(ctx, true); err != nil {
+		return 0, err
+	}
 	var all []*exec.Cmd
-	said := make([]strings.Builder, n)
 	defer func() {
 		for _, cmd := range all {
 			_ = cmd.Process.Signal(os.Interrupt)
@@ -92,32 +91,43 @@ func (b *bench) fleet(ctx context.Context, t task, w world, engine string, n int
 		}
 	}()
 	for i := range n {
-		cmd := exec.CommandContext(ctx, b.bins.patra, "--config", settings, "serve", "--role", "executor", "--workers", "4", "--contact", fmt.Sprintf("executor%d@example.org", i))
-		cmd.Stdout, cmd.Stderr, cmd.Dir = &said[i], &said[i], folder
+		cmd := exec.CommandContext(ctx, b.bins.patra, "--config", settings, "serve", "--role", "executor", "--workers", "4")
+		cmd.Env = append(os.Environ(), fmt.Sprintf("BENCH_CLIENT=executor-%d", i)) // by which the provider knows its clients
+		cmd.Dir = folder
 		if err := cmd.Start(); err != nil {
 			return 0, err
 		}
 		all = append(all, cmd)
 	}
-	for tick, late := time.NewTicker(20*time.Millisecond), time.After(10*time.Minute); ; {
-		select {
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		case <-late:
-			return 0, errors.New("they have not ended after ten minutes")
-		case <-tick.C:
-		}
-		got, err := r.stored(ctx, engine)
+	late, done := context.WithTimeoutCause(ctx, 2*time.Minute, errors.New("not all of them asked the provider for something in two minutes"))
+	defer done()
+	for {
+		seen, err := p.tally(late, false)
 		if err != nil {
-			return 0, err
+			return 0, errors.Join(err, context.Cause(late))
 		}
-		if got == int64(w.records()) {
+		if seen.Clients == n {
 			break
 		}
+		<-time.After(20 * time.Millisecond)
 	}
-	took = time.Since(p.began())
-	if seen := p.clients(); seen != n {
-		return 0, fmt.Errorf("the provider saw %d clients", seen)
+	before, began, err := r.storedNow(ctx, engine)
+	if err != nil {
+		return 0, err
 	}
-	return took, nil
+	select {
+	case <-ctx.Done():
+		return 0, ctx.Err()
+	case <-time.After(b.scaleFor):
+	}
+	after, ended, err := r.storedNow(ctx, engine)
+	if err == nil && after == int64(w.records()) {
+		err = errors.New("there was not enough to do")
+	}
+	return float64(after-before) / ended.Sub(began).Seconds(), err
+}
+
+func (r round) storedNow(ctx context.Context, engine string) (int64, time.Time, error) {
+	n, err := r.stored(ctx, engine)
+	return n, time.Now(), err
 }

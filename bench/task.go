@@ -16,6 +16,7 @@ type task struct {
 	path   string // of the provider, where the source has to be told
 	share  int    // of the world's records a day this provider has one in so many: some records are larger, some readers slower
 	rows   int    // records of a page, where a harvester may say so
+	known  bool   // clients say who they are, with a secret
 	rate   string // what the source says of its rate; empty: no limit worth mentioning
 }
 
@@ -49,6 +50,9 @@ func (t task) file() (string, error) {
 	rate := t.rate
 	if rate == "" {
 		rate = "perSecond: 1000000, burst: 100000"
+	}
+	if t.known {
+		text = strings.Replace(text, "\ndefaults:\n", "\ndefaults:\n  auth: {type: API_KEY, in: HEADER, name: "+clientHeader+", secret: bench}\n", 1)
 	}
 	text = strings.ReplaceAll(text, ", rate: {perSecond: 10, burst: 10}", "")
 	text = rateLine.ReplaceAllString(text, "rate: {"+rate+"}")
