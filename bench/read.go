@@ -11,13 +11,13 @@ import (
 
 // reads is what make bench-read leaves behind. It takes an hour and a store of its own, so it is no part of this run.
 type reads struct {
-	Date     string  `json:"date"`
-	Batches  int64   `json:"batches"`
-	Records  int64   `json:"records"`
-	Slowest  string  `json:"slowest"`
-	P95      float64 `json:"p95_ms"`
-	Watched  float64 `json:"watched"` // time of a harvest that somebody looks at, by one that nobody does
-	Question int     `json:"questions"`
+	Date      string  `json:"date"`
+	Batches   int64   `json:"batches"`
+	Records   int64   `json:"records"`
+	Questions int     `json:"questions"`
+	Slowest   string  `json:"slowest"`
+	P95       float64 `json:"p95_ms"`
+	Watched   float64 `json:"watched"` // time of a harvest that somebody looks at, by one that nobody does
 }
 
 func (b *bench) read(_ context.Context, rep *report) error {

@@ -273,7 +273,7 @@ func (rep *report) rest(w *strings.Builder) {
 	w.WriteString("\n## The read side\n\n")
 	if r := rep.reads; r != nil {
 		fmt.Fprintf(w, "Measured on %s with `make bench-read`: %s batches, %s records, %d questions of the dashboard while a harvest writes. The slowest by P95 is `%s` with %.0f ms; a harvest that is looked at takes %.2f times as long.\n",
-			r.Date, grouped(r.Batches), grouped(r.Records), r.Question, r.Slowest, r.P95, r.Watched)
+			r.Date, grouped(r.Batches), grouped(r.Records), r.Questions, r.Slowest, r.P95, r.Watched)
 	} else {
 		w.WriteString("It takes long and needs a large store: `make bench-read` measures it, and the next `make bench` shows it here.\n")
 	}

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"time"
 )
 
 // score is what a contender came to in a task.
@@ -93,9 +94,11 @@ func (b *bench) run(ctx context.Context) (*report, error) {
 			continue
 		}
 		fmt.Fprintf(b.out, "== %s\n", s.name)
+		began := time.Now()
 		if err := s.do(ctx, rep); err != nil {
 			return nil, fmt.Errorf("%s: %w", s.name, err)
 		}
+		fmt.Fprintf(b.out, "== %s took %s\n", s.name, time.Since(began).Round(100*time.Millisecond))
 	}
 	return rep, nil
 }
@@ -206,7 +209,7 @@ func (b *bench) place(ctx context.Context, engine string) (folder, store string,
 		return folder, "", end, nil
 	}
 	name := fmt.Sprintf("bench_%d_%d", os.Getpid(), b.turns)
-	if err := b.database(ctx, "CREATE DATABASE "+name); err != nil {
+	if err := b.database(ctx, "CREATE DATABASE "+name+" CHARACTER SET utf8mb4 COLLATE utf8mb4_bin"); err != nil {
 		return "", "", nil, err
 	}
 	return folder, b.server + "/" + name, func() error {
