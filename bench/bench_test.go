@@ -26,6 +26,7 @@ func TestTheLeastOfTheBenchmark(t *testing.T) {
 	b.out, b.patra = t.Output(), os.Getenv("BENCH_PATRA")
 	b.parts = []string{"json", "pubmed", "oai", "batch", "memory", "read", "scaling", "limited", "start"}
 	b.world, b.sizes, b.limitFor, b.starts = world{Days: 2, PerDay: 120}, []int{100}, 100*time.Millisecond, 1
+	b.executors = []int{1, 2}
 	b.reads = filepath.Join(t.TempDir(), "reads.json")
 	page := filepath.Join(t.TempDir(), "benchmarks.md")
 	if err := b.all(t.Context(), page); err != nil {

@@ -72,6 +72,7 @@ type bench struct {
 	years           []int         // that are planned by the hour
 	limitFor        time.Duration // how long a provider with a limited rate is asked
 	scaleFor        time.Duration // how long records are counted while executors work
+	executors       []int         // processes that share the work; the first is one
 	starts          int
 	small           bool
 
@@ -83,7 +84,7 @@ type bench struct {
 
 // usual is what is measured if nobody says otherwise.
 func usual() *bench {
-	return &bench{world: world{Days: 20, PerDay: 5000}, rounds: 3, workers: 4, queued: 1_000_000, claims: 1000, years: []int{2, 10}, limitFor: 10 * time.Second, scaleFor: 8 * time.Second, starts: 20}
+	return &bench{world: world{Days: 20, PerDay: 5000}, rounds: 3, workers: 4, queued: 1_000_000, claims: 1000, years: []int{2, 10}, limitFor: 10 * time.Second, scaleFor: 8 * time.Second, executors: []int{1, 2, 4}, starts: 20}
 }
 
 // quick takes the least of everything.

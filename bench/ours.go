@@ -15,8 +15,8 @@ import (
 // binaries are the programs of ours.
 type binaries struct{ patra, floor string }
 
-// build makes them, or takes the Patra that was named.
-func build(ctx context.Context, folder, patra string) (b binaries, err error) {
+// build makes them as they are released, or as it is quickest, or takes the Patra that was named.
+func build(ctx context.Context, folder, patra string, released bool) (b binaries, err error) {
 	b = binaries{patra, filepath.Join(folder, "floor")}
 	make := map[string]string{b.floor: "patra/bench/floor"}
 	if patra == "" {
@@ -24,7 +24,11 @@ func build(ctx context.Context, folder, patra string) (b binaries, err error) {
 		make[b.patra] = "patra/cmd/patra"
 	}
 	for path, pkg := range make {
-		if out, err := exec.CommandContext(ctx, "go", "build", "-trimpath", "-ldflags", "-s -w", "-o", path, pkg).CombinedOutput(); err != nil {
+		args := []string{"build", "-o", path}
+		if released { // as it is given to others; compiling everything anew takes a while
+			args = append(args, "-trimpath", "-ldflags", "-s -w")
+		}
+		if out, err := exec.CommandContext(ctx, "go", append(args, pkg)...).CombinedOutput(); err != nil {
 			return b, fmt.Errorf("go build %s: %w\n%s", pkg, err, out)
 		}
 	}
@@ -104,7 +108,7 @@ func (r round) settings(engine string) (path string, err error) {
 	}
 	text = "store: {url: \"" + store + "\"}\nsources: {dir: " + filepath.Join(r.folder, "sources") + "}\ncontact: bench@example.org\n"
 	if r.task.known {
-		text += "secrets: {bench: \"env:BENCH_CLIENT\"}\n"
+		text += "secrets: {bench: \"env:BENCH_CLIENT\"}\nexecutor: {perPartition: 64}\n" // everybody may read the same source
 	}
 	return r.into("patra.yaml", text)
 }

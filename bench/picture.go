@@ -100,13 +100,13 @@ func (c barChart) svg() string {
 	return s.end()
 }
 
-// lineChart is some lines over places with names, which lie equally far apart.
+// lineChart is some lines over places with names.
 type lineChart struct {
 	title, below string
 	places       []string
 	lines        []chartLine
-	unit         string
-	limit        float64 // a line that should not be crossed, or the ideal; 0: none
+	where        []float64 // their places from 0 to 1; empty: equally far apart
+	limit        float64   // a line that should not be crossed, or the ideal; 0: none
 	limitName    string
 }
 
@@ -130,13 +130,16 @@ func (c lineChart) svg() string {
 	most = math.Ceil(most/tick) * tick
 	at := func(v float64) float64 { return height - bottom - v/most*(height-top-bottom) }
 	place := func(i int) float64 {
-		return left + 30 + float64(i)*(width-left-right-60)/float64(max(len(c.places)-1, 1))
+		at := float64(i) / float64(max(len(c.places)-1, 1))
+		if len(c.where) > 0 {
+			at = c.where[i]
+		}
+		return left + 30 + at*(width-left-right-60)
 	}
 	for v := 0.0; v <= most+tick/2; v += tick {
 		s.line("grid", left, at(v), width-right, at(v))
 		s.say(left-8, at(v)+4, "end", "dim num", grouped(int64(v+0.5)))
 	}
-	s.say(left-8, top-10, "end", "dim", c.unit)
 	for i, p := range c.places {
 		s.say(place(i), height-bottom+18, "middle", "text num", p)
 	}
@@ -194,7 +197,7 @@ func nice(v float64) float64 {
 }
 
 func (rep *report) memoryLines() lineChart {
-	c := lineChart{title: "Peak memory of a harvest into SQLite", below: "records", unit: "MB", limit: 150, limitName: "limit, 150 MB"}
+	c := lineChart{title: "Peak memory of a harvest into SQLite, in MB", below: "records", limit: 150, limitName: "limit, 150 MB"}
 	ours, bare := chartLine{name: "Patra", class: "us"}, chartLine{name: "the bare work", class: "floor"}
 	for _, t := range rep.sizes {
 		c.places = append(c.places, grouped(int64(t.world.records())))
@@ -206,11 +209,12 @@ func (rep *report) memoryLines() lineChart {
 }
 
 func (rep *report) scalingLines() lineChart {
-	c := lineChart{title: "Records a second against a provider that is limited per client", below: "executors", unit: "1/s"}
+	c := lineChart{title: "Records a second against a provider that is limited per client", below: "executors"}
 	ours, ideal := chartLine{name: "Patra", class: "us"}, chartLine{name: "each as fast as one", class: "floor", dashed: true}
 	one := spreadOf(rep.scaled[0].rates...).Mid
 	for _, s := range rep.scaled {
 		c.places = append(c.places, fmt.Sprint(s.executors))
+		c.where = append(c.where, float64(s.executors-1)/float64(max(rep.scaled[len(rep.scaled)-1].executors-1, 1)))
 		ours.values = append(ours.values, spreadOf(s.rates...))
 		ideal.values = append(ideal.values, spreadOf(one*float64(s.executors)))
 	}

@@ -95,7 +95,7 @@ MariaDB does so too (innodb_flush_log_at_trx_commit 1) and has 1 GB of memory fo
 			w.WriteString("\n## The same harvest, by everybody\n")
 		}
 		rep.task(&w, t, name)
-		pictures[name] = t.bars("Records stored in a second").svg()
+		pictures[name] = t.bars("Records in a second").svg()
 	}
 	rep.others(&w)
 	rep.batches(&w)
@@ -132,7 +132,7 @@ func (rep *report) unmet(w *strings.Builder) {
 
 // task is a task, and what everybody came to.
 func (rep *report) task(w *strings.Builder, t table, picture string) {
-	fmt.Fprintf(w, "\n### %s\n\n%s records on %d days.\n\n![Records stored in a second](images/%s)\n\n", t.task.title, grouped(int64(t.world.records())), t.world.Days, picture)
+	fmt.Fprintf(w, "\n### %s\n\n%s records on %d days.\n\n![Records in a second](images/%s)\n\n", t.task.title, grouped(int64(t.world.records())), t.world.Days, picture)
 	w.WriteString("| program | records/s | of its floor | CPU for 1,000 records | peak memory | requests | stored |\n|---|---:|---:|---:|---:|---:|---:|\n")
 	for _, s := range t.scores {
 		c := s.contender
@@ -250,7 +250,7 @@ func (rep *report) queue(w *strings.Builder) {
 
 func (rep *report) scalings(w *strings.Builder) {
 	on := engines[slices.IndexFunc(engines, func(e engine) bool { return e.code == rep.scaledOn })].name
-	fmt.Fprintf(w, "\n## Executors\n\nThe provider gives each client %d pages of %d records a second, whatever it asks for. Executors are processes with 4 workers each that share a queue on %s. Stored\nrecords are counted for some seconds when the provider knows all of them.\n\n![Records a second by executors](images/bench-scaling.svg)\n\n",
+	fmt.Fprintf(w, "\n## Executors\n\nThe provider gives each client %d pages of %d records a second, whatever it asks for. Executors are processes with 4 workers each that share a queue on %s (`executor.perPartition` lets all of them read one source). Stored\nrecords are counted for some seconds when the provider knows all of them.\n\n![Records a second by executors](images/bench-scaling.svg)\n\n",
 		time.Second/clientPace, clientRows, on)
 	w.WriteString("| executors | records/s | by one |\n|---:|---:|---:|\n")
 	for _, s := range rep.scaled {

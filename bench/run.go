@@ -83,7 +83,7 @@ func (b *bench) run(ctx context.Context) (*report, error) {
 			return nil, err
 		}
 	}
-	if b.bins, err = build(ctx, folder, b.patra); err != nil {
+	if b.bins, err = build(ctx, folder, b.patra, !b.small); err != nil {
 		return nil, err
 	}
 	rep := &report{figures: newFigures()}

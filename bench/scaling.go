@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// executors are how many processes share the work.
-var executors = []int{1, 2, 4}
-
 // What one client of the limited provider gets: a page of 20 records every 50 milliseconds, whatever it asks for.
 const (
 	clientPace   = 50 * time.Millisecond
@@ -35,11 +32,11 @@ func (b *bench) scaling(ctx context.Context, rep *report) error {
 		engine = "mariadb"
 	}
 	rep.scaledOn = engine
-	for _, n := range executors {
+	for _, n := range b.executors {
 		rep.scaled = append(rep.scaled, scaled{executors: n})
 	}
 	for range b.rounds {
-		for i, n := range executors {
+		for i, n := range b.executors {
 			rate, err := b.fleet(ctx, t, w, engine, n)
 			if err != nil {
 				return fmt.Errorf("%d executors: %w", n, err)
@@ -48,8 +45,9 @@ func (b *bench) scaling(ctx context.Context, rep *report) error {
 			fmt.Fprintf(b.out, "scaling  %d executors on %s: %.0f/s\n", n, engine, rate)
 		}
 	}
-	rep.figures.set("scaling.2", ratios(rep.scaled[1].rates, rep.scaled[0].rates))
-	rep.figures.set("scaling.4", ratios(rep.scaled[2].rates, rep.scaled[0].rates))
+	for _, s := range rep.scaled[1:] {
+		rep.figures.set(fmt.Sprintf("scaling.%d", s.executors), ratios(s.rates, rep.scaled[0].rates))
+	}
 	return nil
 }
 
@@ -84,7 +82,7 @@ func (b *bench) fleet(ctx context.Context, t task, w world, engine string, n int
 	var all []*exec.Cmd
 	defer func() {
 		for _, cmd := range all {
-			_ = cmd.Process.Signal(os.Interrupt)
+			_ = cmd.Process.Kill() // nobody looks at the store any more
 		}
 		for _, cmd := range all {
 			_ = cmd.Wait()
