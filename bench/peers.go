@@ -27,36 +27,37 @@ var benthosWorks string
 // benthosVersion is the last one that is free of a trade mark's proxy, and whose module is pinned in peers/benthos.
 const benthosVersion = "v4.27.0"
 
-// missing is a peer that is not here, and why.
-type missing struct{ name, why string }
+// missing is a peer that is not here, the goal that it belongs to, and why.
+type missing struct{ name, goal, why string }
 
 // peers are the other harvesters that are here, and those that are not.
 func (b *bench) peers(ctx context.Context, folder string) (here []contender, away []missing) {
 	if !b.has("peers") {
-		return nil, []missing{{"Benthos", "nobody asked for peers"}, {"dlt", "nobody asked for peers"}, {"Airbyte's CDK", "nobody asked for peers"}, {"metha", "nobody asked for peers"}}
+		const why = "nobody asked for peers"
+		return nil, []missing{{"Benthos", "json.benthos", why}, {"dlt", "json.dlt", why}, {"Airbyte's CDK", "json.airbyte", why}, {"metha", "oai.metha", why}}
 	}
 	if program, err := buildBenthos(ctx, folder); err != nil {
-		away = append(away, missing{"Benthos", "it could not be built: " + lastLine(err.Error())})
+		away = append(away, missing{"Benthos", "json.benthos", "it could not be built: " + lastLine(err.Error())})
 	} else {
 		here = append(here, benthos(program))
 	}
 	for _, library := range []struct {
-		name, module, distribution string
-		make                       func(python, version string) contender
-	}{{"dlt", "dlt", "dlt", dlt}, {"Airbyte's CDK", "airbyte_cdk", "airbyte-cdk", airbyte}} {
+		name, goal, module, distribution string
+		make                             func(python, version string) contender
+	}{{"dlt", "json.dlt", "dlt", "dlt", dlt}, {"Airbyte's CDK", "json.airbyte", "airbyte_cdk", "airbyte-cdk", airbyte}} {
 		if b.python == "" {
-			away = append(away, missing{library.name, "BENCH_PYTHON names no Python that has it"})
+			away = append(away, missing{library.name, library.goal, "BENCH_PYTHON names no Python that has it"})
 			continue
 		}
 		out, err := exec.CommandContext(ctx, b.python, "-c", "import "+library.module+", importlib.metadata; print(importlib.metadata.version('"+library.distribution+"'))").CombinedOutput()
 		if err != nil {
-			away = append(away, missing{library.name, "the Python of BENCH_PYTHON does not have it: " + lastLine(string(out))})
+			away = append(away, missing{library.name, library.goal, "the Python of BENCH_PYTHON does not have it: " + lastLine(string(out))})
 			continue
 		}
 		here = append(here, library.make(b.python, lastLine(string(out))))
 	}
 	if b.metha == "" {
-		away = append(away, missing{"metha", "BENCH_METHA names no program"})
+		away = append(away, missing{"metha", "oai.metha", "BENCH_METHA names no program"})
 	} else {
 		here = append(here, metha(b.metha))
 	}

@@ -89,6 +89,14 @@ func (b *bench) run(ctx context.Context) (*report, error) {
 	rep := &report{figures: newFigures()}
 	fmt.Fprintln(b.out, "== peers (the first time, Benthos is compiled for some minutes)")
 	b.others, rep.away = b.peers(ctx, folder)
+	for _, m := range rep.away {
+		rep.figures.absent[m.goal] = "not measured: " + m.why
+	}
+	for _, g := range goals {
+		if b.server == "" && strings.Contains(g.key, "mariadb") {
+			rep.figures.absent[g.key] = "not measured: there is no MariaDB here"
+		}
+	}
 	for _, s := range b.stages() {
 		if !b.has(s.name) {
 			continue
