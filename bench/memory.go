@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// mostPerDay is how many records a day has where only the number of all matters.
-const mostPerDay = 5000
+// memoryPerDay is how many records a day has: few enough that also the smallest harvest has a day for every worker, or it would hold
+// fewer pages at a time. There are no more days than have passed of the world's year.
+const memoryPerDay, memoryDays = 2500, 250
 
 // long is a size that is harvested once: it takes minutes.
 const long = 500_000
@@ -15,7 +16,7 @@ const long = 500_000
 func (b *bench) memory(ctx context.Context, rep *report) error {
 	var peaks []float64
 	for _, size := range b.sizes {
-		w := world{Days: max(size/mostPerDay, 1)}
+		w := world{Days: min(max(size/memoryPerDay, 1), memoryDays)}
 		w.PerDay = size / w.Days
 		rounds := b.rounds
 		if size >= long {

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -40,7 +41,7 @@ func provide(told string, in io.Reader, out io.Writer) error {
 		_, _ = io.Copy(io.Discard, in)
 		_ = server.Close()
 	}()
-	if err := server.Serve(l); err != http.ErrServerClosed { //nolint:errorlint // it is never wrapped
+	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
 	}
 	return nil
