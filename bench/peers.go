@@ -24,7 +24,7 @@ var airbyteWorks string
 //go:embed peers/benthos_works.yaml
 var benthosWorks string
 
-// benthosVersion is the last one that is free of a trade mark's proxy, and whose module is pinned in peers/benthos.
+// benthosVersion is what the module of peers/benthos pins.
 const benthosVersion = "v4.27.0"
 
 // missing is a peer that is not here, the goal that it belongs to, and why.
