@@ -85,8 +85,9 @@ race-short: deps ## Run the tests of what many workers share under the race dete
 properties: deps ## Check the rules of windows, slices and coverage against CHECKS drawn cases each (100000)
 	$(GO) test -count=1 -timeout 3h -run 'Test' . ./internal/planner -rapid.checks=$(or $(CHECKS),100000)
 
-bench: deps ## Measure Patra beside the bare work and other harvesters, and write docs/benchmarks.md (BENCH_PYTHON names a Python with dlt)
-	scripts/with-mariadb $(GO) run ./bench -page docs/benchmarks.md $(ARGS)
+bench: deps ## Measure everything that is promised about speed, with peers, and write docs/benchmarks.md and its pictures (QUICK=1: the least of it; BENCH_PYTHON names a Python with dlt and airbyte-cdk, BENCH_METHA a metha-sync)
+	@$(GO) build -o bin/bench ./bench
+	scripts/with-mariadb bin/bench $(if $(QUICK),-quick -page bin/quick/benchmarks.md,-page docs/benchmarks.md) $(ARGS)
 
 bench-plan: deps ## Plan two, five and ten years by the hour: time a slice, peak memory, and the bare inserts beside it
 	$(GO) test -run '^$$' -bench PlanByTheHour -benchtime 1x ./internal/planner
@@ -98,8 +99,8 @@ bench-gate: deps ## Harvest at 50 requests a second: what the rate gate costs, a
 remap: deps ## Read a thousand stored pages with another mapping
 	REMAP_DAYS=25 $(GO) test -count=1 -run TestARemapOfManyPages -v ./cmd/patra
 
-bench-read: deps ## Ask everything that the dashboard asks, on a store with BATCHES pages (1000000) and ten times as many records, while a harvest writes; PAIRS (5) harvests of HARVEST records (24000) alone and watched
-	READ_BATCHES=$(or $(BATCHES),1000000) READ_PAIRS=$(or $(PAIRS),5) READ_HARVEST=$(or $(HARVEST),24000) $(GO) test -count=1 -timeout 3h -run TestPagesAreFast -v ./cmd/patra
+bench-read: deps ## Ask everything that the dashboard asks, on a store with BATCHES pages (1000000) and ten times as many records, while a harvest writes; PAIRS (5) harvests of HARVEST records (24000) alone and watched; make bench shows what came of it
+	READ_BATCHES=$(or $(BATCHES),1000000) READ_PAIRS=$(or $(PAIRS),5) READ_HARVEST=$(or $(HARVEST),24000) READ_REPORT=$(CURDIR)/bin/bench-read.json $(GO) test -count=1 -timeout 3h -run TestPagesAreFast -v ./cmd/patra
 
 bench-scan: deps ## See on SQLite and MariaDB that nothing that looks reads a whole table, on stores with BATCHES pages (100000) and ten times as many records
 	SCAN_BATCHES=$(or $(BATCHES),100000) scripts/with-mariadb $(GO) test -count=1 -timeout 2h -run TestNothingIsScannedAfterYears -v ./cmd/patra

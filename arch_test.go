@@ -131,6 +131,12 @@ func (r reserve) permits(pkg string) bool {
 	return len(r.only) == 0 && !slices.Contains(r.never, pkg) || slices.Contains(r.only, pkg)
 }
 
+// isModule reports whether a folder is a module of its own, such as a program that ours is measured against.
+func isModule(folder string) bool {
+	_, err := os.Stat(path.Join(folder, "go.mod"))
+	return err == nil
+}
+
 // moduleImports reads the imports of every package of the module, tests left out, for all systems and tags.
 func moduleImports(t *testing.T) map[string][]string {
 	t.Helper()
@@ -142,6 +148,8 @@ func moduleImports(t *testing.T) map[string][]string {
 			return err
 		case d.IsDir() && name != "." && (base == "testdata" || base == "node_modules" || strings.HasPrefix(base, ".") || strings.HasPrefix(base, "_")):
 			return fs.SkipDir
+		case d.IsDir() && name != "." && isModule(name):
+			return fs.SkipDir // its imports are not ours
 		case d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go"):
 			return nil
 		}

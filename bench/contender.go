@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"os"
@@ -17,11 +16,28 @@ import (
 // contender is a program that can do a task.
 type contender struct {
 	name    string
+	version string
 	lacks   string   // what it does not do that Patra does
 	tasks   []string // names of those it can do
+	engine  string   // mariadb if it needs a database there
+	workers int      // days that it may read at the same time; 0: as many as everybody
+	share   int      // it reads one day in so many, because it would take too long; 0 and 1: all
+	rows    int      // records of a page; 0: what the task says
+	ours    bool     // whether the run ends if it fails
+	kind    kind
 	command func(ctx context.Context, r round) (*exec.Cmd, error)
-	count   func(ctx context.Context, r round, printed string) (int64, error) // how many records are stored afterwards
+	count   func(ctx context.Context, r round) (int64, error) // how many records are stored afterwards
 }
+
+// kind is what a contender is, for whoever looks at a picture.
+type kind string
+
+const (
+	part  kind = "part"  // a part of the work
+	floor kind = "floor" // the bare work
+	us    kind = "us"
+	peer  kind = "peer"
+)
 
 func (c contender) can(t task) bool { return slices.Contains(c.tasks, t.name) }
 
@@ -38,19 +54,24 @@ type round struct {
 func (r round) first() string { return firstDay.Format(time.DateOnly) }
 func (r round) last() string  { return r.world.until().Format(time.DateOnly) }
 
+// said is where a contender's output is.
+func (r round) said() string { return filepath.Join(r.folder, "stdout") }
+
 // result is what a turn came to.
 type result struct {
-	Records  int64
-	Took     time.Duration
-	CPU      time.Duration
-	Peak     int64 // bytes
-	Requests int64
+	Records int64 // that are stored
+	Lost    int64 // that the provider has and that are not stored
+	Took    time.Duration
+	CPU     time.Duration
+	Peak    int64 // bytes
+	tally
 }
 
 func (r result) perSecond() float64 { return float64(r.Records) / r.Took.Seconds() }
 
-func (r result) cpuPerThousand() time.Duration {
-	return time.Duration(float64(r.CPU) / float64(r.Records) * 1000)
+// perThousand is the processor time of a thousand records, in milliseconds.
+func (r result) perThousand() float64 {
+	return float64(r.CPU.Microseconds()) / float64(max(r.Records, 1))
 }
 
 // turn runs a contender once, and counts what it did.
@@ -59,34 +80,43 @@ func (c contender) turn(ctx context.Context, p *provider, r round) (result, erro
 	if err != nil {
 		return result{}, err
 	}
-	var stdout, stderr bytes.Buffer
-	cmd.Stdout, cmd.Stderr, cmd.Dir = &stdout, &stderr, r.folder
-	before, began := p.requests.Load(), time.Now()
-	if err := cmd.Run(); err != nil {
-		return result{}, fmt.Errorf("%s: %w\n%s\n%s", c.name, err, tail(stdout.String()), tail(stderr.String()))
+	stdout, err := os.Create(r.said())
+	if err != nil {
+		return result{}, err
 	}
-	res := result{Took: time.Since(began), Requests: p.requests.Load() - before}
+	defer stdout.Close()
+	var stderr strings.Builder
+	cmd.Stdout, cmd.Stderr, cmd.Dir = stdout, &stderr, r.folder
+	if _, err := p.tally(ctx, true); err != nil {
+		return result{}, err
+	}
+	began := time.Now()
+	if err := cmd.Run(); err != nil {
+		said, _ := os.ReadFile(r.said())
+		return result{}, fmt.Errorf("%s: %w\n%s\n%s", c.name, err, tail(string(said)), tail(stderr.String()))
+	}
+	res := result{Took: time.Since(began)}
+	if res.tally, err = p.tally(ctx, false); err != nil {
+		return res, err
+	}
 	use, _ := cmd.ProcessState.SysUsage().(*syscall.Rusage)
 	res.CPU, res.Peak = cmd.ProcessState.UserTime()+cmd.ProcessState.SystemTime(), use.Maxrss<<10
-	if res.Records, err = c.count(ctx, r, stdout.String()); err != nil {
+	if res.Records, err = c.count(ctx, r); err != nil {
 		return res, fmt.Errorf("%s: what it stored: %w", c.name, err)
 	}
+	res.Lost = int64(r.world.records()) - res.Records
 	return res, nil
 }
 
 func tail(text string) string { return text[max(0, len(text)-2000):] }
 
 // asPrinted takes a program's word for it. It is for those that store nothing.
-func asPrinted(_ context.Context, _ round, printed string) (int64, error) {
-	lines := strings.Split(strings.TrimSpace(printed), "\n")
-	return strconv.ParseInt(lines[len(lines)-1], 10, 64)
-}
-
-// median is the turn in the middle, by how long it took.
-func median(all []result) result {
-	sorted := slices.Clone(all)
-	slices.SortFunc(sorted, func(a, b result) int { return int(a.Took - b.Took) })
-	return sorted[len(sorted)/2]
+func asPrinted(_ context.Context, r round) (int64, error) {
+	printed, err := os.ReadFile(r.said())
+	if err != nil {
+		return 0, err
+	}
+	return strconv.ParseInt(strings.TrimSpace(string(printed)), 10, 64)
 }
 
 // into writes a file of a turn's folder.

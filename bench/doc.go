@@ -5,5 +5,6 @@
 // the same records under the same key. Each contender is a process: its time, processor time and peak memory are those that
 // the operating system counted, and what it stored is counted afterwards. The order changes from round to round.
 //
-// It never asserts how fast anything is: it writes a table, and people read it.
+// Every goal is a line of the page that it writes: what is measured, how much is wanted, how much it is, whether that is enough, and
+// if it is not, why. It never asserts how fast anything is: people read the page.
 package main

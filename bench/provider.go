@@ -1,15 +1,13 @@
 package main
 
 import (
-	"context"
+	"encoding/json"
 	"fmt"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"patra/internal/sim"
@@ -25,20 +23,35 @@ func (w world) records() int { return w.Days * w.PerDay }
 
 func (w world) until() time.Time { return firstDay.AddDate(0, 0, w.Days) }
 
-func (w world) simulator() *sim.Server {
-	return sim.New(sim.Config{Seed: 1, From: firstDay, To: w.until(), PerDay: w.PerDay, Exact: true, TokenTTL: 24 * time.Hour})
+// manners are how a provider treats those who ask.
+type manners struct {
+	Fresh bool          // it writes every page when it is asked, and keeps none
+	Rate  float64       // requests a second that it answers, all clients together; 0 is any number
+	Burst int           // and how many at once
+	Pace  time.Duration // time between two answers to the same client
 }
 
-// provider answers every question from memory once it has been asked: what it costs to write a page is nobody's business here.
-type provider struct {
-	url      string
-	requests atomic.Int64
-	bytes    atomic.Int64
-	stop     func()
+// clientHeader is how a client says who it is, where that matters.
+const clientHeader = "X-Bench-Client"
 
-	behind http.Handler
-	mu     sync.RWMutex
-	pages  map[string]page
+// tally is what a provider has seen.
+type tally struct {
+	Requests, Refused int64
+	Written           int64     // pages that were not in memory
+	First, Last       time.Time // when it was asked
+	Clients           int
+}
+
+// pages answers every question from memory once it has been asked: what it costs to write a page is nobody's business here.
+type pages struct {
+	manners manners
+	behind  http.Handler
+	mu      sync.RWMutex
+	kept    map[string]page
+
+	count sync.Mutex
+	seen  tally
+	next  map[string]time.Time // when each client is answered next
 }
 
 type page struct {
@@ -47,40 +60,79 @@ type page struct {
 	body   []byte
 }
 
-// startProvider serves a world on this machine.
-func startProvider(ctx context.Context, w world) (*provider, error) {
-	l, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
-	if err != nil {
-		return nil, err
-	}
-	p := &provider{url: "http://" + l.Addr().String(), behind: w.simulator().Handler(), pages: map[string]page{}}
-	server := &http.Server{Handler: p, ReadHeaderTimeout: 10 * time.Second}
-	go server.Serve(l) //nolint:errcheck // it ends when it is closed
-	p.stop = func() { server.Close() }
-	return p, nil
+func newPages(w world, m manners) *pages {
+	truth := sim.New(sim.Config{Seed: 1, From: firstDay, To: w.until(), PerDay: w.PerDay, Exact: true, TokenTTL: 24 * time.Hour, Rate: m.Rate, Burst: m.Burst})
+	return &pages{manners: m, behind: truth.Handler(), kept: map[string]page{}, next: map[string]time.Time{}}
 }
 
 // ServeHTTP implements http.Handler.
-func (p *provider) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	p.requests.Add(1)
+func (p *pages) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if r.URL.Path == tallyPath {
+		p.tell(w, r.Method == http.MethodDelete)
+		return
+	}
+	p.arrived(r.Header.Get(clientHeader))
 	got, err := p.page(r)
 	if err != nil {
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 		return
 	}
+	if got.status == http.StatusTooManyRequests {
+		p.note(func(t *tally) { t.Refused++ })
+	}
 	h := w.Header()
 	h.Set("Content-Type", got.kind)
 	h.Set("Content-Length", fmt.Sprint(len(got.body)))
 	w.WriteHeader(got.status)
-	n, _ := w.Write(got.body)
-	p.bytes.Add(int64(n))
+	w.Write(got.body) //nolint:errcheck // whoever does not listen has missed it
+}
+
+// tallyPath is where a provider tells what it has seen.
+const tallyPath = "/bench/tally"
+
+// tell tells it, and forgets it if need be.
+func (p *pages) tell(w http.ResponseWriter, forget bool) {
+	p.count.Lock()
+	defer p.count.Unlock()
+	p.seen.Clients = len(p.next)
+	json.NewEncoder(w).Encode(p.seen) //nolint:errcheck // whoever asks sees that it is not whole
+	if forget {
+		p.seen, p.next = tally{}, map[string]time.Time{}
+	}
+}
+
+func (p *pages) note(what func(*tally)) {
+	p.count.Lock()
+	defer p.count.Unlock()
+	what(&p.seen)
+}
+
+// arrived notes a request, and holds it back until its client may have another answer.
+func (p *pages) arrived(client string) {
+	now := time.Now()
+	var due time.Time
+	p.note(func(t *tally) {
+		t.Requests++
+		t.Last = now
+		if t.First.IsZero() {
+			t.First = now
+		}
+		if due = p.next[client]; due.Before(now) {
+			due = now
+		}
+		due = due.Add(p.manners.Pace)
+		p.next[client] = due
+	})
+	if p.manners.Pace > 0 {
+		<-time.After(due.Sub(now))
+	}
 }
 
 // whoAsks are parameters that say who asks, which makes no difference to the answer.
 var whoAsks = []string{"mailto", "tool", "email"}
 
 // page is what a question is answered with.
-func (p *provider) page(r *http.Request) (page, error) {
+func (p *pages) page(r *http.Request) (page, error) {
 	if err := r.ParseForm(); err != nil {
 		return page{}, err
 	}
@@ -88,21 +140,25 @@ func (p *provider) page(r *http.Request) (page, error) {
 	for _, name := range whoAsks {
 		q.Del(name)
 	}
+	if p.manners.Fresh || p.manners.Rate > 0 {
+		return p.write(r.Method, r.URL.Path, q), nil
+	}
 	key := r.URL.Path + "?" + q.Encode()
 	p.mu.RLock()
-	got, ok := p.pages[key]
+	got, ok := p.kept[key]
 	p.mu.RUnlock()
 	if ok {
 		return got, nil
 	}
 	got = p.write(r.Method, r.URL.Path, q)
+	p.note(func(t *tally) { t.Written++ })
 	p.mu.Lock()
-	p.pages[key] = got
+	p.kept[key] = got
 	p.mu.Unlock()
 	return got, nil
 }
 
-func (p *provider) write(method, path string, q url.Values) page {
+func (p *pages) write(method, path string, q url.Values) page {
 	req := httptest.NewRequest(method, path+"?"+q.Encode(), nil)
 	if method == http.MethodPost {
 		req = httptest.NewRequest(method, path, strings.NewReader(q.Encode()))

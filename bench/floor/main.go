@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sync/errgroup"
@@ -18,11 +19,12 @@ import (
 // work is what was asked for.
 type work struct {
 	kind, mode, base, store string
-	days, workers           int
+	days, workers, writers  int
+	rows                    int // records of a page of JSON
 	from                    time.Time
 
 	client *http.Client
-	found  int64
+	found  atomic.Int64
 }
 
 func main() {
@@ -34,6 +36,8 @@ func main() {
 	flag.StringVar(&w.store, "store", "", "sqlite:FILE or mysql:DSN")
 	flag.IntVar(&w.days, "days", 1, "days to read")
 	flag.IntVar(&w.workers, "workers", 4, "days that are read at the same time")
+	flag.IntVar(&w.writers, "writers", 1, "pages that are written at the same time")
+	flag.IntVar(&w.rows, "rows", 1000, "records of a page of JSON")
 	flag.StringVar(&from, "from", "2026-01-01", "first day")
 	flag.Parse()
 	var err error
@@ -44,15 +48,15 @@ func main() {
 		fmt.Fprintln(os.Stderr, "floor:", err)
 		os.Exit(1)
 	}
-	fmt.Fprintln(os.Stdout, w.found)
+	fmt.Fprintln(os.Stdout, w.found.Load())
 }
 
-// run reads every day, in as many hands as there are, and writes in one.
+// run reads every day, in as many hands as there are, and writes in as many as the engine can use.
 func (w *work) run(ctx context.Context) error {
 	w.client = &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: w.workers, DisableCompression: true}}
 	var sink func(batch) error
 	if w.mode == "store" {
-		s, err := open(ctx, w.store)
+		s, err := open(ctx, w.store, w.writers)
 		if err != nil {
 			return err
 		}
@@ -90,11 +94,20 @@ func (w *work) run(ctx context.Context) error {
 		failed <- readers.Wait()
 		close(pages)
 	}()
-	for b := range pages {
-		w.found += int64(len(b.records))
-		if err := sink(b); err != nil {
-			return err
-		}
+	var writers errgroup.Group
+	for range max(w.writers, 1) {
+		writers.Go(func() error {
+			for b := range pages {
+				w.found.Add(int64(len(b.records)))
+				if err := sink(b); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	if err := writers.Wait(); err != nil {
+		return err
 	}
 	return <-failed
 }

@@ -15,9 +15,6 @@ import (
 	"github.com/tidwall/gjson"
 )
 
-// rows is how many records a page of JSON has.
-const rows = "1000"
-
 func (w *work) get(ctx context.Context, address string, form url.Values) ([]byte, error) {
 	method, body := http.MethodGet, io.Reader(nil)
 	if form != nil {
@@ -47,7 +44,7 @@ func (w *work) get(ctx context.Context, address string, form url.Values) ([]byte
 
 // works reads the works of a day by offsets until a page is empty.
 func (w *work) works(ctx context.Context, day time.Time, to chan<- batch) error {
-	q := url.Values{"filter": {"from-index-date:" + plain(day) + ",until-index-date:" + plain(day)}, "sort": {"indexed"}, "order": {"asc"}, "rows": {rows}}
+	q := url.Values{"filter": {"from-index-date:" + plain(day) + ",until-index-date:" + plain(day)}, "sort": {"indexed"}, "order": {"asc"}, "rows": {fmt.Sprint(w.rows)}}
 	for no, offset := 1, 0; ; no++ {
 		q.Set("offset", fmt.Sprint(offset))
 		body, err := w.get(ctx, "/works?"+q.Encode(), nil)

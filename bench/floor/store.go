@@ -5,11 +5,12 @@ import (
 	"crypto/sha256"
 	"database/sql"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strings"
 
-	_ "github.com/go-sql-driver/mysql" // a floor for each engine
-	_ "modernc.org/sqlite"
+	"github.com/go-sql-driver/mysql"
+	_ "modernc.org/sqlite" // a floor for each engine
 )
 
 // sink is a table of records, a ledger and a watermark.
@@ -25,7 +26,7 @@ var tables = []string{
 	`INSERT INTO watermark VALUES ('floor', '')`,
 }
 
-func open(ctx context.Context, url string) (*sink, error) {
+func open(ctx context.Context, url string, writers int) (*sink, error) {
 	s := &sink{}
 	var err error
 	raw := "TEXT"
@@ -38,7 +39,7 @@ func open(ctx context.Context, url string) (*sink, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.db.SetMaxOpenConns(1)
+	s.db.SetMaxOpenConns(max(writers, 1))
 	for _, t := range tables {
 		if strings.Contains(t, "%s") {
 			t = fmt.Sprintf(t, raw)
@@ -57,8 +58,22 @@ const upsert = `INSERT INTO record (source, id, updated, sha, raw) VALUES (?, ?,
 // together is how many rows a statement has, where it has several.
 const together = 200
 
-// write is one page: its records, its row in the ledger, the watermark.
+// write writes a page, again if a server let another go first.
 func (s *sink) write(ctx context.Context, b batch) error {
+	for {
+		err := s.page(ctx, b)
+		var said *mysql.MySQLError
+		if !errors.As(err, &said) || said.Number != deadlock {
+			return err
+		}
+	}
+}
+
+// deadlock is what a server says to one of two who wait for each other.
+const deadlock = 1213
+
+// page is one page: its records, its row in the ledger, the watermark.
+func (s *sink) page(ctx context.Context, b batch) error {
 	t, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return err

@@ -13,6 +13,7 @@ import (
 type Bulk struct {
 	Batches int64 // pages of the ledger, ten to a task
 	Records int64
+	Queued  int64 // tasks that wait, beside those that have pages; 0: one in ten of those, 2,000 at most
 }
 
 // bulkSources share everything equally. They are shipped ones, so that whoever asks for their files finds them.
@@ -31,7 +32,11 @@ var (
 // house leave behind is there too, so that no table that grows is empty.
 func FillWork(t testing.TB, db *sql.DB, b Bulk) {
 	t.Helper()
-	tasks := b.Batches / 10
+	tasks, worked := b.Batches/10+b.Queued, b.Batches/10
+	waiting := b.Queued
+	if waiting == 0 {
+		waiting = min(tasks/10, 2000)
+	}
 	sources := int64(len(bulkSources))
 	from := int64(patra.Date(2010, 1, 1))
 	const hour = int64(patra.Hour)
@@ -65,7 +70,7 @@ func FillWork(t testing.TB, db *sql.DB, b Bulk) {
 	// The window of task n is an hour; tasks of a source follow each other.
 	starts := fmt.Sprintf("%d + (%s) * %d", from, div("n - 1", sources), hour)
 	state := func(failed, waits, done string) string {
-		return fmt.Sprintf("CASE WHEN n > %d THEN '%s' WHEN n %% 500 = 0 THEN '%s' ELSE '%s' END", tasks-min(tasks/10, 2000), waits, failed, done)
+		return fmt.Sprintf("CASE WHEN n > %d THEN '%s' WHEN n %% 500 = 0 THEN '%s' ELSE '%s' END", tasks-waiting, waits, failed, done)
 	}
 	run(`INSERT INTO ing_cursor (id, provenance_code, endpoint_name, operation_code, cursor_key, namespace_scope_code, namespace_key, cursor_type_code, direction_code, expr_proto_hash, origin_instant, origin_code, cursor_value,
 		normalized_instant, sealed_instant, version, plan_version, updated_at, created_at)
@@ -114,7 +119,7 @@ func FillWork(t testing.TB, db *sql.DB, b Bulk) {
 	run(`INSERT INTO ing_record_rev (record_id, rev, change_code, content_sha256, observed_at, batch_id, created_at) SELECT id, 1, 'NEW', content_sha256, observed_at, batch_id, created_at FROM ing_record WHERE id <= %d`, b.Records/10)
 	run(`INSERT INTO ing_quarantine_seen (batch_id, item_no, quarantine_id, created_at) SELECT batch_id, item_no, id, created_at FROM ing_quarantine`)
 	run(`INSERT INTO ing_task_item (task_id, scan_no, seq, provider_id, search_ordinal, status_code, created_at) SELECT t.id, 1, n, '10.5555/' || n, 1, 'DONE', t.created_at FROM ing_task t, %s WHERE t.id %% 5 = 0`, numbers(10))
-	few := numbers(max(tasks, 100))
+	few := numbers(max(worked, 100))
 	run(`INSERT INTO ing_healing (task_id, run_id, provenance_code, endpoint_name, operation_code, action_code, reason_code, created_at) SELECT n, n, %s, 'works', 'HARVEST', 'SHRINK', 'TOO_LARGE', %d + n FROM %s`, source("n"), from, few)
 	run(`INSERT INTO ing_signal (provenance_code, record_type, provider_id, reason_code, open_key, status_code, plan_id, created_at) SELECT %s, 'work', '10.5555/' || n, 'MANUAL', CASE WHEN n %% 50 = 0 THEN %s END, CASE WHEN n %% 50 = 0 THEN 'NEW' ELSE 'DONE' END, 1 + n %% %d, %d + n FROM %s`,
 		source("n"), hash("n"), plans, from, few)
