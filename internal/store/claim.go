@@ -5,8 +5,8 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math/rand/v2"
-	"strconv"
 	"strings"
 
 	"patra"
@@ -26,9 +26,11 @@ var (
 		WHERE status_code = 'RUNNING' AND leased_until < {now} AND ` + claimable + ` ORDER BY leased_until LIMIT ?`}
 	findOldest = stmt{"find_oldest", `SELECT id, partition_key FROM ing_task
 		WHERE status_code = 'QUEUED' AND scheduled_at <= {now} AND ` + claimable + ` ORDER BY scheduled_at, id LIMIT ?`}
-	findQueued    = stmt{"find_queued", perPriority()}
+	findQueued = stmt{"find_queued", `SELECT id FROM ing_task WHERE status_code = 'QUEUED' AND partition_key = ? AND priority = ? AND scheduled_at <= {now} AND ` + claimable + `
+		ORDER BY scheduled_at, id LIMIT ?`}
 	nextPartition = stmt{"next_partition", `SELECT partition_key FROM ing_task WHERE status_code = 'QUEUED' AND partition_key > ? ORDER BY partition_key LIMIT 1`}
-	gates         = stmt{"gates", `SELECT {now}, ` + controlColumns + ` FROM ing_control
+	nextDue       = stmt{"next_due_partition", `SELECT p.partition_key, ` + bestPriority() + ` FROM (` + nextPartition.text + `) AS p`}
+	gates = stmt{"gates", `SELECT {now}, ` + controlColumns + ` FROM ing_control
 		WHERE scope_code IN ('SOURCE', 'ENDPOINT', 'OPERATION') AND state_code IN ('PAUSED', 'HALTED', 'OPEN', 'HALF_OPEN', 'LIMITED', 'USED_UP')`}
 	runningIn   = stmt{"running_in", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'RUNNING' AND partition_key = ?`}
 	peekControl = stmt{"peek_control", `SELECT version FROM ing_control WHERE scope_code = ? AND scope_key = ? AND kind_code = ? {peek}`}
@@ -59,16 +61,20 @@ var (
 		WHERE task_id = ? AND scan_no = ? AND phase_code = 'SEARCH' AND done_ordinal IS NOT NULL`}
 )
 
-// perPriority probes each of the nine priorities of one partition by the index. A single ORDER BY priority would
-// read past every task that is due tomorrow with a better priority.
-func perPriority() string {
-	probes := make([]string, 9)
-	for i := range probes {
-		p := strconv.Itoa(i + 1)
-		probes[i] = `SELECT id, priority FROM (SELECT id, priority FROM ing_task WHERE status_code = 'QUEUED' AND partition_key = ? AND priority = ` + p +
-			` AND scheduled_at <= {now} AND ` + claimable + ` ORDER BY scheduled_at, id LIMIT ?) AS p` + p
+// worst is a priority that is worse than any.
+const worst = 10
+
+// bestPriority is the best one of which a partition has something that is due. It looks for one after the other by the index, and
+// no further than need be. A single ORDER BY priority would read past every task that is due tomorrow with a better priority.
+func bestPriority() string {
+	var b strings.Builder
+	b.WriteString("CASE")
+	for p := 1; p < worst; p++ {
+		fmt.Fprintf(&b, ` WHEN EXISTS (SELECT 1 FROM ing_task WHERE status_code = 'QUEUED' AND partition_key = p.partition_key AND priority = %d
+			AND scheduled_at <= {now} AND `+claimable+`) THEN %d`, p, p)
 	}
-	return strings.Join(probes, " UNION ALL ")
+	fmt.Fprintf(&b, " ELSE %d END", worst)
+	return b.String()
 }
 
 // candidate is a task that may be taken.
@@ -137,65 +143,52 @@ func (t *tx) candidates(st stmt, d doors, args ...any) (all []candidate, err err
 	return all, err
 }
 
-// queued gives the candidates of one partition: of those that have work of the best priority, the one whose turn
-// it is.
+// queued gives the candidates of one partition: of those that have work of the best priority, the one whose turn it is. What
+// others have taken since we looked is nobody's candidate, and then the next partition has its turn.
 func (t *tx) queued(req patra.ClaimRequest, d doors) ([]candidate, error) {
-	best := 10
-	var turns [][]candidate
-	for partition := ""; ; {
-		found, err := t.one(nextPartition, []any{partition}, &partition)
+	best, turns, err := t.bestPartitions(req, d)
+	if err != nil {
+		return nil, err
+	}
+	for i := range uint64(len(turns)) {
+		partition := turns[(req.Turn+i)%uint64(len(turns))]
+		ids, err := t.ids(findQueued, partition, best, req.CursorID, req.CursorID, req.PlanID, req.PlanID, candidates)
 		if err != nil {
 			return nil, err
 		}
-		if !found {
-			break
-		}
-		if d.shut(partition) {
+		if len(ids) == 0 {
 			continue
 		}
-		priority, ids, err := t.bestOf(partition, req)
-		if err != nil {
-			return nil, err
-		}
-		if len(ids) == 0 || priority > best {
-			continue
-		}
-		if priority < best {
-			best, turns = priority, nil
-		}
-		turn := make([]candidate, len(ids))
+		all := make([]candidate, len(ids))
 		for i, id := range ids {
-			turn[i] = candidate{id, partition, d.limit(partition)}
+			all[i] = candidate{id, partition, d.limit(partition)}
 		}
-		turns = append(turns, turn)
+		rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+		return all, nil
 	}
-	if len(turns) == 0 {
-		return nil, nil
-	}
-	all := turns[req.Turn%uint64(len(turns))]
-	rand.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
-	return all, nil
+	return nil, nil
 }
 
-func (t *tx) bestOf(partition string, req patra.ClaimRequest) (best int, ids []int64, err error) {
-	var args []any
-	for range 9 {
-		args = append(args, partition, req.CursorID, req.CursorID, req.PlanID, req.PlanID, candidates)
+// bestPartitions are the partitions that have work of the best priority that there is, in their order.
+func (t *tx) bestPartitions(req patra.ClaimRequest, d doors) (best int, all []string, err error) {
+	best = worst
+	for partition := ""; ; {
+		var args []any
+		for p := 1; p < worst; p++ {
+			args = append(args, req.CursorID, req.CursorID, req.PlanID, req.PlanID)
+		}
+		priority := worst
+		found, err := t.one(nextDue, append(args, partition), &partition, &priority)
+		switch {
+		case err != nil || !found:
+			return best, all, err
+		case priority == worst || priority > best || d.shut(partition):
+		case priority < best:
+			best, all = priority, []string{partition}
+		default:
+			all = append(all, partition)
+		}
 	}
-	best = 10
-	err = t.rows(findQueued, func(r *sql.Rows) error {
-		var id int64
-		var priority int
-		err := r.Scan(&id, &priority)
-		if priority < best {
-			best, ids = priority, nil
-		}
-		if priority == best {
-			ids = append(ids, id)
-		}
-		return err
-	}, args...)
-	return best, ids, err
 }
 
 // take tries to become the owner of one task.

@@ -195,11 +195,11 @@ func Advice(err error) string {
 	return ""
 }
 
-// render fills the fragments of the dialect into one SQL text. now is either the dialect's own or, under a test
+// rules fill the fragments of the dialect into an SQL text. now is either the dialect's own or, under a test
 // clock, a number. A column that has a reserved word of MySQL for its name stands in braces: all engines know it in
 // these quotes, which cannot be written into a text of Go.
-func (d dialect) render(text, now string) string {
-	return strings.NewReplacer("{now}", now, "{lock}", d.lock, "{peek}", d.peek, "{bykey}", d.byKey, "{stored}", "`stored`").Replace(text)
+func (d dialect) rules(now string) *strings.Replacer {
+	return strings.NewReplacer("{now}", now, "{lock}", d.lock, "{peek}", d.peek, "{bykey}", d.byKey, "{stored}", "`stored`")
 }
 
 // column turns one type word into the engine's type.

@@ -73,7 +73,7 @@ func TestStatementsQuoteWhatMySQLReserves(t *testing.T) {
 			}
 		}
 	}
-	if got := mysqlDialect.render("SELECT {stored}", ""); got != "SELECT `stored`" {
+	if got := mysqlDialect.rules("").Replace("SELECT {stored}"); got != "SELECT `stored`" {
 		t.Errorf("it becomes %s", got)
 	}
 }

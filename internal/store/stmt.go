@@ -103,6 +103,18 @@ func (s *Store) now() string {
 	return strconv.FormatInt(s.clock().UnixMicro(), 10)
 }
 
+// render fills in what the dialect says. The rules are made once, unless a test clock goes on.
+func (s *Store) render(text string) string {
+	switch {
+	case !strings.Contains(text, "{"):
+		return text
+	case s.clock != nil:
+		return s.dialect.rules(s.now()).Replace(text)
+	}
+	s.made.Do(func() { s.rules = s.dialect.rules(s.now()) })
+	return s.rules.Replace(text)
+}
+
 // many runs one statement for a loop of rows: it is compiled once for this transaction.
 func (t *tx) many(st stmt, args ...any) (sql.Result, error) {
 	t.told(st, st.text, args)
@@ -110,7 +122,7 @@ func (t *tx) many(st stmt, args ...any) (sql.Result, error) {
 	p, ok := t.loop[st.name]
 	if !ok {
 		var err error
-		if p, err = t.sql.PrepareContext(t.ctx, t.s.dialect.render(st.text, t.s.now())); err != nil {
+		if p, err = t.sql.PrepareContext(t.ctx, t.s.render(st.text)); err != nil {
 			return nil, fmt.Errorf("%s: %w", st.name, err)
 		}
 		t.loop[st.name] = p // closed with the transaction
@@ -148,7 +160,7 @@ func (t *tx) insert(st stmt, args ...any) (int64, error) {
 }
 
 func (t *tx) result(st stmt, args ...any) (res sql.Result, err error) {
-	text := t.s.dialect.render(st.text, t.s.now())
+	text := t.s.render(st.text)
 	t.told(st, text, args)
 	defer t.took(st.name, t.begun())
 	if t.sql != nil {
@@ -182,7 +194,7 @@ func (t *tx) rows(st stmt, scan func(*sql.Rows) error, args ...any) error {
 }
 
 func (t *tx) scan(st stmt, scan func(*sql.Rows) error, args ...any) error {
-	text := t.s.dialect.render(st.text, t.s.now())
+	text := t.s.render(st.text)
 	t.told(st, text, args)
 	defer t.took(st.name, t.begun())
 	var rows *sql.Rows

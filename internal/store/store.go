@@ -11,10 +11,11 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/go-sql-driver/mysql"
-	_ "modernc.org/sqlite" // registers the driver
+	"modernc.org/sqlite"
 )
 
 // Store is the one door to the tables. It is safe for concurrent use.
@@ -26,6 +27,8 @@ type Store struct {
 	clock   func() time.Time
 	trace   func(name, text string, args []any)
 	watcher Watcher // nil: nobody looks on
+	made    sync.Once
+	rules   *strings.Replacer // of SQL texts, see render
 	there   presence
 }
 
@@ -103,7 +106,7 @@ func (s *Store) Close() error {
 func (s *Store) openSQLite(path string) (err error) {
 	s.dialect = sqliteDialect
 	if path == ":memory:" {
-		s.db, err = sql.Open("sqlite", "file::memory:?_txlock=immediate")
+		s.db, err = openEmbedded("file::memory:?_txlock=immediate")
 		if err == nil {
 			s.db.SetMaxOpenConns(1)
 			s.ro = s.db
@@ -127,15 +130,23 @@ func (s *Store) openSQLite(path string) (err error) {
 	// says what is under _pragma in the order of the alphabet, and these before what has a name of its own.
 	// 32 MiB of cache: keys that are hashes touch a page each, and what does not fit is written again and again.
 	const write = "?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=page_size(16384)&_pragma=cache_size(-32768)&_journal_mode=WAL&_synchronous=FULL"
-	if s.db, err = sql.Open("sqlite", file+write); err != nil {
+	if s.db, err = openEmbedded(file + write); err != nil {
 		return err
 	}
 	s.db.SetMaxOpenConns(1)
-	s.ro, err = sql.Open("sqlite", file+"?mode=ro&_pragma=busy_timeout(10000)&_pragma=query_only(1)")
+	s.ro, err = openEmbedded(file + "?mode=ro&_pragma=busy_timeout(10000)&_pragma=query_only(1)")
 	if err == nil {
 		s.ro.SetMaxOpenConns(8)
 	}
 	return err
+}
+
+func openEmbedded(address string) (*sql.DB, error) {
+	inner, err := sqlite.NewConnector(address)
+	if err != nil {
+		return nil, err
+	}
+	return sql.OpenDB(compiling{inner}), nil
 }
 
 // session makes every new connection behave the same on MySQL, MariaDB and TiDB. The variable for the isolation
