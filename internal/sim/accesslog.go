@@ -68,7 +68,7 @@ func newEntry(c *call, a answer, answered time.Time) Entry {
 		e.RetryUntilUS = until.UnixMicro()
 	}
 	switch a.fault {
-	case faultReset:
+	case faultReset, faultHang:
 		e.Status, e.SentBytes = 0, 0
 	case faultCut, faultCutChunked, faultCutPlain:
 		e.SentBytes = len(a.wire) / 2
