@@ -6,7 +6,7 @@ import (
 )
 
 // stormLength is how many requests a storm meets after its first.
-const stormLength = 10
+const stormLength = 5
 
 // deck are the faults that must have happened: each has its turn until it has found something to happen to. A short harvest
 // meets them all, which chance alone would not see to. Safe for concurrent use.

@@ -115,8 +115,7 @@ func (c *call) outdated(page []sketch) []sketch {
 	for _, s := range page {
 		if s.version > 0 {
 			c.did = faultOld
-			s.version, s.changed = 0, s.indexed
-			return append(page, s)
+			return append(page, s.before())
 		}
 	}
 	return page
