@@ -119,13 +119,13 @@ func tell(w io.Writer, form string, found []Invariant) error {
 		switch {
 		case v.Count > 0:
 			broken++
-			fmt.Fprintf(b, "BROKEN  %s (%d of %d %s)\n", v.Text, v.Count, v.Looked, v.Noun)
+			fold(b, "BROKEN  ", fmt.Sprintf("%s (%d findings in %d %s)", v.Text, v.Count, v.Looked, v.Noun))
 		case v.Skipped != "":
-			fmt.Fprintf(b, "SKIPPED %s: %s\n", v.Text, v.Skipped)
+			fold(b, "SKIPPED ", fmt.Sprintf("%s: %s", v.Text, v.Skipped))
 		case v.Looked == 0:
-			fmt.Fprintf(b, "EMPTY   %s (there were no %s to look at)\n", v.Text, v.Noun)
+			fold(b, "EMPTY   ", fmt.Sprintf("%s (there were no %s to look at)", v.Text, v.Noun))
 		default:
-			fmt.Fprintf(b, "ok      %s (%d %s)\n", v.Text, v.Looked, v.Noun)
+			fold(b, "ok      ", fmt.Sprintf("%s (%d %s)", v.Text, v.Looked, v.Noun))
 		}
 		for _, e := range v.Examples {
 			fmt.Fprintf(b, "          %s\n", e)
@@ -134,4 +134,25 @@ func tell(w io.Writer, form string, found []Invariant) error {
 	fmt.Fprintf(b, "%d invariants, %d broken.\n", len(found), broken)
 	_, err := io.WriteString(w, b.String())
 	return err
+}
+
+// width is what a terminal has room for.
+const width = 80
+
+// fold writes a sentence behind a mark, in lines that fit.
+func fold(b *strings.Builder, mark, text string) {
+	b.WriteString(mark)
+	used := len(mark)
+	for i, word := range strings.Fields(text) {
+		if i > 0 && used+1+len(word) > width {
+			fmt.Fprintf(b, "\n%*s", len(mark), "")
+			used = len(mark)
+		} else if i > 0 {
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += len(word)
+	}
+	b.WriteByte('\n')
 }

@@ -30,7 +30,7 @@ type Given struct {
 type Scene struct {
 	Given
 	db    *sql.Tx
-	sqlk  bool // SQLite
+	files bool // it is a file of SQLite
 	truth map[string]*truth
 	seen  *accessLog // nil if there is none
 	told  func(ctx context.Context, cursorID int64, until patra.Instant) ([]patra.Window, error)
@@ -51,8 +51,8 @@ func Check(ctx context.Context, g Given) ([]Invariant, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the store: %w", err)
 	}
-	defer tx.Rollback() //nolint:errcheck // nothing was changed
-	s := &Scene{Given: g, db: tx, sqlk: kind == "sqlite", truth: map[string]*truth{}}
+	defer tx.Rollback() // nothing was changed
+	s := &Scene{Given: g, db: tx, files: kind == "sqlite", truth: map[string]*truth{}}
 	if err := s.load(); err != nil {
 		return nil, err
 	}

@@ -106,7 +106,7 @@ func askSecrets(ctx context.Context, s *Scene, v *Invariant) error {
 
 func (s *Scene) tableNames(ctx context.Context) (all []string, err error) {
 	query := `SELECT table_name FROM information_schema.tables WHERE table_schema = DATABASE() AND table_type = 'BASE TABLE'`
-	if s.sqlk {
+	if s.files {
 		query = `SELECT name FROM sqlite_master WHERE type = 'table'`
 	}
 	err = s.each(ctx, query, func(r *sql.Rows) error {

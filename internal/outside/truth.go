@@ -55,8 +55,8 @@ func readTruth(of, file string) (*truth, error) {
 	at := int64(0)
 	err := eachLine(file, func(line []byte) error {
 		var l sim.TruthLine
-		if err := json.Unmarshal(line, &l); err != nil || l.ID == "" {
-			return fmt.Errorf("%s: at byte %d there is no version of a record: %v", file, at, err)
+		if err := json.Unmarshal(line, &l); err != nil {
+			return fmt.Errorf("%s: at byte %d there is no version of a record: %w", file, at, err)
 		}
 		var text [sha256.Size]byte
 		if n, err := hex.Decode(text[:], []byte(l.SHA256)); err != nil || n != len(text) {
