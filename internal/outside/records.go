@@ -35,15 +35,14 @@ func (s *Scene) judge(ctx context.Context, t *truth) (*judgement, error) {
 	}
 	t.marked(all, waivers)
 	j := &judgement{}
-	there, err := s.compare(ctx, t, j)
-	if err == nil {
-		err = s.setAside(ctx, t, j, there)
-	}
-	if err != nil {
+	if err := s.compare(ctx, t, j); err != nil {
 		return nil, err
 	}
-	for name, last := range t.last {
-		if v := t.newest(last); v != nil && !there[name] && !v.waived {
+	if err := s.setAside(ctx, t, j); err != nil {
+		return nil, err
+	}
+	for _, last := range t.last {
+		if v := t.newest(last); v != nil && !t.versions[last].have && !v.waived {
 			note(&j.lost, &j.nLost, func() string { return t.name(v) + " is missing" })
 		}
 	}
@@ -70,10 +69,9 @@ func (t *truth) newest(i int32) *version {
 const ours = `(SELECT COUNT(*) FROM ing_record_rev v WHERE v.record_id = r.id AND v.change_code IN ('REMAPPED', 'TAKEN_OVER'))`
 
 // compare goes through the records of a source.
-func (s *Scene) compare(ctx context.Context, t *truth, j *judgement) (there map[mark]bool, err error) {
-	there = map[mark]bool{}
+func (s *Scene) compare(ctx context.Context, t *truth, j *judgement) error {
 	source, _ := split(t.of)
-	err = s.each(ctx, `SELECT r.provider_id, r.rev - `+ours+`, r.raw, r.raw_code FROM ing_record r WHERE r.provenance_code = ?`, func(r *sql.Rows) error {
+	return s.each(ctx, `SELECT r.provider_id, r.rev - `+ours+`, r.raw, r.raw_code FROM ing_record r WHERE r.provenance_code = ?`, func(r *sql.Rows) error {
 		var name, raw sql.RawBytes
 		var rev int32
 		var code string
@@ -82,7 +80,7 @@ func (s *Scene) compare(ctx context.Context, t *truth, j *judgement) (there map[
 		}
 		j.records++
 		id := string(name)
-		there[markOf(name)] = true
+		t.settle(name)
 		versions := t.record(id)
 		is, must := stored(versions, raw, code), int32(0)
 		for _, v := range versions {
@@ -100,18 +98,17 @@ func (s *Scene) compare(ctx context.Context, t *truth, j *judgement) (there map[
 		}
 		return nil
 	}, source)
-	return there, err
 }
 
 // setAside goes through the quarantine: what is there is not lost, and something must be wrong with it.
-func (s *Scene) setAside(ctx context.Context, t *truth, j *judgement, there map[mark]bool) error {
+func (s *Scene) setAside(ctx context.Context, t *truth, j *judgement) error {
 	source, _ := split(t.of)
 	return s.each(ctx, `SELECT DISTINCT provider_id, error_code FROM ing_quarantine WHERE provenance_code = ? AND provider_id IS NOT NULL`, func(r *sql.Rows) error {
 		var id, code string
 		if err := r.Scan(&id, &code); err != nil {
 			return err
 		}
-		there[markOf([]byte(id))] = true
+		t.settle([]byte(id))
 		if versions := t.record(id); len(versions) > 0 && !slices.ContainsFunc(versions, func(v *version) bool { return v.poisoned }) {
 			note(&j.blamed, &j.nBad, func() string { return id + " is set aside (" + code + "), and nothing is wrong with it" })
 		}

@@ -30,6 +30,7 @@ type version struct {
 	next            int32 // the version before it of the same record; -1 for none
 	number          int32
 	must            bool // it was there throughout a complete reading
+	have            bool // its record is stored or set aside; said of the last version only
 	poisoned        bool
 	waived          bool
 }
@@ -50,10 +51,18 @@ type truth struct {
 // longestLine is the most that a line may have.
 const longestLine = 1 << 20
 
+// shortLine is what a line of the journal has at least, or nearly so.
+const shortLine = 140
+
 func readTruth(of, file string) (*truth, error) {
-	t := &truth{of: of, file: file, last: map[mark]int32{}}
+	info, err := os.Stat(file)
+	if err != nil {
+		return nil, err
+	}
+	room := info.Size()/shortLine + 1 // what grows by doubling takes twice as much
+	t := &truth{of: of, file: file, last: make(map[mark]int32, room), versions: make([]version, 0, room)}
 	at := int64(0)
-	err := eachLine(file, func(line []byte) error {
+	err = eachLine(file, func(line []byte) error {
 		var l sim.TruthLine
 		if err := json.Unmarshal(line, &l); err != nil {
 			return fmt.Errorf("%s: at byte %d there is no version of a record: %w", file, at, err)
@@ -99,6 +108,13 @@ func (t *truth) record(name string) (all []*version) {
 		all = append(all, &t.versions[i])
 	}
 	return all
+}
+
+// settle notes that a record is stored or set aside.
+func (t *truth) settle(name []byte) {
+	if i, ok := t.last[markOf(name)]; ok {
+		t.versions[i].have = true
+	}
 }
 
 // inherited are declarations that an element of a page has from those around it. What is kept of the page has them itself.
