@@ -20,7 +20,7 @@ const seldom = 0.002
 // live through it.
 var ordeals = []ordeal{
 	{"throttle", func(f *sim.Faults) {
-		f.AbsurdWait, f.Throttle, f.Unavailable, f.Storm, f.Unauthorized = 0, 0.03, 0.015, seldom, seldom
+		f.AbsurdWait, f.Throttle, f.Unavailable = 0, 0.01, 0.005
 	}},
 	{"flaky", func(f *sim.Faults) {
 		f.ExpireToken, f.Timeout, f.Transient = 0.05, 0.08, 0.06
@@ -28,6 +28,7 @@ var ordeals = []ordeal{
 	}},
 	{"lying", func(f *sim.Faults) {
 		f.EmptyPage, f.BrokenBody, f.NoNext, f.Huge = 0.06, seldom, seldom, true
+		f.Storm, f.Unauthorized = seldom, seldom // these scenes have time for them
 	}},
 	{"moving", func(f *sim.Faults) { f.MoveEvery, f.OldVersion = 3, 0.05 }},
 }

@@ -20,7 +20,11 @@ type deck struct {
 func newDeck(f Faults) *deck {
 	d := &deck{every: uint64(max(f.DealEvery, 0))}
 	for _, c := range f.chances() {
-		if c.p > 0 && d.every > 0 {
+		times := 1
+		if c.fault == faultThrottle && f.RetryAfter {
+			times = len(dialects) // one for each way of saying when to come back
+		}
+		for ; times > 0 && c.p > 0 && d.every > 0; times-- {
 			d.left = append(d.left, c.fault)
 		}
 	}
@@ -38,7 +42,7 @@ func (d *deck) deal(number uint64) fault {
 		return faultNone
 	}
 	f := d.left[0]
-	d.left = append(d.left[1:], f)
+	d.left = append(slices.Clone(d.left[1:]), f)
 	return f
 }
 
@@ -49,7 +53,9 @@ func (d *deck) done(f fault) {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.left = slices.DeleteFunc(d.left, func(o fault) bool { return o == f })
+	if i := slices.Index(d.left, f); i >= 0 {
+		d.left = slices.Delete(d.left, i, i+1)
+	}
 }
 
 // fate is what shall happen to a request: what a storm does to all, what has its turn, or what is drawn.

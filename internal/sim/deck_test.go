@@ -32,7 +32,7 @@ func TestEveryFaultHasItsTurn(t *testing.T) {
 		res.Body.Close()
 		statuses[res.StatusCode]++
 	}
-	for _, name := range []fault{faultShortLength, faultLongLength, faultBomb, faultTrickle, faultHang, faultAuth, faultNoContent, faultPartial, faultNotModified, faultBroken, faultNoNext, faultReset} {
+	for _, name := range []fault{faultShortLength, faultLongLength, faultBomb, faultTrickle, faultHang, faultAuth, faultNoContent, faultPartial, faultNotModified, faultBroken, faultNoNext, "reset-reused"} {
 		if n := s.Stats().Faults[string(name)]; n != 1 {
 			t.Errorf("%s happened %d times", name, n)
 		}

@@ -109,8 +109,10 @@ func (s *Server) serveProvider(w http.ResponseWriter, r *http.Request) {
 		s.speak(&a, number, answered)
 	}
 	a.compress(r)
-	s.deck.done(a.fault)
 	_, a.reused = s.guests.LoadOrStore(r.RemoteAddr, true)
+	if a.fault != faultReset || a.reused { // the one that a client would repeat by itself
+		s.deck.done(a.fault)
+	}
 	s.tally.end(a)
 	s.log.add(c, a, answered)
 	a.send(w, r)
