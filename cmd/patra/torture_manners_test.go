@@ -16,7 +16,7 @@ func TestManners(t *testing.T) {
 		t.Run(src.code, func(t *testing.T) {
 			t.Parallel()
 			o := ordeals[0]
-			o.tune = func(f *sim.Faults) { f.Throttle, f.Unavailable, f.AbsurdWait = 0.02, 0.03, 0 }
+			o.tune = func(f *sim.Faults) { f.Throttle, f.Unavailable, f.AbsurdWait, f.DealEvery = 0.05, 0.10, 0, 0 }
 			s := newStage(t, storetest.Engines()[0], src, o, 7, 1)
 			s.plan()
 			f := s.fleet(1)
