@@ -54,9 +54,11 @@ var importMap = map[string]place{
 	"patra/internal/secret":          {nil, "whoever handles secrets sees nobody who could store or print one"},
 	"patra/internal/schedule":        {[]string{"patra"}, "when something is due is a rule; what is done then, and where it is noted, is handed in"},
 	"patra/internal/sim":             {[]string{"patra"}, "a simulator that shared code with the harvester would share its mistakes"},
+	"patra/internal/outside":         {[]string{"patra", "patra/internal/store/check", "patra/internal/sim"}, "whoever judges from outside shares no code with whoever plans, sends or stores; of the simulator it knows what its logs look like"},
 	"patra/sources":                  {nil, "shipped sources are data: a source that needs code is not a source"},
 	"patra/bench":                    {[]string{"patra/internal/sim", "patra/sources"}, "whoever measures sees the provider and the programs, and nothing inside them"},
 	"patra/bench/floor":              {nil, "a floor shares no code with whom it is measured against"},
+	"patra/cmd/patra-check":          {[]string{"patra/internal/outside"}, "the judge is a program of its own, so that it can be built without what it judges"},
 	"patra/cmd/patra":                {[]string{"*"}, "the command wires everything together"},
 }
 
@@ -70,7 +72,7 @@ type reserve struct {
 
 var reserves = []reserve{
 	{imports: []string{"database/sql", "database/sql/", "github.com/go-sql-driver/mysql", "modernc.org/sqlite", "modernc.org/sqlite/", "github.com/pressly/goose/"},
-		only: []string{"patra/internal/store", "patra/internal/store/check", "patra/internal/store/storetest", "patra/bench", "patra/bench/floor"},
+		only: []string{"patra/internal/store", "patra/internal/store/check", "patra/internal/store/storetest", "patra/internal/outside", "patra/bench", "patra/bench/floor"},
 		why:  "one package holds all SQL, so that transactions, dialects and statement names are in one place"},
 	{imports: []string{"github.com/danielgtaylor/huma/"}, only: []string{"patra/internal/api"},
 		why: "who may call is said where a route is registered, and there is one way to do that"},
@@ -259,6 +261,11 @@ func TestTheImportMapRefusesWhatItShould(t *testing.T) {
 		{"patra/internal/sim", "net/http", ""},
 		{"patra/internal/sim", "patra", ""},
 		{"patra/internal/sim", "patra/internal/source", "share its mistakes"},
+		{"patra/internal/outside", "patra/internal/store/check", ""},
+		{"patra/internal/outside", "patra/internal/store", "shares no code"},
+		{"patra/internal/outside", "patra/internal/executor", "shares no code"},
+		{"patra/internal/outside", "patra/internal/planner", "shares no code"},
+		{"patra/cmd/patra-check", "patra/internal/store", "without what it judges"},
 		{"patra/internal/config", "patra/internal/strictyaml", ""},
 		{"patra/internal/config", "patra/internal/source", "settings are values"},
 		{"patra/internal/strictyaml", "patra/internal/source", "it knows neither"},

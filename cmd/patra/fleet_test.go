@@ -36,7 +36,7 @@ type armada struct {
 }
 
 // swift is a provider that refuses now and then, and whose papers change while they are read.
-var swift = ordeal{"throttle", nil, func(f *sim.Faults) {
+var swift = ordeal{"throttle", func(f *sim.Faults) {
 	f.AbsurdWait, f.Throttle, f.Unavailable, f.MoveEvery = 0, 0.01, 0.01, 3
 	f.Latency = 5 * time.Millisecond
 }}
@@ -55,7 +55,7 @@ func newArmada(t *testing.T) *armada {
 	a.database, a.redis, a.bus = database, ownRedis(t), relaytest.NewNATS(t)
 	s := newStage(t, engine, torturedSources[0], swift, 5, fuller)
 	a.api = fmt.Sprintf("127.0.0.1:%d", freePort(t))
-	s.write("patra.yaml", fmt.Sprintf("contact: fleet@example.org\nsources: {dir: .}\nlog: {level: info}\nplanner: {probes: 0, inventory: 6}\n"+
+	s.write("patra.yaml", fmt.Sprintf("contact: fleet@example.org\nsources: {dir: .}\nlog: {level: info}\nplanner: {probes: 0, inventory: 6}\nsecrets: {canary: \"env:CANARY\"}\n"+
 		"executor: {workers: 2, perPartition: 16, lease: %s, heartbeat: 500ms, taskAttempts: 20}\ngate: {backend: redis, redis: {url: \"redis://127.0.0.1:%d/0\"}}\n"+
 		"api: {listen: \"%s\"}\nevents: {lease: 2s}\nsinks:\n  - {name: bus, type: NATS, url: \"%s\", events: [record.*]}\n", tortureLease, a.redis.port, a.api, a.bus.URL()))
 	a.fleet = &fleet{stage: s}
@@ -122,12 +122,11 @@ func (a *armada) absent() {
 	for i, m := range a.members {
 		before[i] = len(m.out.copy())
 	}
-	a.moments = append(a.moments, time.Now())
 	a.database.kill()
-	a.did("the database was killed, %d requests so far", len(a.stage.log.all()))
+	a.did("the database was killed, %d requests so far", a.stage.log.count())
 	time.Sleep(a.outage)
 	a.revive() // which finds everybody who ended
-	asked := len(a.stage.log.all())
+	asked := a.stage.log.count()
 	a.database.up()
 	a.did("the database is back, %d requests so far", asked)
 	back := time.Now()
@@ -189,7 +188,6 @@ func TestFleet(t *testing.T) {
 		a.roll()
 	}
 	a.provider.Calm()
-	a.calmSince = time.Now()
 	if !a.drain(a.fleet, 5*time.Minute) {
 		a.find("%d tasks are still open", a.open())
 	}
@@ -209,9 +207,9 @@ func (a *armada) withoutRedis() {
 	a.t.Helper()
 	a.underWay("when Redis goes away")
 	a.redis.kill()
-	asked := len(a.stage.log.all())
+	asked := a.stage.log.count()
 	time.Sleep(10 * time.Second)
-	a.did("Redis was away for 10s, %d requests meanwhile", len(a.stage.log.all())-asked)
+	a.did("Redis was away for 10s, %d requests meanwhile", a.stage.log.count()-asked)
 	a.redis.up()
 	a.underWay("after Redis was away")
 }
@@ -285,5 +283,5 @@ func (a *armada) judge() {
 		a.find("the watermark is not at the end of what was asked for")
 	}
 	a.did("%d records, %d events (%d of changes, %d sent again), %d requests, %d runs, %d of them lost", a.count(`SELECT COUNT(*) FROM ing_record`), len(first), changed, len(arrived)-len(first),
-		len(a.stage.log.all()), a.count(`SELECT COUNT(*) FROM ing_task_run`), a.count(`SELECT COUNT(*) FROM ing_task_run WHERE status_code = 'LOST'`))
+		a.stage.log.count(), a.count(`SELECT COUNT(*) FROM ing_task_run`), a.count(`SELECT COUNT(*) FROM ing_task_run WHERE status_code = 'LOST'`))
 }

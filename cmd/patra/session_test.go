@@ -19,6 +19,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"patra"
+	"patra/internal/outside"
 	"patra/internal/sim"
 	"patra/internal/store"
 	"patra/internal/store/storetest"
@@ -26,7 +27,12 @@ import (
 )
 
 // TestMain lets every test run the real program as `patra`.
-func TestMain(m *testing.M) { testscript.Main(m, map[string]func(){"patra": main}) }
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"patra": main, "patra-check": judge})
+}
+
+// judge is the program that looks from outside, which is built into the tests so that nobody has to build it first.
+func judge() { os.Exit(outside.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) }
 
 // quickSource is a shipped file without its politeness, so that tests need not wait.
 func quickSource(t testing.TB, code string) string {

@@ -7,6 +7,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -18,11 +19,11 @@ import (
 
 // simFlags describe the provider to pretend to be.
 type simFlags struct {
-	listen, from, to, faults, accessLog string
-	perDay, burst                       int
-	exact                               bool
-	rate                                float64
-	seed                                uint64
+	listen, from, to, faults, accessLog, truth string
+	perDay, burst                              int
+	exact                                      bool
+	rate                                       float64
+	seed                                       uint64
 }
 
 func (a *app) simCmd() *cobra.Command {
@@ -47,6 +48,7 @@ func (a *app) simCmd() *cobra.Command {
 	fl.Lookup("faults").Hidden = true
 	fl.Uint64Var(&f.seed, "seed", 1, "which world: the same seed always has the same works")
 	fl.StringVar(&f.accessLog, "access-log", "", "file to append one JSON line a request to")
+	fl.StringVar(&f.truth, "truth", "", "folder to write at the end what was really there: one file a source, one JSON line a version")
 	return c
 }
 
@@ -72,6 +74,26 @@ func (a *app) simulate(ctx context.Context, f simFlags) error {
 	stop()
 	s := server.Stats()
 	fmt.Fprintf(a.stdout, "Served %s in %s.\n", plural(s.Items, "work"), plural(s.Requests, "request"))
+	return environment(writeTruth(server, f.truth))
+}
+
+// writeTruth writes the truth of every source that the simulator can speak for.
+func writeTruth(server *sim.Server, folder string) error {
+	if folder == "" {
+		return nil
+	}
+	if err := os.MkdirAll(folder, 0o750); err != nil {
+		return err
+	}
+	for _, code := range sim.Codes {
+		file, err := os.OpenFile(filepath.Join(folder, code+".jsonl"), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(server.ByCode(code).WriteTruth(file), file.Close()); err != nil {
+			return err
+		}
+	}
 	return nil
 }
 

@@ -1,209 +1,145 @@
 package main
 
 import (
-	"bufio"
-	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+
 	"encoding/json"
-	"regexp"
-	"time"
 
 	"patra"
-	"patra/internal/sim"
-	"patra/internal/store/storetest"
+	"patra/internal/outside"
 )
 
-// check looks at everything from outside: the records, the quarantine, the tables, the ledger and the provider's log.
+// check has the whole of it judged from outside, by a program that knows nothing of ours, and sees that everything was read.
 func (s *stage) check(f *fleet) {
 	s.t.Helper()
-	s.checkRecords()
-	s.checkQuarantine()
-	storetest.CheckInvariants(s.t, s.db)
+	for _, v := range s.judged(f.outs) {
+		if v.Skipped != "" {
+			s.find("nobody could ask whether %s: %s", v.Text, v.Skipped)
+		}
+	}
+	s.checkEnd()
 	if n := s.count(`SELECT COUNT(*) FROM ing_coverage WHERE state_code <> 'SEALED'`); n > 0 {
 		s.find("%d windows are covered and not sealed", n)
 	}
 	if n := s.open(); n > 0 {
 		s.find("%d tasks are still open", n)
 	}
-	s.checkRequests()
-	s.checkRepeats()
-	for _, rude := range s.manners(f) {
-		s.find("%s", rude)
-	}
+	s.checkQuarantine()
 }
 
-// manners finds what the provider could complain about, as long as it had faults.
-func (s *stage) manners(f *fleet) []string {
-	if s.profile != "throttle" {
-		return nil
+// judged runs patra-check on what is there now, and notes what it finds.
+func (s *stage) judged(outs []*lockedBuffer) []outside.Invariant {
+	s.t.Helper()
+	args := append(s.evidenceOf(outs), "-o", "json")
+	out, err := exec.CommandContext(s.t.Context(), "patra-check", args...).Output()
+	if e, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || e.ExitCode() != exitFailed) {
+		s.t.Fatalf("patra-check %q: %v\n%s", args, err, out)
 	}
-	var entries []sim.Entry
-	for _, e := range s.log.all() {
-		if e.ReceivedUS < s.calmSince.UnixMicro() {
-			entries = append(entries, e)
+	var all []outside.Invariant
+	if err := json.Unmarshal(out, &all); err != nil {
+		s.t.Fatalf("%v\n%s", err, out)
+	}
+	for _, v := range all {
+		if v.Count > 0 {
+			s.find("broken: %s: %d times, such as %q", v.Text, v.Count, v.Examples)
 		}
 	}
-	return manners(entries, tortureRate, tortureBurst+forgiven, f.moments)
+	return all
 }
 
-// stored is a record as it is exported.
-type stored struct {
-	ID  string          `json:"id"`
-	Rev int             `json:"rev"`
-	Raw json.RawMessage `json:"raw"`
-}
-
-// checkRecords compares what is stored with what was really there: nothing is missing, nothing is invented, nothing is
-// older than it must be, and nobody has more versions than there were.
-func (s *stage) checkRecords() {
+// evidenceOf writes everything that there is to be seen into files, and gives the arguments that name them.
+func (s *stage) evidenceOf(outs []*lockedBuffer) []string {
 	s.t.Helper()
-	journal := map[string][]sim.Version{}
-	for v := range s.truth(s.provider).Journal() {
-		journal[idOf(v.Record)] = append(journal[idOf(v.Record)], v)
+	of := s.code
+	if s.endpoint != "" {
+		of += "/" + s.endpoint
 	}
-	must := s.must(journal)
-	out, err := s.patra("records", "export", "--format", "jsonl").Output()
+	truth := s.file("truth.jsonl", func(w io.Writer) error { return s.truth(s.provider).WriteTruth(w) })
+	gaps := s.file("gaps.json", func(w io.Writer) error {
+		c := s.patra("coverage", "gaps", "-o", "json")
+		c.Stdout = w
+		err := c.Run()
+		if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() == exitIncomplete {
+			return nil
+		}
+		return err
+	})
+	secrets := s.file("canary.txt", func(w io.Writer) error { _, err := io.WriteString(w, tortureSecret+"\n"); return err })
+	args := []string{"-store", s.url, "-evidence", filepath.Join(s.dir, "evidence"), "-access-log", s.log.file.Name(), "-truth", of + "=" + truth, "-gaps", gaps, "-secrets", secrets,
+		"-rate", strconv.Itoa(tortureRate), "-burst", strconv.Itoa(tortureBurst + forgiven)}
+	for i, out := range outs {
+		args = append(args, "-log", s.file("process"+strconv.Itoa(i)+".log", func(w io.Writer) error { _, err := w.Write(out.copy()); return err }))
+	}
+	return args
+}
+
+// file writes one, outside of the folder that patra works in, and gives its name.
+func (s *stage) file(name string, write func(io.Writer) error) string {
+	s.t.Helper()
+	file, err := os.Create(filepath.Join(s.aside, name))
+	if err == nil {
+		err = errors.Join(write(file), file.Close())
+	}
 	if err != nil {
 		s.t.Fatal(err)
 	}
-	lines := bufio.NewScanner(bytes.NewReader(out))
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		var r stored
-		if err := json.Unmarshal(lines.Bytes(), &r); err != nil {
-			s.t.Fatal(err)
-		}
-		version := r.version(journal[r.ID])
-		switch {
-		case version == 0:
-			s.find("record %s is nothing that the provider ever had", r.ID)
-		case version < must[r.ID]:
-			s.find("record %s is version %d, and version %d was there throughout", r.ID, version, must[r.ID])
-		case r.Rev > version:
-			s.find("record %s has %d revisions of %d versions", r.ID, r.Rev, version)
-		}
-		delete(must, r.ID)
-	}
-	for id := range must {
-		s.find("record %s is missing", id)
-	}
+	return filepath.Join(s.aside, name)
 }
 
-// version is the number of the version that is stored, 0 if it is none.
-func (r stored) version(versions []sim.Version) int {
-	for _, v := range versions {
-		if !v.Poisoned && (sameJSON(v.Bytes, r.Raw) || sameXML(v.Bytes, r.Raw)) {
-			return v.Number
-		}
-	}
-	return 0
-}
-
-// inherited are declarations that an element of a page has from those around it. What is kept of the page has them itself.
-var inherited = regexp.MustCompile(`^(<\w+)( xmlns:\w+="[^"]*")+`)
-
-// sameXML compares an element with what was exported of it.
-func sameXML(element, exported []byte) bool {
-	var text string
-	return json.Unmarshal(exported, &text) == nil && inherited.ReplaceAllString(text, "$1") == string(element)
-}
-
-// must is the least version of every record that is to be stored: of each window that is said to be complete, what was
-// there throughout its reading.
-func (s *stage) must(journal map[string][]sim.Version) map[string]int {
+// checkEnd: everything that was asked for is covered. A task may have failed for good, if another has read its window since.
+func (s *stage) checkEnd() {
 	s.t.Helper()
-	rows, err := s.db.Query(`SELECT v.window_from, v.window_to, MIN(q.sent_at), MAX(q.finished_at), v.state_code FROM ing_coverage v
-		JOIN ing_task_run r ON r.slice_id = v.slice_id AND r.exhausted = 1
-		JOIN ing_task_run_batch b ON b.task_id = r.task_id AND b.scan_no = r.scan_no AND b.status_code = 'SUCCEEDED'
-		JOIN ing_request q ON q.batch_id = b.id GROUP BY v.window_from, v.window_to, v.id, v.state_code`)
+	rows, err := s.db.Query(`SELECT window_from, window_to FROM ing_coverage`)
 	if err != nil {
 		s.t.Fatal(err)
 	}
 	defer rows.Close()
-	must := map[string]int{}
 	var read []patra.Window
 	for rows.Next() {
-		var at [4]int64
-		var state patra.Completeness
-		if err := rows.Scan(&at[0], &at[1], &at[2], &at[3], &state); err != nil {
+		var w patra.Window
+		if err := rows.Scan(&w.From, &w.To); err != nil {
 			s.t.Fatal(err)
 		}
-		read = append(read, patra.Window{From: patra.Instant(at[0]), To: patra.Instant(at[1])})
-		from, to, began, ended := time.UnixMicro(at[0]), time.UnixMicro(at[1]), time.UnixMicro(at[2]), time.UnixMicro(at[3])
-		for id, versions := range journal {
-			for _, v := range versions {
-				if state == patra.StateSealed && !v.Poisoned && !v.At.Before(from) && v.At.Before(to) && v.Throughout(began, ended) {
-					must[id] = max(must[id], v.Number)
-				}
-			}
-		}
+		read = append(read, w)
 	}
-	if err := rows.Err(); err != nil {
-		s.t.Fatal(err)
+	if end := patra.NewCoverage(read...).Frontier(patra.InstantOf(tortureFrom)); rows.Err() != nil || end != patra.InstantOf(s.calmTo) {
+		s.find("what was read ends at %s, %v", end, rows.Err())
 	}
-	// A task may have failed for good, if another has read its window since.
-	if end := patra.NewCoverage(read...).Frontier(patra.InstantOf(tortureFrom)); end != patra.InstantOf(s.calmTo) {
-		s.find("what was read ends at %s", end)
-	}
-	return must
 }
 
-// checkQuarantine: what is put aside is exactly what is poisoned.
+// checkQuarantine: whatever is poisoned is set aside. That nothing else is, the judge has seen.
 func (s *stage) checkQuarantine() {
 	s.t.Helper()
 	poisoned := map[string]bool{}
 	for r := range s.truth(s.provider).Truth(tortureFrom, s.calmTo) {
 		if r.Poisoned {
-			poisoned[idOf(r)] = true
+			poisoned[r.Name()] = true
 		}
 	}
-	if (len(poisoned) > 0) != (s.profile == "lying") {
-		s.find("%d records are poisoned", len(poisoned))
-	}
-	rows, err := s.db.Query(`SELECT DISTINCT provider_id, error_code FROM ing_quarantine`)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	defer rows.Close()
-	seen := 0
-	for rows.Next() {
-		var id, code string
-		if err := rows.Scan(&id, &code); err != nil {
-			s.t.Fatal(err)
-		}
-		seen++
-		if !poisoned[id] {
-			s.find("%s is quarantined (%s), and nothing is wrong with it", id, code)
-		}
-	}
-	if err := rows.Err(); err != nil || seen != len(poisoned) {
-		s.find("%d of %d poisoned records are quarantined, %v", seen, len(poisoned), err)
+	if aside := s.count(`SELECT COUNT(DISTINCT provider_id) FROM ing_quarantine`); aside != len(poisoned) || (aside > 0) != (s.faults.Poison > 0) {
+		s.find("%d of %d poisoned records are quarantined", aside, len(poisoned))
 	}
 }
 
-// checkRequests: whatever the provider saw, we know of.
-func (s *stage) checkRequests() {
-	s.t.Helper()
-	known := map[string]bool{}
-	rows, err := s.db.Query(`SELECT request_id FROM ing_request`)
-	if err != nil {
-		s.t.Fatal(err)
+// happened counts what the tables tell of faults that are not of one request.
+func (s *stage) happened() map[string]int64 {
+	all := s.provider.Stats().Faults
+	if all == nil {
+		all = map[string]int64{}
 	}
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		if err := rows.Scan(&id); err != nil {
-			s.t.Fatal(err)
-		}
-		known[id] = true
+	all["record-moved"] = s.provider.Stats().Moves
+	all["poison-record"] = int64(s.count(`SELECT COUNT(*) FROM ing_quarantine`))
+	all["huge-record"] = int64(s.count(`SELECT COUNT(*) FROM ing_record WHERE LENGTH(raw) > 200000`))
+	all["same-timestamp"] = int64(s.count(`SELECT COUNT(*) FROM ing_task_run_batch a JOIN ing_task_run_batch b ON b.task_id = a.task_id AND b.scan_no = a.scan_no AND b.phase_code = a.phase_code
+		AND b.done_ordinal = a.done_ordinal + 1 WHERE a.ts_max = b.ts_min`))
+	all["older-version-refused"] = int64(s.count(`SELECT COALESCE(SUM(n_stale + n_dup), 0) FROM ing_task_run_batch`))
+	for name, n := range s.done {
+		all[name] += n
 	}
-	seen := map[string]bool{}
-	for _, e := range s.log.all() {
-		if !known[e.Correlation] {
-			s.find("the provider saw a request %q of which there is no row: %s?%s", e.Correlation, e.Path, e.Query)
-		}
-		if seen[e.Correlation] && s.stateful {
-			s.find("request %s was sent twice", e.Correlation)
-		}
-		seen[e.Correlation] = true
-	}
+	return all
 }

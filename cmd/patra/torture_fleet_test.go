@@ -13,7 +13,7 @@ import (
 type fleet struct {
 	*stage
 	members []*member
-	moments []time.Time // of signals
+	outs    []*lockedBuffer // of all that ever were
 }
 
 // member is a place in the fleet and the process that has it now.
@@ -46,6 +46,7 @@ func (f *fleet) launch(m *member) {
 	c := f.patra(m.args...)
 	m.cmd, m.out, m.ended = c, &lockedBuffer{}, make(chan error, 1)
 	c.Stdout, c.Stderr = m.out, m.out
+	f.outs = append(f.outs, m.out)
 	if err := c.Start(); err != nil {
 		f.t.Fatal(err)
 	}
@@ -64,22 +65,31 @@ func (f *fleet) revive() {
 	}
 }
 
-// cycle does one thing to one process: it is killed and replaced, or sleeps for longer than its lease. Now and then all
-// are killed at once.
-func (f *fleet) cycle(dice *rand.Rand) string {
-	m := f.members[dice.IntN(len(f.members))]
+// What is done to processes. They take turns, so that a short run has them all; when, and to whom of several, is drawn.
+var cruelties = []struct {
+	name string
+	do   func(f *fleet, dice *rand.Rand)
+}{
+	{"executor-killed", func(f *fleet, dice *rand.Rand) { f.kill(f.executor(dice)) }},
+	{"executor-paused", func(f *fleet, dice *rand.Rand) { f.sleep(f.executor(dice), dice) }},
+	{"planner-killed", func(f *fleet, _ *rand.Rand) { f.kill(f.planner()) }},
+	{"executor-terminated", func(f *fleet, dice *rand.Rand) { f.replace(f.executor(dice)) }},
+	{"fleet-killed", func(f *fleet, _ *rand.Rand) { f.kill(f.members...) }},
+	{"executor-killed", func(f *fleet, dice *rand.Rand) { f.kill(f.executor(dice)) }},
+	{"two-planners", func(f *fleet, _ *rand.Rand) { f.planTwice() }},
+	{"planner-paused", func(f *fleet, dice *rand.Rand) { f.sleep(f.planner(), dice) }},
+}
+
+func (f *fleet) planner() *member { return f.members[len(f.members)-1] }
+
+func (f *fleet) executor(dice *rand.Rand) *member { return f.members[dice.IntN(len(f.members)-1)] }
+
+// cycle does the next thing to somebody.
+func (f *fleet) cycle(turn int, dice *rand.Rand) {
 	time.Sleep(time.Duration(dice.IntN(int(latency)))) // into the middle of something
-	f.moments = append(f.moments, time.Now())
-	switch dice.IntN(12) {
-	case 0:
-		f.kill(f.members...)
-		return "kill all"
-	case 1, 2, 3:
-		f.sleep(m, tortureLease+time.Duration(dice.IntN(1500))*time.Millisecond)
-		return "stop " + m.args[2]
-	}
-	f.kill(m)
-	return "kill " + m.args[2]
+	c := cruelties[turn%len(cruelties)]
+	c.do(f, dice)
+	f.done[c.name]++
 }
 
 func (f *fleet) kill(victims ...*member) {
@@ -92,11 +102,18 @@ func (f *fleet) kill(victims ...*member) {
 	}
 }
 
-func (f *fleet) sleep(m *member, asleep time.Duration) {
+// sleep is longer than a lease.
+func (f *fleet) sleep(m *member, dice *rand.Rand) {
 	f.signal(m, syscall.SIGSTOP)
-	time.Sleep(asleep)
-	f.moments = append(f.moments, time.Now())
+	time.Sleep(tortureLease + time.Duration(dice.IntN(1500))*time.Millisecond)
 	f.signal(m, syscall.SIGCONT)
+}
+
+// replace tells one to stop, in the middle of whatever it does, and starts another.
+func (f *fleet) replace(m *member) {
+	f.signal(m, syscall.SIGTERM)
+	f.leave(m)
+	f.launch(m)
 }
 
 func (f *fleet) signal(m *member, s syscall.Signal) {
@@ -111,15 +128,20 @@ func (f *fleet) dismiss() {
 		f.signal(m, syscall.SIGTERM)
 	}
 	for _, m := range f.members {
-		select {
-		case err := <-m.ended:
-			if err != nil || !bytes.Contains(m.out.copy(), []byte("Drained and stopped")) {
-				f.find("%s was told to stop and ended with %v\n%s", m.args[2], err, m.out.tail())
-			}
-		case <-time.After(30 * time.Second):
-			f.find("%s does not stop\n%s", m.args[2], m.out.tail())
-			f.signal(m, syscall.SIGKILL)
+		f.leave(m)
+	}
+}
+
+// leave waits for one who was told to stop: it must do so in good order.
+func (f *fleet) leave(m *member) {
+	select {
+	case err := <-m.ended:
+		if err != nil || !bytes.Contains(m.out.copy(), []byte("Drained and stopped")) {
+			f.find("%s was told to stop and ended with %v\n%s", m.args[2], err, m.out.tail())
 		}
+	case <-time.After(30 * time.Second):
+		f.find("%s does not stop\n%s", m.args[2], m.out.tail())
+		f.signal(m, syscall.SIGKILL)
 	}
 }
 

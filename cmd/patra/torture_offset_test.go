@@ -14,7 +14,7 @@ import (
 func TestMovingOffsets(t *testing.T) {
 	t.Parallel()
 	src := torturedSources[1]
-	src.args, src.truth = []string{"--endpoint", "modified"}, func(s *sim.Server) *sim.Provider { return s.PubMed().By("mdat") }
+	src.endpoint, src.args, src.truth = "modified", []string{"--endpoint", "modified"}, func(s *sim.Server) *sim.Provider { return s.PubMed().By("mdat") }
 	o := ordeals[3]
 	o.tune = func(f *sim.Faults) { f.MoveEvery = 2 }
 	s := newStage(t, storetest.Engines()[0], src, o, 2, 3)
@@ -22,7 +22,7 @@ func TestMovingOffsets(t *testing.T) {
 	if e, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || e.ExitCode() != exitIncomplete) {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	s.checkRecords()
+	s.judged(nil)
 	for _, text := range s.findings {
 		t.Error(text)
 	}

@@ -13,6 +13,7 @@ import (
 // tortured is a source under torture: what to ask it, and what is really there.
 type tortured struct {
 	code     string
+	endpoint string // where the source has several
 	path     string // of the provider, after the simulator's address
 	args     []string
 	perDay   int
@@ -42,9 +43,9 @@ var (
 	batch    = regexp.MustCompile(`batch: \d+`)
 )
 
-// file is the shipped file with small pages, no long waits, and a pace that can be checked. Without a count to compare
+// text is the shipped file with small pages, no long waits, a secret, and a pace that can be checked. Without a count to compare
 // with, a page that was lost unnoticed stays lost; with one, the counting itself is put to the test.
-func (s tortured) file(t testing.TB, counted bool) string {
+func (s tortured) text(t testing.TB, counted bool) string {
 	data, err := sources.Files.ReadFile(s.code + ".yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -54,7 +55,10 @@ func (s tortured) file(t testing.TB, counted bool) string {
 		switch {
 		case strings.HasPrefix(line, "  rate:"):
 			lines[i] = fmt.Sprintf("  rate: {perSecond: %d, burst: %d}\n  retry: {maxAttempts: 20, backoff: {initial: 5ms, max: 100ms}}\n  breaker: {failures: 5, cooldown: 1s..2s}", tortureRate, tortureBurst)
-		case strings.HasPrefix(line, "  retry:"):
+			lines[i] += "\n  auth: {type: API_KEY, in: " + s.secretIn() + ", name: api_key, secret: canary}"
+		case strings.HasPrefix(line, "    timeout:"):
+			lines[i] = "    timeout: {connect: 2s, read: 1500ms, total: 3s}"
+		case strings.HasPrefix(line, "  retry:"), strings.HasPrefix(line, "  auth:"):
 			lines[i] = ""
 		}
 	}
@@ -65,10 +69,10 @@ func (s tortured) file(t testing.TB, counted bool) string {
 	return text
 }
 
-// idOf is how we name a record of a provider.
-func idOf(r sim.Record) string {
-	if r.Source != "" {
-		return r.Source + "/" + r.ID
+// secretIn is where the provider expects a secret.
+func (s tortured) secretIn() string {
+	if s.code == "pubmed" {
+		return "BODY"
 	}
-	return r.ID
+	return "HEADER"
 }

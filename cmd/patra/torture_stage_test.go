@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"database/sql"
 	"fmt"
 	"net/http/httptest"
@@ -31,18 +32,24 @@ type stage struct {
 	t          *testing.T
 	to, calmTo time.Time
 	dir, url   string
+	aside      string // a folder for what is seen from outside
 	base       string
 	provider   *sim.Server
 	log        *accessLog
 	db         *sql.DB
+	faults     sim.Faults
+	done       map[string]int64 // what was done to processes
 	findings   []string
-	calmSince  time.Time
 }
+
+// tortureSecret is a secret that is sent with every request, and may stand nowhere.
+const tortureSecret = "canary-4711/yellow+bird=="
 
 // newStage sets everything up; fuller days than usual are read for longer, so that there is more to be killed in.
 func newStage(t *testing.T, e storetest.Engine, src tortured, o ordeal, seed uint64, fuller int) *stage {
-	s := &stage{tortured: src, ordeal: o, t: t, dir: t.TempDir(), url: e.URL(t), log: newAccessLog(), to: tortureFrom.AddDate(0, 0, tortureDays), calmTo: tortureFrom.AddDate(0, 0, tortureDays+calmDays)}
-	c := sim.Config{Seed: seed, From: tortureFrom, To: s.calmTo, PerDay: src.perDay * fuller, Exact: true, Log: s.log, Faults: o.load(t)}
+	s := &stage{tortured: src, ordeal: o, t: t, dir: t.TempDir(), aside: t.TempDir(), url: e.URL(t), faults: o.load(t), done: map[string]int64{}, to: tortureFrom.AddDate(0, 0, tortureDays), calmTo: tortureFrom.AddDate(0, 0, tortureDays+calmDays)}
+	s.log = newAccessLog(t, s.aside)
+	c := sim.Config{Seed: seed, From: tortureFrom, To: s.calmTo, PerDay: src.perDay * fuller, Exact: true, Log: s.log, Faults: s.faults}
 	if o.profile == "throttle" {
 		c.Rate, c.Burst = tortureRate, tortureBurst+forgiven
 	}
@@ -50,8 +57,8 @@ func newStage(t *testing.T, e storetest.Engine, src tortured, o ordeal, seed uin
 	server := httptest.NewServer(s.provider.Handler())
 	t.Cleanup(server.Close)
 	s.base = server.URL + src.path
-	s.write(src.code+".yaml", src.file(t, o.profile == "lying" || seed%2 == 0)) // a lie about a count needs one to be found out
-	s.write("patra.yaml", fmt.Sprintf("contact: torture@example.org\nsources: {dir: .}\nlog: {level: warn}\nplanner: {probes: 0}\n"+
+	s.write(src.code+".yaml", src.text(t, o.profile == "lying" || seed%2 == 0)) // a lie about a count needs one to be found out
+	s.write("patra.yaml", fmt.Sprintf("contact: torture@example.org\nsources: {dir: .}\nlog: {level: warn}\nplanner: {probes: 0}\nsecrets: {canary: \"env:CANARY\"}\n"+
 		"executor: {workers: 2, perPartition: 16, lease: %s, heartbeat: 500ms, taskAttempts: 100}\n", tortureLease))
 	if out, err := s.patra("migrate").CombinedOutput(); err != nil {
 		t.Fatalf("migrate: %v\n%s", err, out)
@@ -70,7 +77,7 @@ func (s *stage) write(name, text string) {
 func (s *stage) patra(args ...string) *exec.Cmd {
 	c := exec.CommandContext(s.t.Context(), "patra", args...)
 	c.Dir = s.dir
-	c.Env = append(os.Environ(), "PATRA_STORE_URL="+s.url, "PATRA_LOG_FORMAT=text")
+	c.Env = append(os.Environ(), "PATRA_STORE_URL="+s.url, "PATRA_LOG_FORMAT=text", "PATRA_EVIDENCE_URL=file:evidence", "CANARY="+tortureSecret)
 	return c
 }
 
@@ -84,8 +91,44 @@ var planning = []string{"plan", "HARVEST"}
 
 // plan asks for the work, and again for what has failed of it.
 func (s *stage) plan() {
-	if out, err := s.ask(planning, s.to).CombinedOutput(); err != nil {
-		s.find("planning failed: %v\n%s", err, out)
+	s.resume()
+	for range 10 { // it may be halted just when somebody wants to plan
+		out, err := s.ask(planning, s.to).CombinedOutput()
+		switch {
+		case err == nil:
+			return
+		case !bytes.Contains(out, []byte("is halted since")):
+			s.find("planning failed: %v\n%s", err, out)
+			return
+		}
+		s.resume()
+	}
+	s.find("whoever wants to plan is halted again and again")
+}
+
+// resume is what a person does when a source was stopped because the provider no longer knew us.
+func (s *stage) resume() {
+	if s.count(`SELECT COUNT(*) FROM ing_control WHERE kind_code = 'HALT' AND state_code = 'HALTED'`) == 0 {
+		return
+	}
+	if out, err := s.patra("resume", s.code).CombinedOutput(); err != nil {
+		s.find("it cannot be resumed: %v\n%s", err, out)
+	}
+}
+
+// planTwice is two planners who begin at the same moment. One of them may find that the other has planned everything.
+func (s *stage) planTwice() {
+	var both [2]*exec.Cmd
+	for i := range both {
+		both[i] = s.ask(planning, s.to)
+		if err := both[i].Start(); err != nil {
+			s.t.Fatal(err)
+		}
+	}
+	for _, c := range both {
+		if err := c.Wait(); err != nil && s.faults.Unauthorized == 0 { // which may halt them
+			s.find("two planners at once: %v", err)
+		}
 	}
 }
 

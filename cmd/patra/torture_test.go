@@ -55,11 +55,12 @@ func tortureAll(t *testing.T, r *tortureReport, seed uint64) {
 		for _, src := range torturedSources {
 			for _, e := range storetest.Engines() {
 				seed++
-				own := seed
+				own, first := seed, r.begun*r.cyclesEach()
+				r.begun++
 				turn <- struct{}{}
 				wait.Go(func() {
 					defer func() { <-turn }()
-					t.Run(fmt.Sprintf("%s/%s/%s/%d", o.profile, src.code, e.Name, own), func(t *testing.T) { torture(t, r, e, src, o, own) })
+					t.Run(fmt.Sprintf("%s/%s/%s/%d", o.profile, src.code, e.Name, own), func(t *testing.T) { torture(t, r, e, src, o, own, first) })
 				})
 			}
 		}
@@ -67,23 +68,23 @@ func tortureAll(t *testing.T, r *tortureReport, seed uint64) {
 	wait.Wait()
 }
 
-// torture is one combination.
-func torture(t *testing.T, r *tortureReport, e storetest.Engine, src tortured, o ordeal, seed uint64) {
-	cycles, fuller := cyclesEach, 1
+// torture is one combination; turn is what is done first.
+func torture(t *testing.T, r *tortureReport, e storetest.Engine, src tortured, o ordeal, seed uint64, turn int) {
+	fuller := 1
 	if r.long {
-		cycles, fuller = longEach, 3
+		fuller = 3
 	}
 	s := newStage(t, e, src, o, seed, fuller)
 	dice := rand.New(rand.NewPCG(seed, 0x70c7))
 	s.planKilled(time.Duration(20+dice.IntN(100)) * time.Millisecond)
 	s.plan()
 	f := s.fleet(executors)
-	done := []string{"kill plan"}
-	for range cycles {
+	s.done["plan-killed"]++
+	for i := range r.cyclesEach() {
 		if !s.log.await(2+dice.IntN(8), 5*time.Second) && s.open() == 0 {
 			break
 		}
-		done = append(done, f.cycle(dice))
+		f.cycle(turn+i, dice)
 		f.revive()
 		s.plan()
 	}
@@ -91,7 +92,7 @@ func torture(t *testing.T, r *tortureReport, e storetest.Engine, src tortured, o
 	s.calm(f)
 	s.finish()
 	s.check(f)
-	r.add(s, done)
+	r.add(s)
 	for _, text := range s.findings {
 		t.Error(text)
 	}
@@ -101,6 +102,7 @@ func torture(t *testing.T, r *tortureReport, e storetest.Engine, src tortured, o
 func (s *stage) drain(f *fleet, patience time.Duration) bool {
 	for deadline := time.Now().Add(patience); s.open() > 0; time.Sleep(50 * time.Millisecond) {
 		f.revive()
+		s.resume()
 		if time.Now().After(deadline) {
 			return false
 		}
@@ -111,7 +113,6 @@ func (s *stage) drain(f *fleet, patience time.Duration) bool {
 // calm lets the provider be itself again, waits until the queue is empty and ends the fleet.
 func (s *stage) calm(f *fleet) {
 	s.provider.Calm()
-	s.calmSince = time.Now()
 	if !s.drain(f, 90*time.Second) {
 		s.find("%d tasks are still open long after all is calm", s.open())
 	}

@@ -19,6 +19,7 @@ type Entry struct {
 	Path        string `json:"path"`
 	Query       string `json:"query"`
 	Form        string `json:"form,omitempty"` // what was posted
+	Referer     string `json:"referer,omitempty"`
 	Correlation string `json:"correlation_id"`
 	Status      int    `json:"status"` // 0 when no answer was sent
 	Items       int    `json:"items"`
@@ -58,7 +59,7 @@ func newEntry(c *call, a answer, answered time.Time) Entry {
 	sum := sha256.Sum256(a.body)
 	e := Entry{
 		ReceivedUS: c.now.UnixMicro(), Remote: c.RemoteAddr, Method: c.Method,
-		Path: c.URL.EscapedPath(), Query: c.URL.RawQuery, Form: c.posted, Correlation: c.Header.Get("X-Ingest-Correlation-Id"),
+		Path: c.URL.EscapedPath(), Query: c.URL.RawQuery, Form: c.posted, Referer: c.Header.Get("Referer"), Correlation: c.Header.Get("X-Ingest-Correlation-Id"),
 		Status: a.status, Items: a.items, Bytes: len(a.body), SentBytes: len(a.wire),
 		SHA256: hex.EncodeToString(sum[:]), Cut: a.cut(), Fault: string(a.fault),
 		AnsweredUS: answered.UnixMicro(), RetryAfter: a.header.Get("Retry-After"), OverLimit: a.over,
@@ -67,7 +68,7 @@ func newEntry(c *call, a answer, answered time.Time) Entry {
 		e.RetryUntilUS = until.UnixMicro()
 	}
 	switch a.fault {
-	case faultReset:
+	case faultReset, faultHang:
 		e.Status, e.SentBytes = 0, 0
 	case faultCut, faultCutChunked, faultCutPlain:
 		e.SentBytes = len(a.wire) / 2

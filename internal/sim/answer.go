@@ -20,6 +20,7 @@ type answer struct {
 
 	dialect string // in which it says when to come back; empty where nobody was made to say it
 	over    bool   // the request came above the limit
+	reused  bool   // the connection had an answer before
 
 	refused bool // the body says that the request was wrong, whatever the status says
 
@@ -31,7 +32,7 @@ type answer struct {
 // cut tells whether the client gets less than the whole.
 func (a *answer) cut() bool {
 	switch a.fault {
-	case faultReset, faultCut, faultCutChunked, faultCutPlain, faultHalfGzip:
+	case faultReset, faultCut, faultCutChunked, faultCutPlain, faultHalfGzip, faultShortLength, faultLongLength, faultBomb, faultTrickle, faultHang:
 		return true
 	}
 	return false
@@ -48,11 +49,25 @@ func (a *answer) compress(r *http.Request) {
 		a.header.Set("Vary", "Accept-Encoding")
 		a.wire = gzipped(a.body)
 	}
+	switch a.fault {
+	case faultShortLength: // as plain text, whose end nothing gives away
+		a.header.Del("Content-Encoding")
+		a.wire = a.body[:len(a.body)/2]
+	case faultLongLength:
+		a.header.Del("Content-Encoding")
+		a.wire = a.body
+	case faultBomb:
+		a.header.Set("Content-Encoding", "gzip")
+		a.wire = bomb()
+	}
 	if a.fault == faultHalfGzip { // half of a small body is no better than half of a compressed one
 		a.wire = a.wire[:len(a.wire)/2]
 	}
 	a.header.Set("Content-Length", strconv.Itoa(len(a.wire)))
 }
+
+// bomb is sixteen thousand bytes that become sixteen million.
+var bomb = sync.OnceValue(func() []byte { return gzipped(make([]byte, 16<<20)) })
 
 func acceptsGzip(header string) bool {
 	for part := range strings.SplitSeq(header, ",") {

@@ -2,6 +2,7 @@ package sim
 
 import (
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 )
@@ -29,6 +30,10 @@ func (p *pubmed) efetch(c *call) answer {
 	}
 	if c.doubled(len(found), "") {
 		found = append(found, found[0])
+	}
+	if i := slices.IndexFunc(found, func(f chosen) bool { return f.subject != nil && f.subject.sketch.version > 0 }); i >= 0 && c.fate == faultOld {
+		c.did = faultOld
+		found = append(found, chosen{found[i].id, &subject{world: c.world, sketch: found[i].subject.sketch.before()}})
 	}
 	x := &xmlText{}
 	x.raw(`<?xml version="1.0" ?>` + "\n" + `<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle, 1st January 2025//EN" ` +

@@ -23,6 +23,7 @@ func (q *europeQuery) page(now *World, c *call) answer {
 	if c.doubled(len(found), "") {
 		found = append(found, found[0])
 	}
+	found = c.outdated(found)
 	t.object("request", func() { q.writeEcho(t) })
 	t.object("resultList", func() {
 		t.list("result", len(found), func(i int) {

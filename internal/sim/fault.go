@@ -31,6 +31,20 @@ const (
 	faultEmptyPage fault = "empty-page"
 	faultShort     fault = "short-page"
 	faultDouble    fault = "duplicate-id"
+
+	faultShortLength fault = "short-length"
+	faultLongLength  fault = "long-length"
+	faultBomb        fault = "gzip-bomb"
+	faultTrickle     fault = "trickle"
+	faultHang        fault = "no-headers"
+	faultAuth        fault = "unauthorized"
+	faultStorm       fault = "storm"
+	faultNoContent   fault = "no-content"
+	faultPartial     fault = "partial-content"
+	faultNotModified fault = "not-modified"
+	faultBroken      fault = "broken-body"
+	faultNoNext      fault = "no-next"
+	faultOld         fault = "old-version"
 )
 
 // chances are the faults with their probabilities, in the order of precedence. New ones are added at the end, so that
@@ -44,6 +58,9 @@ func (f Faults) chances() []chance {
 		{faultTransient, f.Transient},
 		{faultHTML, f.HTMLPage}, {faultErrorBody, f.ErrorBody}, {faultEmptyBody, f.EmptyBody},
 		{faultTotal, f.WrongTotal}, {faultEmptyPage, f.EmptyPage}, {faultShort, f.ShortPage}, {faultDouble, f.Duplicate},
+		{faultShortLength, f.ShortLength}, {faultLongLength, f.LongLength}, {faultBomb, f.GzipBomb}, {faultTrickle, f.Trickle}, {faultHang, f.Hang},
+		{faultAuth, f.Unauthorized}, {faultStorm, f.Storm}, {faultNoContent, f.NoContent}, {faultPartial, f.Partial}, {faultNotModified, f.NotModified},
+		{faultBroken, f.BrokenBody}, {faultNoNext, f.NoNext}, {faultOld, f.OldVersion},
 	}
 }
 
@@ -68,5 +85,5 @@ func (f Faults) fate(seed, n uint64) fault {
 
 // lie tells whether the answer is a page, if not quite the right one.
 func (f fault) lie() bool {
-	return f == faultTotal || f == faultEmptyPage || f == faultShort || f == faultDouble
+	return f == faultTotal || f == faultEmptyPage || f == faultShort || f == faultDouble || f == faultNoNext || f == faultOld
 }

@@ -37,6 +37,23 @@ type Faults struct {
 	ShortPage  float64 // fewer items than there are and were asked for
 	Duplicate  float64 // an item twice on one page
 
+	ShortLength  float64 // half of the body, under a length that says the half
+	LongLength   float64 // the whole body, under a length that promises more
+	GzipBomb     float64 // a small compressed body that swells a thousandfold
+	Trickle      float64 // a byte now and then, for ever
+	Hang         float64 // not even a header comes
+	Unauthorized float64 // 401, although nothing has changed; consumes no scroll state
+	Storm        float64 // 503 for this request and some more; consumes no scroll state
+	NoContent    float64 // 204
+	Partial      float64 // 206 with half of the body
+	NotModified  float64 // 304, although nobody asked
+	BrokenBody   float64 // a byte in the middle that no text may have
+	NoNext       float64 // a full page that does not say where the next one is; only Crossref
+	OldVersion   float64 // an item once more, as it was before it changed
+
+	DealEvery int // every so many requests one of the above that has a chance and has not happened yet has its turn; 0 leaves all to chance
+
+	Huge      bool    // some papers have an abstract of a quarter of a megabyte; a world has them from beginning to end
 	Poison    float64 // share of the papers whose date is none; a world has them from beginning to end
 	MoveEvery int     // after so many requests, always, a record changes or comes late; 0 is never
 }

@@ -97,3 +97,26 @@ func (c *call) doubled(items int, question string) bool {
 	c.did = faultDouble
 	return true
 }
+
+// unfollowed tells whether a full page is to keep to itself where the next one is. The count gives it away.
+func (c *call) unfollowed(full bool, question string) bool {
+	if c.fate != faultNoNext || !full || !c.lies.once(question) {
+		return false
+	}
+	c.did = faultNoNext
+	return true
+}
+
+// outdated adds to a page what one of its papers was before it changed, as an index does that has not caught up.
+func (c *call) outdated(page []sketch) []sketch {
+	if c.fate != faultOld {
+		return page
+	}
+	for _, s := range page {
+		if s.version > 0 {
+			c.did = faultOld
+			return append(page, s.before())
+		}
+	}
+	return page
+}

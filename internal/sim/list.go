@@ -32,6 +32,10 @@ func (l list) answer(k *walk, from *call) answer {
 	if from.doubled(len(taken), "") {
 		taken = append(taken, taken[0])
 	}
+	taken = from.outdated(taken)
+	if from.unfollowed(l.cursor != "" && len(taken) == rows, question) {
+		l.cursor = ""
+	}
 	buffer := pages.Get().(*[]byte)
 	j := jsonText{b: (*buffer)[:0]}
 	j.raw(`{"status":"ok","message-type":"work-list","message-version":"1.0.0","message":{"facets":{}`)

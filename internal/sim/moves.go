@@ -141,6 +141,12 @@ func (w *World) revise(s *sketch) {
 	}
 }
 
+// before is a paper as it was before it changed.
+func (s sketch) before() sketch {
+	s.version, s.changed = 0, s.indexed
+	return s
+}
+
 // shows tells whether a paper is there already.
 func (w *World) shows(s *sketch) bool {
 	if w.moves == nil {

@@ -108,6 +108,7 @@ func (q *oaiRequest) page(verb string, l oaiList, k *walk) answer {
 	if q.call.doubled(len(taken), "") {
 		taken = append(taken, taken[0])
 	}
+	taken = q.call.outdated(taken)
 	a := q.document(http.StatusOK, true, func(x *xmlText) {
 		x.within(verb, func() {
 			for _, sk := range taken {

@@ -49,6 +49,9 @@ func (w *World) paper(s sketch) Paper {
 	if d.percent(55) {
 		p.Abstract = drawAbstract(d)
 	}
+	if w.huge && s.n == hugePlace && s.day%2 == 0 {
+		p.Abstract = hugeAbstract
+	}
 	p.Language = d.pick(languages)
 	if d.percent(45) {
 		p.Licence = d.pick(licences)

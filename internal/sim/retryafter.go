@@ -34,12 +34,13 @@ var absurd = dialect{"absurd", func(now time.Time, _ time.Duration) string {
 // patience is what a provider asks for: little, since a test has to wait for it, and enough to see who does not.
 func patience(d *dice) time.Duration { return time.Duration(1+d.n(2)) * time.Second }
 
-// speak puts a Retry-After into a refusal. The dialects take turns: drawn ones could leave one out of a short harvest.
+// speak puts a Retry-After into a refusal. The dialects take turns, from one that the
+// seed says: drawn ones could leave one out of a short harvest.
 func (s *Server) speak(a *answer, number uint64, now time.Time) {
 	d := newDice(s.cfg.Seed^0x4e7a, number)
 	wait, chosen := patience(&d), absurd
 	if a.fault != faultAbsurd {
-		chosen = dialects[(s.refusals.Add(1)-1)%uint64(len(dialects))]
+		chosen = dialects[(s.cfg.Seed+s.refusals.Add(1)-1)%uint64(len(dialects))]
 	}
 	a.dialect = chosen.name
 	a.header.Del("Retry-After")

@@ -3,12 +3,17 @@ package sim
 import (
 	"fmt"
 	"net/http"
+	"strconv"
 	"time"
 )
 
 // send writes the answer, or as much of it as the fault allows.
 func (a *answer) send(w http.ResponseWriter, r *http.Request) {
-	if a.fault == faultReset {
+	switch a.fault {
+	case faultReset:
+		panic(http.ErrAbortHandler)
+	case faultHang:
+		wait(r, eternity)
 		panic(http.ErrAbortHandler)
 	}
 	if a.fault == faultCutPlain && a.hangUp(w) {
@@ -17,7 +22,20 @@ func (a *answer) send(w http.ResponseWriter, r *http.Request) {
 	for name, values := range a.header {
 		w.Header()[name] = values
 	}
+	if a.status == http.StatusNoContent || a.status == http.StatusNotModified { // which have no body, and no length of one
+		w.Header().Del("Content-Length")
+	}
 	switch a.fault {
+	case faultTrickle:
+		w.Header().Del("Content-Length")
+		w.WriteHeader(a.status)
+		a.drip(w, r)
+	case faultLongLength:
+		w.Header().Set("Content-Length", strconv.Itoa(len(a.wire)+promise))
+		w.WriteHeader(a.status)
+		_, _ = w.Write(a.wire)
+		_ = http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
 	case faultCutChunked, faultCutPlain: // without a length the body goes out in chunks
 		w.Header().Del("Content-Length")
 		a.sendHalf(w)
@@ -56,6 +74,23 @@ func (a *answer) trickle(w http.ResponseWriter, r *http.Request) {
 		_ = http.NewResponseController(w).Flush()
 		wait(r, pause)
 	}
+}
+
+// What outlasts every patient client, what a length promises beyond what comes, and how long a drop takes.
+const (
+	eternity = time.Hour
+	promise  = 64
+	drop     = 100 * time.Millisecond
+)
+
+// drip sends byte after byte, slowly enough that no client wants the end of it.
+func (a *answer) drip(w http.ResponseWriter, r *http.Request) {
+	for i := 0; i < len(a.wire) && r.Context().Err() == nil; i++ {
+		_, _ = w.Write(a.wire[i : i+1])
+		_ = http.NewResponseController(w).Flush()
+		wait(r, drop)
+	}
+	panic(http.ErrAbortHandler)
 }
 
 // hangUp sends half of the body in the oldest way, where the end of the connection is the end of the body, so that

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"slices"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -15,6 +17,9 @@ type Server struct {
 	faults   atomic.Pointer[Faults]
 	refusals atomic.Uint64 // that said when to come back, in one way or another
 	lies     *lies
+	deck     *deck
+	storm    atomic.Int64 // requests that the storm still has to come
+	guests   sync.Map     // connections that had an answer already
 	tally    tally
 	log      accessLog
 	quota    *quota
@@ -39,12 +44,14 @@ func New(c Config) *Server {
 		openAlex: &openAlex{limit: newGate(c.Rate, c.Burst)},
 	}
 	s.faults.Store(&c.Faults)
+	s.deck = newDeck(c.Faults)
 	return s
 }
 
 // Calm ends all faults and movements; the rate limit stays, and so do the works and what is wrong with them.
 func (s *Server) Calm() {
 	s.faults.Store(&Faults{})
+	s.storm.Store(0)
 	s.world.moves.stop()
 }
 
@@ -91,7 +98,7 @@ func (s *Server) serveIndex(w http.ResponseWriter, r *http.Request) {
 func (s *Server) serveProvider(w http.ResponseWriter, r *http.Request) {
 	now, number, faults := s.cfg.Now(), s.tally.begin(), s.faults.Load()
 	c := newCall(r, now)
-	c.number, c.fate, c.lies = number, faults.fate(s.cfg.Seed, number), s.lies
+	c.number, c.fate, c.lies = number, s.fate(faults, number), s.lies
 	c.world = s.world.asOf(s.world.moves.pass(number, now))
 	counted := s.quota.count(now)
 	a := s.decide(c, faults, counted.over)
@@ -102,6 +109,10 @@ func (s *Server) serveProvider(w http.ResponseWriter, r *http.Request) {
 		s.speak(&a, number, answered)
 	}
 	a.compress(r)
+	_, a.reused = s.guests.LoadOrStore(r.RemoteAddr, true)
+	if a.fault != faultReset || a.reused { // the one that a client would repeat by itself
+		s.deck.done(a.fault)
+	}
 	s.tally.end(a)
 	s.log.add(c, a, answered)
 	a.send(w, r)
@@ -132,8 +143,10 @@ func spoil(p profile, c *call) (a answer, happened bool) {
 	switch c.fate {
 	case faultThrottle, faultAbsurd:
 		return p.refuse(c), true
-	case faultError:
+	case faultError, faultStorm:
 		return p.fail(c), true
+	case faultAuth:
+		return edge(http.StatusUnauthorized, "401 Unauthorized"), true
 	case faultUnavailable:
 		return edge(http.StatusServiceUnavailable, "503 Service Unavailable"), true
 	case faultTransient:
@@ -143,7 +156,7 @@ func spoil(p profile, c *call) (a answer, happened bool) {
 	}
 	a = p.answer(c)
 	switch c.fate {
-	case faultCut, faultReset, faultCutChunked, faultCutPlain, faultHalfGzip, faultSlow:
+	case faultCut, faultReset, faultCutChunked, faultCutPlain, faultHalfGzip, faultSlow, faultShortLength, faultLongLength, faultBomb, faultTrickle, faultHang:
 		return a, true
 	}
 	if a.status != http.StatusOK || a.refused { // nothing to lie about
@@ -156,6 +169,17 @@ func spoil(p profile, c *call) (a answer, happened bool) {
 		return p.wrong(c), true
 	case faultEmptyBody:
 		return newAnswer(http.StatusOK, a.header.Get("Content-Type"), nil), true
+	case faultNoContent:
+		return newAnswer(http.StatusNoContent, a.header.Get("Content-Type"), nil), true
+	case faultNotModified:
+		return newAnswer(http.StatusNotModified, a.header.Get("Content-Type"), nil), true
+	case faultPartial:
+		half := slices.Clone(a.body[:len(a.body)/2])
+		part := newAnswer(http.StatusPartialContent, a.header.Get("Content-Type"), half)
+		part.header.Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", len(half)-1, len(a.body)))
+		return part, true
+	case faultBroken:
+		return newAnswer(http.StatusOK, a.header.Get("Content-Type"), slices.Insert(slices.Clone(a.body), len(a.body)/2, 0)), true
 	}
 	return a, false
 }

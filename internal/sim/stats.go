@@ -56,6 +56,9 @@ func (t *tally) end(a answer) {
 	}
 	if a.fault != faultNone {
 		t.name(string(a.fault))
+		if a.fault == faultReset && a.reused {
+			t.name("reset-reused")
+		}
 		if n := t.faults(a.fault); n != nil {
 			*n++
 		}

@@ -10,6 +10,7 @@ type World struct {
 	perDay  int
 	exactly bool
 	poison  float64 // share of the papers without a date
+	huge    bool    // one paper of every other day has far too much to say
 	moves   *moves  // nil for a world that stands still
 	epoch   int     // how many of the moves this view of the world has seen
 }
@@ -18,7 +19,7 @@ type World struct {
 const maxPerDay = 36 * 36 * 36 * 36 * 36
 
 func newWorld(c Config) *World {
-	w := &World{seed: c.Seed, first: dayOf(c.From), end: dayOf(c.To), perDay: min(max(c.PerDay, 0), maxPerDay/2), exactly: c.Exact, poison: c.Faults.Poison}
+	w := &World{seed: c.Seed, first: dayOf(c.From), end: dayOf(c.To), perDay: min(max(c.PerDay, 0), maxPerDay/2), exactly: c.Exact, poison: c.Faults.Poison, huge: c.Faults.Huge}
 	if c.Faults.MoveEvery > 0 {
 		w.moves = newMoves(w, c.Faults.MoveEvery)
 	}

@@ -1,0 +1,11 @@
+// Patra-check judges a harvest from outside: tables, kept answers and logs on one side, what the provider wrote down on the other.
+package main
+
+import (
+	"context"
+	"os"
+
+	"patra/internal/outside"
+)
+
+func main() { os.Exit(outside.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) }

@@ -1,0 +1,170 @@
+package outside
+
+import (
+	"context"
+	"database/sql"
+	"maps"
+	"slices"
+)
+
+// judgement is what came of comparing a truth with what is stored. Both are gone through once for all that is asked of them.
+type judgement struct {
+	needed, records                int64
+	lost, invented, stale, blamed  []string // the first of each
+	nLost, nInvented, nStale, nBad int64
+}
+
+func note(list *[]string, count *int64, text func() string) {
+	if *count++; *count <= shown {
+		*list = append(*list, text())
+	}
+}
+
+// judge compares, once.
+func (s *Scene) judge(ctx context.Context, t *truth) (*judgement, error) {
+	if t.judged != nil {
+		return t.judged, nil
+	}
+	all, err := s.readings(ctx, t.of)
+	if err != nil {
+		return nil, err
+	}
+	waivers, err := s.waivers(ctx, t.of)
+	if err != nil {
+		return nil, err
+	}
+	t.marked(all, waivers)
+	j := &judgement{}
+	if err := s.compare(ctx, t, j); err != nil {
+		return nil, err
+	}
+	if err := s.setAside(ctx, t, j); err != nil {
+		return nil, err
+	}
+	for _, last := range t.last {
+		if v := t.newest(last); v != nil && !t.versions[last].have && !v.waived {
+			note(&j.lost, &j.nLost, func() string { return t.name(v) + " is missing" })
+		}
+	}
+	for i := range t.versions {
+		if t.versions[i].must {
+			j.needed++
+		}
+	}
+	t.judged = j
+	return j, nil
+}
+
+// newest is the newest version of a record that must be there; nil if none must.
+func (t *truth) newest(i int32) *version {
+	for ; i >= 0; i = t.versions[i].next {
+		if v := &t.versions[i]; v.must {
+			return v
+		}
+	}
+	return nil
+}
+
+// ours are versions of a record that are no news of the provider: it said the same, or another record said it.
+const ours = `(SELECT COUNT(*) FROM ing_record_rev v WHERE v.record_id = r.id AND v.change_code IN ('REMAPPED', 'TAKEN_OVER'))`
+
+// compare goes through the records of a source.
+func (s *Scene) compare(ctx context.Context, t *truth, j *judgement) error {
+	source, _ := split(t.of)
+	return s.each(ctx, `SELECT r.provider_id, r.rev - `+ours+`, r.raw, r.raw_code FROM ing_record r WHERE r.provenance_code = ?`, func(r *sql.Rows) error {
+		var name, raw sql.RawBytes
+		var rev int32
+		var code string
+		if err := r.Scan(&name, &rev, &raw, &code); err != nil {
+			return err
+		}
+		j.records++
+		id := string(name)
+		t.settle(name)
+		versions := t.record(id)
+		is, must := stored(versions, raw, code), int32(0)
+		for _, v := range versions {
+			if v.must && !v.poisoned {
+				must = max(must, v.number)
+			}
+		}
+		switch {
+		case is == 0:
+			note(&j.invented, &j.nInvented, func() string { return "record " + id + " is nothing that the provider ever had" })
+		case is < must:
+			note(&j.stale, &j.nStale, func() string { return "record " + id + " is older than a version that was there throughout" })
+		case rev > is:
+			note(&j.invented, &j.nInvented, func() string { return "record " + id + " has more versions than there were" })
+		}
+		return nil
+	}, source)
+}
+
+// setAside goes through the quarantine: what is there is not lost, and something must be wrong with it.
+func (s *Scene) setAside(ctx context.Context, t *truth, j *judgement) error {
+	source, _ := split(t.of)
+	return s.each(ctx, `SELECT DISTINCT provider_id, error_code FROM ing_quarantine WHERE provenance_code = ? AND provider_id IS NOT NULL`, func(r *sql.Rows) error {
+		var id, code string
+		if err := r.Scan(&id, &code); err != nil {
+			return err
+		}
+		t.settle([]byte(id))
+		if versions := t.record(id); len(versions) > 0 && !slices.ContainsFunc(versions, func(v *version) bool { return v.poisoned }) {
+			note(&j.blamed, &j.nBad, func() string { return id + " is set aside (" + code + "), and nothing is wrong with it" })
+		}
+		return nil
+	}, source)
+}
+
+// noTruth is why questions about the truth are left out.
+const noTruth = "no journal of the provider was given (-truth)"
+
+// each truth, in the order of their names.
+func (s *Scene) truths(ctx context.Context, use func(*judgement)) error {
+	for _, of := range slices.Sorted(maps.Keys(s.truth)) {
+		j, err := s.judge(ctx, s.truth[of])
+		if err != nil {
+			return err
+		}
+		use(j)
+	}
+	return nil
+}
+
+func (v *Invariant) add(list []string, count int64) {
+	for _, text := range list {
+		v.found("%s", text)
+	}
+	v.Count += count - int64(len(list))
+}
+
+func askLoss(ctx context.Context, s *Scene, v *Invariant) error {
+	if len(s.truth) == 0 {
+		return v.skip(noTruth)
+	}
+	return s.truths(ctx, func(j *judgement) {
+		v.Looked += j.needed
+		v.add(j.lost, j.nLost)
+		v.add(j.blamed, j.nBad)
+	})
+}
+
+func askInvention(ctx context.Context, s *Scene, v *Invariant) error {
+	if len(s.truth) == 0 {
+		return v.skip(noTruth)
+	}
+	return s.truths(ctx, func(j *judgement) {
+		v.Looked += j.records
+		v.add(j.invented, j.nInvented)
+	})
+}
+
+func askStale(ctx context.Context, s *Scene, v *Invariant) error {
+	if len(s.truth) == 0 {
+		return v.skip(noTruth)
+	}
+	return s.truths(ctx, func(j *judgement) {
+		v.Looked += j.records
+		v.add(j.stale, j.nStale)
+	})
+}
