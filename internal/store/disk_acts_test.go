@@ -16,7 +16,7 @@ import (
 
 const (
 	preparedFile = "prepared.json"
-	pageOfHours  = 10   // a record for each hour, ten on a page
+	pageOfHours  = 10 // a record for each hour, ten on a page
 	diskSink     = "bus"
 	diskGate     = "demo"
 )
