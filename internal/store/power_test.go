@@ -211,4 +211,3 @@ func durable(w *storetest.World, acks string) {
 		}
 	}
 }
-
