@@ -45,7 +45,7 @@ func newSmallScene(t *testing.T, disk, answers string) *smallScene {
 	server := httptest.NewServer(s.provider.Handler())
 	t.Cleanup(server.Close)
 	s.base = server.URL
-	config := "contact: disk@example.org\nsources: {dir: .}\nexecutor: {workers: 1, lease: 5s, heartbeat: 1s, taskAttempts: 10}\nplanner: {probes: 0}\n" +
+	config := "contact: disk@example.org\nsources: {dir: .}\nexecutor: {workers: 1, lease: 5s, heartbeat: 1s, taskAttempts: 2}\nplanner: {probes: 0}\n" +
 		"evidence: {url: \"file:" + answers + "\"}\n"
 	for name, text := range map[string]string{"crossref.yaml": quickSource(t, "crossref"), "patra.yaml": config} {
 		if err := os.WriteFile(filepath.Join(s.home, name), []byte(text), 0o600); err != nil {
@@ -87,6 +87,7 @@ func (s *smallScene) exact() {
 // The power fails during a harvest by the real program that keeps its answers, whose folders are all new. A page that counts
 // as read has its answer, whole, whatever else is lost.
 func TestPowerAndKeptAnswers(t *testing.T) {
+	t.Parallel()
 	disktest.Need(t)
 	disk := t.TempDir()
 	s := newSmallScene(t, disk, filepath.Join(disk, "kept", "answers"))

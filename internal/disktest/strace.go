@@ -5,6 +5,7 @@ package disktest
 import (
 	"bufio"
 	"bytes"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -12,6 +13,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 )
 
@@ -133,8 +135,13 @@ func Watch(t testing.TB, cmd *exec.Cmd, folder string, fault *Fault, files ...st
 			t.Fatalf("the files are changed by several threads:\n%s", raw)
 		}
 		r.Calls = append(r.Calls, m[2])
-		// A call that its process did not live to see the end of has no answer.
-		if strings.HasSuffix(lines.Text(), "(INJECTED)") || strings.HasSuffix(lines.Text(), "= ?") {
+		if strings.HasSuffix(lines.Text(), "(INJECTED)") {
+			r.Injected++
+		}
+	}
+	// strace ends as whom it watched. Of a call that was the last of its process it has seen the beginning.
+	if how, ok := errors.AsType[*exec.ExitError](r.Err); ok && fault != nil && fault.Kind == Kill && r.Counts()[fault.Call] >= fault.Nth {
+		if status, ok := how.Sys().(syscall.WaitStatus); ok && status.Signal() == syscall.SIGKILL {
 			r.Injected++
 		}
 	}
