@@ -118,10 +118,7 @@ func TestPowerAndKeptAnswers(t *testing.T) {
 
 func keptAfterPowerCut(t *testing.T, found *disktest.Disk, luck disktest.Luck, when string) (read int) {
 	t.Helper()
-	folder, err := os.MkdirTemp(t.TempDir(), "cut")
-	if err != nil {
-		t.Fatal(err)
-	}
+	folder := t.TempDir()
 	defer os.RemoveAll(folder)
 	found.Restart(t, folder, luck)
 	url := "sqlite:" + filepath.Join(folder, "patra.db")

@@ -184,7 +184,7 @@ func cut(w *storetest.World, parent patra.Slice) error {
 
 func turnGate(w *storetest.World) error {
 	return w.TurnGate(w.T.Context(), diskGate, func(_ patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
-		was.Arrival += patra.Instant(patra.Second)
+		was.Arrival += patra.Second
 		return was
 	})
 }

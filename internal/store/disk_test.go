@@ -229,8 +229,7 @@ func prepareSweep(t *testing.T, act diskAct) *sweep {
 
 func (s *sweep) fresh(t *testing.T) string {
 	t.Helper()
-	folder, err := os.MkdirTemp(t.TempDir(), "store")
-	check(t, err)
+	folder := t.TempDir()
 	check(t, os.CopyFS(folder, os.DirFS(s.base)))
 	return folder
 }

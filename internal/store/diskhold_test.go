@@ -30,7 +30,7 @@ func TestStoppedChild(t *testing.T) {
 	check(t, err)
 	check(t, s.TurnGate(t.Context(), diskGate, func(_ patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
 		check(t, syscall.Kill(os.Getpid(), syscall.SIGSTOP))
-		was.Arrival += 1000 * patra.Instant(patra.Second)
+		was.Arrival += 1000 * patra.Second
 		return was
 	}))
 }
@@ -58,7 +58,7 @@ func TestDiskLockOfAStoppedProcess(t *testing.T) {
 	if _, err := storetest.Inspect(t, w.URL).Exec("BEGIN IMMEDIATE"); err == nil { // which does not wait
 		t.Error("it was stopped, and has not the file for itself")
 	}
-	if state, _, err := w.GateState(t.Context(), diskGate); err != nil || state.Arrival != patra.Instant(patra.Second) {
+	if state, _, err := w.GateState(t.Context(), diskGate); err != nil || state.Arrival != patra.Second {
 		t.Errorf("whoever only reads gets %+v, %v", state, err)
 	}
 	go func() { // somebody patient is already waiting, or about to
@@ -72,7 +72,7 @@ func TestDiskLockOfAStoppedProcess(t *testing.T) {
 		t.Log(err) // it was waited for above
 	}
 	<-gone
-	if state, _, err := w.GateState(t.Context(), diskGate); err != nil || state.Arrival != 2*patra.Instant(patra.Second) {
+	if state, _, err := w.GateState(t.Context(), diskGate); err != nil || state.Arrival != 2*patra.Second {
 		t.Errorf("in the end it is %+v, %v", state, err)
 	}
 	sound(t, w.URL, "a process died that had the file for itself")
@@ -115,7 +115,7 @@ func TestDiskLogUnderALongReader(t *testing.T) {
 	if now := size(); now > held+held/10 {
 		t.Errorf("the log had %d bytes, and has %d long after its reader was done", held, now)
 	}
-	if state, _, err := w.GateState(t.Context(), diskGate); err != nil || state.Arrival != (1+3*turns)*patra.Instant(patra.Second) {
+	if state, _, err := w.GateState(t.Context(), diskGate); err != nil || state.Arrival != (1+3*turns)*patra.Second {
 		t.Errorf("in the end it is %+v, %v", state, err)
 	}
 	sound(t, w.URL, "a long reader")

@@ -127,13 +127,13 @@ func TestPower(t *testing.T) {
 
 func afterPowerCut(t *testing.T, p *disktest.Power, disk *disktest.Disk, moment int, name string, luck disktest.Luck) {
 	t.Helper()
-	folder, err := os.MkdirTemp(t.TempDir(), "cut")
-	check(t, err)
+	folder := t.TempDir()
 	defer os.RemoveAll(folder)
 	disk.Restart(t, folder, luck)
 	at := fmt.Sprintf("a power cut after %d calls that left %s of what was not durable", moment, name)
 	w := &storetest.World{T: t, Clock: storetest.NewClock(), URL: diskOrders{Folder: folder}.url()}
-	w.Store, err = store.Open(t.Context(), w.URL, store.WithClock(w.Clock.Now))
+	opened, err := store.Open(t.Context(), w.URL, store.WithClock(w.Clock.Now))
+	w.Store = opened
 	if err != nil {
 		t.Fatalf("after %s it cannot be opened: %v", at, err)
 	}
