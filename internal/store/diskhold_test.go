@@ -30,6 +30,7 @@ func TestStoppedChild(t *testing.T) {
 	check(t, err)
 	check(t, s.TurnGate(t.Context(), diskGate, func(_ patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
 		check(t, syscall.Kill(os.Getpid(), syscall.SIGSTOP))
+		<-t.Context().Done() // another thread may be the one that is stopped first
 		was.Arrival += 1000 * patra.Second
 		return was
 	}))
