@@ -42,6 +42,7 @@ test-go: deps test-rules ## Run the tests of the program, on SQLite and on a thr
 	@test -z "$$(gofmt -l $$(git ls-files '*.go'))" || { echo "gofmt is needed for:"; gofmt -l $$(git ls-files '*.go'); exit 1; }
 	$(GO) vet ./...
 	@command -v systemd-analyze >/dev/null 2>&1 || scripts/install systemd
+	@command -v strace >/dev/null 2>&1 || scripts/install strace
 	scripts/with-memory scripts/with-duckdb scripts/with-mariadb scripts/with-redis $(GO) test -count=1 -parallel 6 -timeout 20m ./...
 
 test-rules: ## Check the rules for Prometheus, and what they make of numbers (fetches promtool)
@@ -56,6 +57,10 @@ e2e: deps ## Run only the kill -9 test, many times (COUNT=20)
 
 torture: deps ## Kill and stop processes of a fleet CYCLES times (1000) under a provider that throttles, breaks, lies and moves (SEED=n repeats)
 	@set -o pipefail; TORTURE_CYCLES=$(or $(CYCLES),1000) TORTURE_SEED=$(SEED) scripts/with-mariadb $(GO) test -count=1 -timeout 12h -run 'TestTorture$$' -v ./cmd/patra | grep --line-buffered -v '^=== '
+
+disk: deps ## Break the disk at every write of the critical transactions, rebuild what power cuts leave, fill disks (installs strace)
+	@command -v strace >/dev/null 2>&1 || scripts/install strace
+	@set -o pipefail; PATRA_TEST_STRACE=must DISK_SWEEP=all $(GO) test -count=1 -timeout 2h -run 'TestDisk|TestPower' -v ./internal/store ./cmd/patra | grep --line-buffered -v '^=== '
 
 # The same tests as on MariaDB: whatever the suite promises, a process that is killed, and one that is paused.
 SERVER_TESTS = sh -c "$(GO) test -count=1 -timeout 40m -run 'TestConformance/mysql' ./internal/store && $(GO) test -count=1 -timeout 20m -run 'TestKilled//mysql|(TestPaused|TestInterrupted|TestADoctorLooks)/mysql' ./cmd/patra"

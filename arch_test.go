@@ -48,6 +48,7 @@ var importMap = map[string]place{
 	"patra/internal/store":           {[]string{"patra", "patra/internal/store/check"}, "the tables know the nouns and nobody who uses them"},
 	"patra/internal/store/check":     {[]string{"patra"}, "whoever checks the tables shares no code with whoever writes them"},
 	"patra/internal/store/storetest": {[]string{"patra", "patra/internal/store", "patra/internal/store/check", "patra/internal/expr"}, "the suite that every database must pass sees the tables and the nouns, and nobody who uses them"},
+	"patra/internal/disktest":        {nil, "whoever breaks a disk sees system calls and files, and not whose they are"},
 	"patra/internal/registry":        {[]string{"patra", "patra/internal/source", "patra/internal/strictyaml"}, "rows and files are values to it; it neither reads tables nor sends"},
 	"patra/internal/strictyaml":      {[]string{"patra"}, "reading YAML strictly is useful to sources and settings alike, so it knows neither"},
 	"patra/internal/config":          {[]string{"patra", "patra/internal/schedule", "patra/internal/secret", "patra/internal/strictyaml"}, "settings are values, and so are times of a schedule and places of secrets; whoever uses them is not their business"},

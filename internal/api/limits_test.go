@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -282,13 +283,18 @@ func TestOneCallerDoesNotTakeAllStreams(t *testing.T) {
 func TestHeavyAnswersTakeTurns(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := api.New(api.Options{})
+		var mu sync.Mutex
 		busy, most := 0, 0
 		proceed := make(chan struct{})
 		api.Get(s, "/much", api.Look, api.Doc{ID: "much", Summary: "much", Heavy: true}, func(ctx context.Context, _ *api.None) (string, error) {
+			mu.Lock()
 			busy++
 			most = max(most, busy)
+			mu.Unlock()
 			<-proceed
+			mu.Lock()
 			busy--
+			mu.Unlock()
 			return "much", nil
 		})
 		ask := asking{t, s.Handler()}

@@ -156,9 +156,17 @@ func readRows(lines *bufio.Reader, n int64, want string) (rows []patra.ArchiveRo
 
 // readLine reads a line of JSON with numbers as they are written.
 func readLine(r *bufio.Reader, into any) error {
-	line, err := r.ReadBytes('\n')
-	if len(line) > maxLine {
-		return fmt.Errorf("a line of %d bytes: %w", len(line), ErrDamaged)
+	var line []byte
+	var err error
+	for {
+		var part []byte
+		part, err = r.ReadSlice('\n')
+		if len(line)+len(part) > maxLine { // a few kilobytes can hold a line that no memory can
+			return fmt.Errorf("a line of more than %d bytes: %w", maxLine, ErrDamaged)
+		}
+		if line = append(line, part...); !errors.Is(err, bufio.ErrBufferFull) {
+			break
+		}
 	}
 	if err != nil {
 		if len(line) > 0 {

@@ -28,10 +28,32 @@ func OpenFiles(root string) (*Files, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := makeRoot(root); err != nil {
+		return nil, fmt.Errorf("the folder for blobs cannot be made: %w", err)
+	}
 	if err := os.MkdirAll(filepath.Join(root, unfinished), 0o750); err != nil {
 		return nil, fmt.Errorf("the folder for blobs cannot be made: %w", err)
 	}
 	return &Files{root: root}, nil
+}
+
+// makeRoot makes the folder of a place, and those above it, so that they are there after a power cut: what is in a folder
+// without a name is lost with it.
+func makeRoot(dir string) error {
+	if info, err := os.Stat(dir); err == nil && info.IsDir() {
+		// Somebody may have made it a moment ago. Of an old one the folder above may well be none that we can open.
+		_ = syncFolder(filepath.Dir(dir))
+		return nil
+	}
+	if parent := filepath.Dir(dir); parent != dir {
+		if err := makeRoot(parent); err != nil {
+			return err
+		}
+	}
+	if err := os.Mkdir(dir, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
+		return err
+	}
+	return syncFolder(filepath.Dir(dir))
 }
 
 // String implements Place.

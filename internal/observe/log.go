@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"strconv"
 
 	"go.opentelemetry.io/otel/trace"
 )
@@ -116,6 +117,11 @@ func (h *lines) value(v slog.Value, depth int) (out slog.Value) {
 			return slog.StringValue(mask)
 		}
 		return v
+	case slog.KindDuration:
+		// In JSON it is a number too, of nanoseconds. Taken out of the finished line, a part of it would leave no JSON.
+		if text := strconv.FormatInt(int64(v.Duration()), 10); h.json && h.secrets.hideKnown(text) != text {
+			return slog.StringValue(mask)
+		}
 	case slog.KindAny:
 		return h.any(v.Any())
 	}

@@ -229,8 +229,11 @@ type hanging struct {
 
 func (h *hanging) Publish(ctx context.Context, events []patra.Event) []error {
 	errs := h.memory.Publish(ctx, events)
+	h.mu.Lock()
+	hang := h.hang
+	h.mu.Unlock()
 	for i, e := range events {
-		if h.hang != "" && strings.HasSuffix(e.Subject, h.hang) {
+		if hang != "" && strings.HasSuffix(e.Subject, hang) {
 			<-ctx.Done()
 			errs[i] = context.Cause(ctx)
 		}

@@ -242,7 +242,7 @@ func TestStatuses(t *testing.T) {
 func TestRetryAfter(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	for value, want := range map[string]time.Duration{
-		"": 0, "7": 7 * time.Second, "0": 0, "-5": 0, "garbage": 0, "1.5": 0, "999999999999": time.Hour, "86400000000000000000000": 0,
+		"": 0, "7": 7 * time.Second, "0": 0, "-5": 0, "garbage": 0, "1.5": 0, "999999999999": time.Hour, "86400000000000000000000": time.Hour,
 		"Fri, 01 May 2026 12:00:30 GMT": 30 * time.Second, "Fri, 01 May 2026 11:00:00 GMT": 0, "Fri, 01 May 2036 12:00:00 GMT": time.Hour,
 	} {
 		if got := source.RetryAfter(429, http.Header{"Retry-After": {value}}, now); got != want {

@@ -1,6 +1,7 @@
 package source
 
 import (
+	"errors"
 	"fmt"
 	"net/http"
 	"slices"
@@ -46,7 +47,8 @@ func RetryAfter(status int, h http.Header, now time.Time, also ...int) time.Dura
 		return 0
 	}
 	value := h.Get("Retry-After")
-	if n, err := strconv.Atoi(value); err == nil {
+	// Of a number that is too large for us Atoi gives the largest that we have: it is a long wait, and not none.
+	if n, err := strconv.Atoi(value); err == nil || errors.Is(err, strconv.ErrRange) {
 		return time.Duration(min(max(n, 0), int(maxRetryAfter/time.Second))) * time.Second
 	}
 	at, err := http.ParseTime(value)

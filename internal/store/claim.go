@@ -30,7 +30,7 @@ var (
 		ORDER BY scheduled_at, id LIMIT ?`}
 	nextPartition = stmt{"next_partition", `SELECT partition_key FROM ing_task WHERE status_code = 'QUEUED' AND partition_key > ? ORDER BY partition_key LIMIT 1`}
 	nextDue       = stmt{"next_due_partition", `SELECT p.partition_key, ` + bestPriority() + ` FROM (` + nextPartition.text + `) AS p`}
-	gates = stmt{"gates", `SELECT {now}, ` + controlColumns + ` FROM ing_control
+	gates         = stmt{"gates", `SELECT {now}, ` + controlColumns + ` FROM ing_control
 		WHERE scope_code IN ('SOURCE', 'ENDPOINT', 'OPERATION') AND state_code IN ('PAUSED', 'HALTED', 'OPEN', 'HALF_OPEN', 'LIMITED', 'USED_UP')`}
 	runningIn   = stmt{"running_in", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'RUNNING' AND partition_key = ?`}
 	peekControl = stmt{"peek_control", `SELECT version FROM ing_control WHERE scope_code = ? AND scope_key = ? AND kind_code = ? {peek}`}
