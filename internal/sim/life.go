@@ -13,7 +13,7 @@ import (
 const (
 	lateShare   = 8  // percent of the papers that are shown late
 	changeShare = 20 // percent that change
-	rest        = 8  // days at the end in which nothing happens any more
+	rest        = 4  // days at the end in which nothing happens any more
 	minuteMS    = int64(time.Minute / time.Millisecond)
 	hourMS      = 60 * minuteMS
 )
@@ -53,7 +53,7 @@ func newLife(w *World) *moves {
 func lateness(d *dice) int64 {
 	switch p := d.n(10); {
 	case p < 5:
-		return int64(1+d.n(20)) * minuteMS
+		return int64(1+d.n(25)) * minuteMS
 	case p < 9:
 		return int64(1+d.n(20)) * hourMS
 	}
@@ -66,3 +66,6 @@ func (m *moves) live(now time.Time) {
 		m.done = append(m.done, time.UnixMilli(m.list[len(m.done)].at))
 	}
 }
+
+// destined is when an entry of a living world comes into force, whether or not that was already.
+func (m *moves) destined(entry int) (time.Time, bool) { return time.UnixMilli(m.list[entry].at), true }

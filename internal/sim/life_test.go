@@ -1,6 +1,7 @@
 package sim
 
 import (
+	"slices"
 	"testing"
 	"time"
 )
@@ -31,13 +32,16 @@ func TestALivingWorldMovesWithTheTime(t *testing.T) {
 				if delay < 0 || delay > time.Second {
 					t.Errorf("%s changed at %s and says %s", v.ID, v.From, v.At)
 				}
-			case delay <= 21*time.Minute:
+			case delay <= 26*time.Minute:
 				late["minutes"]++
 			case delay <= 21*time.Hour:
 				late["hours"]++
 			default:
 				late["days"]++
 			}
+		}
+		if journal, all := slices.Collect(s.Crossref().Journal()), slices.Collect(s.Crossref().Chronicle()); len(all) != len(journal) {
+			t.Errorf("%d versions were to be, and %d were", len(all), len(journal))
 		}
 		if changed < 50 || late["minutes"] == 0 || late["hours"] == 0 || late["days"] == 0 {
 			t.Errorf("%d changed, late %v", changed, late)
