@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"database/sql"
 	"errors"
@@ -78,9 +79,16 @@ func (j *judge) session(n int, calm bool) {
 	j.watermark()
 	j.coverage()
 	j.manners()
-	if n%40 == 39 {
+	if every := cmp.Or(j.w.wrong.promises, 40); n%every == every-1 {
 		j.promises()
 	}
+}
+
+// convinced tells whether something was found.
+func (j *judge) convinced() bool {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return len(j.findings) > 0
 }
 
 // watermark: it never goes back.

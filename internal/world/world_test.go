@@ -2,6 +2,7 @@ package world
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -156,11 +157,12 @@ func newWorld(t testing.TB, seed uint64, p profile, o options, folder string) *w
 		w.log = slog.New(slog.DiscardHandler)
 	}
 	w.leases.w = w
+	w.profile.perDay = cmp.Or(w.wrong.perDay, p.perDay)
 	w.end = w.start.Add(time.Duration(o.days) * day)
 	w.file = p.file(t, w.wrong.change...)
 	w.spec = p.spec(t, p.file(t)) // the judge goes by what is right
 	w.access = &accessLog{}
-	w.provider = sim.New(sim.Config{Seed: seed, From: w.start.Add(-history), To: w.end, PerDay: p.perDay, Living: true, Rate: w.spec.Rate.PerSecond, Burst: 1 << 20,
+	w.provider = sim.New(sim.Config{Seed: seed, From: w.start.Add(-history), To: w.end, PerDay: w.profile.perDay, Living: true, Rate: w.spec.Rate.PerSecond, Burst: 1 << 20,
 		Faults: sim.Faults{Poison: p.poison}, Log: w.access})
 	var server *http.Server
 	w.wire, server = listen(w.wrong.serve(w, w.provider.Handler()))
@@ -221,7 +223,9 @@ func (w *world) live() {
 	for at := w.start.Add(w.profile.every); at.Before(w.end); at = at.Add(w.profile.every) {
 		time.Sleep(time.Until(at.Add(w.hour(n))))
 		w.session(n, time.Now().After(calm))
-		n++
+		if n++; w.wrong.name != "" && w.judge.convinced() {
+			return
+		}
 	}
 	w.finish(n)
 }
@@ -262,6 +266,10 @@ func (w *world) weather(n int, calm bool) {
 	kind := "calm"
 	if !calm {
 		kind = []string{"calm", "throttle", "flaky", "lying", "outage", "mixed"}[d.IntN(6)]
+	}
+	if w.wrong.weather != nil && !calm {
+		f, kind = *w.wrong.weather, "made"
+		f.Latency = 150 * time.Millisecond
 	}
 	w.note("weather-"+kind, nil)
 	switch kind {
@@ -381,7 +389,7 @@ func (w *world) work(n int, calm bool) {
 			for life := 0; ctx.Err() == nil; life++ {
 				var f fate
 				if !calm && life < 3 {
-					f = drawFate(d, 0.15, 0.12, 60)
+					f = drawFate(d, 0.15, cmp.Or(w.wrong.pause, 0.12), 60)
 				}
 				if !w.executor(ctx, d, slot, f) {
 					return
@@ -413,7 +421,7 @@ func (w *world) executor(ctx context.Context, d *rand.Rand, slot int, f fate) bo
 	}
 	x := &executor.Executor{
 		Store: doors{s, p}, Controls: doors{s, p}, Gate: turnstile{w.gate(s), p}, Client: client, Log: w.log,
-		Config: executor.Config{Owner: store.NewOwner(), Workers: workersEach, Lease: leaseTime, Heartbeat: 20 * time.Second, Poll: 5 * time.Second, Grace: time.Second, Prefetch: d.IntN(2) == 0,
+		Config: executor.Config{Owner: store.NewOwner(), Workers: workersEach, Lease: leaseTime, Heartbeat: 20 * time.Second, Poll: 15 * time.Second, Grace: time.Second, Prefetch: d.IntN(2) == 0,
 			Memory: 1 << 28, Strain: strain, Vars: vars, Outlast: true},
 		Done: func(context.Context) (bool, error) { return w.open() == 0, nil },
 	}

@@ -6,16 +6,22 @@ import (
 	"patra"
 	"patra/internal/executor"
 	"patra/internal/relay"
+	"patra/internal/sim"
 	"patra/internal/store"
 )
 
 // wrong is a rule that is known to be wrong, made at the seams of the program: the program itself knows nothing of it. What
 // is not set is right.
 type wrong struct {
-	name    string
-	says    string // what the rule says
-	profile string
-	change  []string // of the source's file, in pairs
+	name     string
+	says     string // what the rule says
+	profile  string
+	change   []string // of the source's file, in pairs
+	promises int      // sessions between two looks at the tables; 0 is as usual
+	perDay   int      // records that it takes to meet it; 0 is as many as the profile has
+
+	weather *sim.Faults // that it takes; nil is whatever is drawn
+	pause   float64     // share of the processes that are stopped for long; 0 is as usual
 
 	claiming    func(*world)
 	writing     func(*world, *patra.Claim)
