@@ -18,14 +18,17 @@ const (
 	hourMS      = 60 * minuteMS
 )
 
-// newLife draws the schedule, in the order of time. The first and the last paper of a day stay, as in every world that
-// moves.
+// newLife draws the schedule, in the order of time. The first and the last paper of a day stay where they are, as in every
+// world that moves; but on every second day the last one, which is dated in the last millisecond, is shown minutes late.
 func newLife(w *World) *moves {
 	m := &moves{of: map[origin]int{}}
 	end := (w.end - rest).ms()
 	for at := w.first; at < w.end-rest; at++ {
-		d := newDice(w.seed^0x11fe, uint64(at))
-		for n, count := 1, w.count(at); n < count-1; n++ {
+		d, count := newDice(w.seed^0x11fe, uint64(at)), w.count(at)
+		if count > 1 && at%2 == 0 {
+			m.list = append(m.list, move{paper: origin{at, count - 1}, at: (at + 1).ms() + int64(1+d.n(25))*minuteMS})
+		}
+		for n := 1; n < count-1; n++ {
 			s := w.sketch(at, n, count)
 			switch p := d.n(100); {
 			case p < lateShare:

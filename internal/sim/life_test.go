@@ -10,17 +10,17 @@ import (
 func TestALivingWorldMovesWithTheTime(t *testing.T) {
 	var counts [2][]int
 	var happened [2]int64
-	for i, asked := range []int{1, 7} {
+	for i, asked := range []int{1, 3} {
 		c, now := small(20), newClock()
-		c.To, c.Living, c.Now = newYear.AddDate(0, 0, 60), true, now.now
+		c.To, c.Living, c.Now = newYear.AddDate(0, 0, 90), true, now.now
 		now.t = newYear
 		s := New(c)
-		for range 60 {
+		for range 90 {
 			now.pass(24 * time.Hour)
 			for range asked {
 				get(t, s.Handler(), "rows", "0")
 			}
-			counts[i] = append(counts[i], s.Crossref().Count(newYear, newYear.AddDate(0, 0, 60)))
+			counts[i] = append(counts[i], s.Crossref().Count(newYear, newYear.AddDate(0, 0, 90)))
 		}
 		happened[i] = s.Stats().Moves
 		late, changed := map[string]int{}, 0

@@ -41,11 +41,11 @@ func (d doors) Heartbeat(ctx context.Context, l patra.Lease) error {
 func (d doors) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.Closing) error {
 	return act(d.p, func() error {
 		d.p.w.wrong.beforeWrite(d.p.w, c)
-		end = d.p.w.wrong.closing(c, end)
 		err := d.Store.Finish(ctx, c, now, end)
 		if err == nil {
 			d.p.w.leases.over(c)
 			d.p.w.wrong.finished(d.p.w, c, end)
+			d.p.w.judge.written()
 		}
 		return err
 	})
@@ -80,6 +80,7 @@ func (d doors) CommitPage(ctx context.Context, c *patra.Claim, now patra.Instant
 		if err == nil {
 			d.p.w.leases.renewed(c.Lease, time.Now())
 			d.p.w.wrong.committed(d.p.w, c, page, res)
+			d.p.w.judge.written()
 		}
 		return committed{counts, opened}, err
 	})

@@ -37,6 +37,8 @@ type judge struct {
 	known    map[string]bool
 	asked    int64 // the last row of requests that was looked at
 	mark     int64 // where the watermark was
+	calm     bool  // the session before was a calm one
+	looking  sync.Mutex
 	sessions int64
 
 	mu       sync.Mutex
@@ -76,8 +78,11 @@ func (j *judge) find(rule, format string, args ...any) {
 // session looks at what a session has added.
 func (j *judge) session(n int, calm bool) {
 	j.sessions++
-	j.watermark()
-	j.coverage()
+	j.written()
+	if end := j.horizon(); calm && j.calm && j.mark != end.UnixMicro() {
+		j.find("liveness", "all is calm, the watermark is at %s, and the last plan ends at %s", patra.Instant(j.mark), end.Format(stamp))
+	}
+	j.calm = calm
 	j.manners()
 	if every := cmp.Or(j.w.wrong.promises, 40); n%every == every-1 {
 		j.promises()
@@ -91,16 +96,38 @@ func (j *judge) convinced() bool {
 	return len(j.findings) > 0
 }
 
-// watermark: it never goes back.
+// written is called whenever somebody has written a page or closed a slice: what is promised holds at every moment, and
+// not only when everything is done.
+func (j *judge) written() {
+	j.looking.Lock()
+	defer j.looking.Unlock()
+	if j.w.cursor != 0 {
+		j.watermark()
+	}
+	j.coverage()
+}
+
+// watermark: it never goes back, and everything between where it was and where it is, is covered.
 func (j *judge) watermark() {
-	if j.w.cursor == 0 {
-		return
+	rows, err := j.w.db.Query(`SELECT c.normalized_instant, c.origin_instant, COALESCE(v.window_from, 0), COALESCE(v.window_to, 0)
+		FROM ing_cursor c LEFT JOIN ing_coverage v ON v.cursor_id = c.id AND v.window_to > ? WHERE c.id = ?`, j.mark, j.w.cursor)
+	j.must(err)
+	defer rows.Close()
+	var at, origin patra.Instant
+	var covered []patra.Window
+	for rows.Next() {
+		var v patra.Window
+		j.must(rows.Scan(&at, &origin, &v.From, &v.To))
+		covered = append(covered, v)
 	}
-	at := j.w.count(`SELECT normalized_instant FROM ing_cursor WHERE id = ?`, j.w.cursor)
-	if at < j.mark {
-		j.find("watermark", "it went back from %s to %s", patra.Instant(j.mark), patra.Instant(at))
+	j.must(rows.Err())
+	was := max(patra.Instant(j.mark), origin)
+	if at < was {
+		j.find("watermark", "it went back from %s to %s", was, at)
+	} else if holes := patra.NewCoverage(patra.Window{From: was, To: at}).Minus(patra.NewCoverage(covered...)); len(holes) > 0 {
+		j.find("watermark", "it went from %s to %s over %s, which nobody has read", was, at, holes[0])
 	}
-	j.mark = at
+	j.mark = int64(at)
 }
 
 // reading is a window that somebody answers for, and when it was read.
@@ -122,7 +149,7 @@ func (j *judge) coverage() {
 					continue
 				}
 				throughout := v.Throughout(r.began, r.ended)
-				within := !j.w.jumped[r.plan] && v.From.Sub(v.At) <= j.w.lag()-time.Minute && v.From.Before(time.Now())
+				within := !j.w.jumped[r.plan] && v.From.Sub(v.At) <= j.w.lag()-time.Minute
 				if !throughout && !within {
 					continue
 				}

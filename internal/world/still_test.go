@@ -1,6 +1,7 @@
 package world
 
 import (
+	"cmp"
 	"os"
 	"slices"
 	"strings"
@@ -23,7 +24,7 @@ func TestMustStillFail(t *testing.T) {
 			}
 			r.promises = 4
 			for seed := uint64(1); seed <= seedsEach; seed++ {
-				out := Run(t, seed, p, options{days: 10, wrong: r})
+				out := Run(t, seed, p, options{days: cmp.Or(r.days, 7), wrong: r})
 				if len(out.findings) > 0 {
 					t.Logf("%s (%s): found in world %d of %s after %.1f s by %s: %s", r.name, r.says, seed, r.profile, out.took.Seconds(), strings.Join(out.rules(), ", "), out.findings[0].text)
 					return

@@ -14,6 +14,7 @@ import (
 // is not set is right.
 type wrong struct {
 	name     string
+	days     int    // of the world; 0 is as many as usual
 	says     string // what the rule says
 	profile  string
 	change   []string // of the source's file, in pairs
@@ -25,7 +26,6 @@ type wrong struct {
 
 	claiming    func(*world)
 	writing     func(*world, *patra.Claim)
-	closes      func(*patra.Claim, patra.Closing) patra.Closing
 	onFinish    func(*world, *patra.Claim, patra.Closing)
 	commits     func(*patra.Claim, patra.PageResult) patra.PageResult
 	onCommit    func(*world, *patra.Claim, patra.OpenPage, patra.PageResult)
@@ -49,13 +49,6 @@ func (r *wrong) beforeWrite(w *world, c *patra.Claim) {
 	if r.writing != nil {
 		r.writing(w, c)
 	}
-}
-
-func (r *wrong) closing(c *patra.Claim, end patra.Closing) patra.Closing {
-	if r.closes != nil {
-		return r.closes(c, end)
-	}
-	return end
 }
 
 func (r *wrong) finished(w *world, c *patra.Claim, end patra.Closing) {
