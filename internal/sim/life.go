@@ -26,7 +26,7 @@ func newLife(w *World) *moves {
 	for at := w.first; at < w.end-rest; at++ {
 		d, count := newDice(w.seed^0x11fe, uint64(at)), w.count(at)
 		if count > 1 && at%2 == 0 {
-			m.list = append(m.list, move{paper: origin{at, count - 1}, at: (at + 1).ms() + int64(1+d.n(25))*minuteMS})
+			m.list = append(m.list, move{paper: origin{at, count - 1}, at: (at + 1).ms() + int64(10+d.n(18))*minuteMS})
 		}
 		for n := 1; n < count-1; n++ {
 			s := w.sketch(at, n, count)

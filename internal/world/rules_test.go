@@ -184,7 +184,7 @@ func wrongRules() []*wrong {
 		{name: "impatient", says: "nobody waits as long as a provider asks for", profile: "crossref", weather: refuses,
 			gate: func(_ *world, s *store.Store) executor.Gate { return impatient{gate.NewShared(s)} }},
 		{name: "no-lookback", says: "what was read once is known", profile: "crossref", perDay: 40, days: 9, change: []string{"lookback: P1D", "lookback: P0D"}},
-		{name: "no-lag", says: "what is over can be read at once", profile: "openalex", days: 12, change: []string{"safetyLag: PT1H", "safetyLag: PT0S"}},
+		{name: "no-lag", says: "what is over can be read at once", profile: "openalex", days: 16, change: []string{"safetyLag: PT1H", "safetyLag: PT0S"}},
 		{name: "border", says: "a window ends with the second before its end", profile: "openalex", change: []string{"upper: EXCLUSIVE", "upper: INCLUSIVE_SECOND"}},
 		{name: "failed-is-planned", says: "what was planned once is not planned again", profile: "europepmc", weather: failing,
 			needs: func(w *world, cursorID int64, covered, live patra.Coverage) (patra.Coverage, patra.Coverage) {
@@ -321,7 +321,7 @@ func believe() func(*world, *http.Request, http.RoundTripper) (*http.Response, e
 	}
 }
 
-var cursorToken = regexp.MustCompile(`"next-cursor":"([^"]*)"`)
+var cursorToken = regexp.MustCompile(`"next-cursor":("[^"]*")`)
 
 // goOn begins no walk anew while there is a token of an earlier one.
 func goOn() func(*world, *http.Request, http.RoundTripper) (*http.Response, error) {
@@ -347,7 +347,10 @@ func goOn() func(*world, *http.Request, http.RoundTripper) (*http.Response, erro
 		mu.Lock()
 		defer mu.Unlock()
 		if m := cursorToken.FindSubmatch(body); m != nil {
-			tokens[walk], _ = strconv.Unquote(`"` + string(m[1]) + `"`)
+			var token string
+			if json.Unmarshal(m[1], &token) == nil {
+				tokens[walk] = token
+			}
 		}
 		if resp.StatusCode != http.StatusOK || bytes.Contains(body, []byte(`"items":[]`)) {
 			delete(tokens, walk)
