@@ -154,7 +154,7 @@ func wrongRules() []*wrong {
 				}
 				return res
 			}},
-		{name: "first-wins", says: "what is stored is not written again", profile: "crossref",
+		{name: "first-wins", says: "what is stored is not written again", profile: "crossref", perDay: 50, days: 9,
 			commits: func() func(*patra.Claim, patra.PageResult) patra.PageResult {
 				var seen names
 				return func(_ *patra.Claim, res patra.PageResult) patra.PageResult {
@@ -186,7 +186,7 @@ func wrongRules() []*wrong {
 		{name: "no-lookback", says: "what was read once is known", profile: "crossref", perDay: 40, days: 9, change: []string{"lookback: P1D", "lookback: P0D"}},
 		{name: "no-lag", says: "what is over can be read at once", profile: "openalex", days: 16, change: []string{"safetyLag: PT1H", "safetyLag: PT0S"}},
 		{name: "border", says: "a window ends with the second before its end", profile: "openalex", change: []string{"upper: EXCLUSIVE", "upper: INCLUSIVE_SECOND"}},
-		{name: "failed-is-planned", says: "what was planned once is not planned again", profile: "europepmc", weather: failing,
+		{name: "failed-is-planned", says: "what was planned once is not planned again", profile: "europepmc", weather: &sim.Faults{ServerError: 0.9},
 			needs: func(w *world, cursorID int64, covered, live patra.Coverage) (patra.Coverage, patra.Coverage) {
 				return covered.Union(w.failedWindows(cursorID)), live
 			}},

@@ -18,7 +18,11 @@ func TestWeeks(t *testing.T) {
 	met := map[string]int64{}
 	for i, p := range profiles {
 		t.Run(p.name, func(t *testing.T) {
-			out := Run(t, uint64(i+1), p, options{days: 10})
+			days := 10
+			if p.every < day {
+				days = 6
+			}
+			out := Run(t, uint64(i+1), p, options{days: days})
 			out.report(t)
 			out.verify(t)
 			for k, n := range out.faults {
