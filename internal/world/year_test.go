@@ -28,9 +28,10 @@ func TestWeeks(t *testing.T) {
 			for k, n := range out.faults {
 				met[k] += n
 			}
+			met["updated"] += out.updated
 		})
 	}
-	everything(t, met, "killed", "paused", "takeover", "split", "clock-jump", "moves", "server-error", "throttle", "reset", "cut-body", "short-page")
+	everything(t, met, "updated", "killed", "paused", "takeover", "split", "clock-jump", "moves", "server-error", "throttle", "reset", "cut-body", "short-page")
 }
 
 // TestSimulate is the long form: a year of every profile, for as many seeds as SIMULATE_SEEDS says. SEED is the first of
@@ -117,13 +118,14 @@ func (o outcome) report(t *testing.T) {
 	t.Logf("  %s", strings.Join(all, ", "))
 }
 
-// verify fails the test for everything that the judge found, and for a world in which nothing happened.
+// verify fails the test for everything that the judge found, and for a world in which nothing happened. Most changes come
+// weeks after a record, so that a world of some days may have none.
 func (o outcome) verify(t *testing.T) {
 	t.Helper()
 	for _, f := range o.findings {
 		t.Errorf("%s seed %d: %s: %s", o.profile, o.seed, f.rule, f.text)
 	}
-	if o.records == 0 || o.updated == 0 || o.events == 0 || (o.quarantined > 0) != (o.poison > 0) {
+	if o.records == 0 || o.updated == 0 && o.days > 60 || o.events == 0 || (o.quarantined > 0) != (o.poison > 0) {
 		t.Errorf("nothing happened: %+v", o.figures)
 	}
 }
