@@ -108,8 +108,8 @@ var newYear = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 // no power.
 func folder(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("/dev/shm", "patra-world-")
-	if err != nil {
+	dir := filepath.Join("/dev/shm", "patra-world-"+store.NewOwner())
+	if err := os.Mkdir(dir, 0o700); err != nil {
 		return t.TempDir()
 	}
 	t.Cleanup(func() { os.RemoveAll(dir) })
