@@ -10,7 +10,7 @@ import (
 )
 
 // seedsEach is within how many worlds a wrong rule must be found.
-const seedsEach = 3
+const seedsEach = 6
 
 // TestMustStillFail: every rule that is known to be wrong is found by the judge within a few worlds. The long form also
 // lives through the same world without the wrong rule, and finds nothing. WRONG=name,name runs some only.
