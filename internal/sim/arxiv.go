@@ -95,7 +95,7 @@ func (q *arxivRequest) window(l arxivList) (condition, *oaiError) {
 	case days.empty():
 		return nil, badArgument("from lies after until")
 	}
-	return onDays(byIndexed, days), nil
+	return onDays(byChanged, days), nil
 }
 
 // page serves the next records and says where the rest are.

@@ -21,7 +21,7 @@ func (s *Server) ArXiv() *Provider {
 		}
 	}
 	p := &Provider{
-		world: s.world, grain: 24 * time.Hour, by: byIndexed, fields: map[string]*dateField{"datestamp": byIndexed},
+		world: s.world, grain: 24 * time.Hour, by: byChanged, fields: map[string]*dateField{"datestamp": byChanged},
 		name:  func(s *subject, r *Record) { r.ID, r.Deleted = arxivNames+s.arxiv(), deleted(s) },
 		forms: map[string]func(*subject) []byte{"record": xml(writeArXivRecord), "header": xml(writeArXivHeader)},
 	}
@@ -96,7 +96,7 @@ func writeArXivHeader(x *xmlText, s *subject) {
 	}
 	x.within(header, func() {
 		x.leaf("identifier", arxivNames+s.arxiv())
-		x.leaf("datestamp", dateText(byIndexed.at(s)))
+		x.leaf("datestamp", dateText(byChanged.at(s)))
 		_, sets := s.arxivClasses()
 		for _, set := range sets {
 			x.leaf("setSpec", set)
@@ -115,7 +115,7 @@ func writeArXivRecord(x *xmlText, s *subject) {
 
 // writeArXiv writes a paper in arXiv's own format. Not every paper has a DOI yet; every one has an abstract.
 func writeArXiv(x *xmlText, s *subject) {
-	p, created, changed := s.paper(), dateText(byPublished.at(s)), dateText(byIndexed.at(s))
+	p, created, changed := s.paper(), dateText(byPublished.at(s)), dateText(byChanged.at(s))
 	x.within(`arXiv xmlns="http://arxiv.org/OAI/arXiv/" xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" `+
 		`xsi:schemaLocation="http://arxiv.org/OAI/arXiv/ https://oaipmh.arxiv.org/OAI/arXiv.xsd"`, func() {
 		x.leaf("id", s.arxiv())

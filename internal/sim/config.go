@@ -13,6 +13,7 @@ type Config struct {
 	From, To time.Time // the truth covers the UTC days [From, To); times of day are ignored
 	PerDay   int       // mean number of works a day; a day has half to one and a half of it, weekends less
 	Exact    bool      // exactly PerDay works on every day
+	Living   bool      // records come late and change as the time of Now passes, whoever asks
 	Rate     float64   // requests a second that each provider answers, all clients together; 0 is unlimited
 	Burst    int       // requests that may come at once; default one second's worth, at least 1
 	Quota    Quota

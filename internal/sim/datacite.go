@@ -131,7 +131,7 @@ func (q *dataciteQuery) readWant() error {
 	return nil
 }
 
-var dataciteDates = map[string]*dateField{"updated": byIndexed, "created": byCreated, "registered": byCreated}
+var dataciteDates = map[string]*dateField{"updated": byChanged, "created": byCreated, "registered": byCreated}
 
 func dataciteClause(c clause) (condition, error) {
 	if by := dataciteDates[c.field]; by != nil {

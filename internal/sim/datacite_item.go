@@ -6,8 +6,8 @@ import "time"
 // DOI. Records of other agencies are Foreign.
 func (s *Server) DataCite() *Provider {
 	p := &Provider{
-		world: s.world, grain: time.Second, by: byIndexed,
-		fields: map[string]*dateField{"updated": byIndexed, "created": byCreated},
+		world: s.world, grain: time.Second, by: byChanged,
+		fields: map[string]*dateField{"updated": byChanged, "created": byCreated},
 		name:   func(s *subject, r *Record) { r.ID, r.Foreign = s.paper().DOI, foreign(s) },
 		forms: map[string]func(*subject) []byte{"doi": func(s *subject) []byte {
 			j := &jsonText{escape: htmlEscapes}
@@ -73,7 +73,7 @@ func writeDatacite(j *jsonText, s *subject) {
 	j.pair("created", secondText(byCreated.at(s)))
 	j.pair("registered", secondText(byCreated.at(s)))
 	j.raw(`"published":null`)
-	j.pair("updated", secondText(byIndexed.at(s)))
+	j.pair("updated", secondText(byChanged.at(s)))
 	j.close('}')
 	j.raw(`"relationships":{"client":{"data":{"id":"sim.world","type":"clients"}}}`)
 	j.close('}')

@@ -6,10 +6,10 @@ import (
 )
 
 // moves are how the world changes while it is read. The schedule is a function of the seed and is worked off by the
-// number of requests; an epoch is so many entries of it done. What the world was in an epoch can be asked for at any
-// time. Safe for concurrent use.
+// number of requests, or in a living world by the time; an epoch is so many entries of it done. What the world was in an
+// epoch can be asked for at any time. Safe for concurrent use.
 type moves struct {
-	every int
+	every int // requests between two entries; 0 in a living world
 	list  []move
 	of    map[origin]int // a paper's entry in the list; it has one at most
 
@@ -28,6 +28,7 @@ type origin struct {
 type move struct {
 	paper origin
 	to    int64 // the new date in Unix milliseconds; 0 for one that comes late
+	at    int64 // in a living world: when it happens, in Unix milliseconds
 }
 
 // today is how many days at the end of a world changed papers go to. A client that reads them last finds every change.
@@ -83,6 +84,10 @@ func (m *moves) pass(number uint64, now time.Time) int {
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.every == 0 {
+		m.live(now)
+		return len(m.done)
+	}
 	for !m.stopped && len(m.done) < min(int(number)/m.every, len(m.list)) {
 		m.done = append(m.done, now)
 	}

@@ -14,7 +14,7 @@ const alexIDs = 9_000_000_000
 func (s *Server) OpenAlex() *Provider {
 	p := &Provider{
 		world: s.world, grain: 24 * time.Hour, by: byPublished, micros: alexMicros,
-		fields: map[string]*dateField{"publication_date": byPublished, "updated_date": byIndexed, "created_date": byCreated},
+		fields: map[string]*dateField{"publication_date": byPublished, "updated_date": byChanged, "created_date": byCreated},
 		grains: map[string]time.Duration{"publication_date": 24 * time.Hour, "updated_date": time.Microsecond, "created_date": 24 * time.Hour},
 		name:   func(s *subject, r *Record) { r.ID = alexID(s) },
 		forms: map[string]func(*subject) []byte{"work": func(s *subject) []byte {
@@ -44,7 +44,7 @@ func alexMicros(s *subject) int64 {
 }
 
 // alexUpdated is when a work changed, in Unix microseconds.
-func alexUpdated(s *subject) int64 { return byIndexed.at(s)*1000 + alexMicros(s) }
+func alexUpdated(s *subject) int64 { return byChanged.at(s)*1000 + alexMicros(s) }
 
 var alexKinds = map[string]string{
 	"journal-article": "article", "proceedings-article": "article", "book-chapter": "book-chapter",

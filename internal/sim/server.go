@@ -55,6 +55,9 @@ func (s *Server) Calm() {
 	s.world.moves.stop()
 }
 
+// Weather puts other faults in the place of those that there are. What belongs to the world stays as it is.
+func (s *Server) Weather(f Faults) { s.faults.Store(&f) }
+
 // Handler serves every provider under its real path; Crossref's is the root. The base URL of each is the server's
 // address, followed by whatever path the real one has.
 func (s *Server) Handler() http.Handler { return http.HandlerFunc(s.serve) }

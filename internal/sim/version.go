@@ -21,11 +21,16 @@ func (v *Version) Throughout(began, ended time.Time) bool {
 // Journal gives every version of every record that was visible up to now, each paper's in their order, also where the
 // world does not move. What a reader of a window must have at least is what was visible throughout its reading; what a
 // reader may have at most is in the journal.
-func (p *Provider) Journal() iter.Seq[Version] {
+func (p *Provider) Journal() iter.Seq[Version] { return p.journal((*moves).when) }
+
+// Chronicle is the journal of a living world from its beginning to its end: what will happen is in it too.
+func (p *Provider) Chronicle() iter.Seq[Version] { return p.journal((*moves).destined) }
+
+func (p *Provider) journal(when func(*moves, int) (time.Time, bool)) iter.Seq[Version] {
 	return func(yield func(Version) bool) {
 		for d := p.world.first; d < p.world.end; d++ {
 			for n, count := 0, p.world.count(d); n < count; n++ {
-				for _, v := range p.versions(d, n, count) {
+				for _, v := range p.versions(d, n, count, when) {
 					if !yield(v) {
 						return
 					}
@@ -35,7 +40,7 @@ func (p *Provider) Journal() iter.Seq[Version] {
 	}
 }
 
-func (p *Provider) versions(d day, n, count int) []Version {
+func (p *Provider) versions(d day, n, count int, when func(*moves, int) (time.Time, bool)) []Version {
 	in := func(w *World) Record { return p.record(&subject{world: w, sketch: w.sketch(d, n, count)}) }
 	m := p.world.moves
 	if m == nil {
@@ -46,7 +51,7 @@ func (p *Provider) versions(d day, n, count int) []Version {
 	if !moves {
 		return []Version{first}
 	}
-	at, done := m.when(entry)
+	at, done := when(m, entry)
 	switch late := m.list[entry].to == 0; {
 	case late && !done:
 		return nil

@@ -22,6 +22,8 @@ func newWorld(c Config) *World {
 	w := &World{seed: c.Seed, first: dayOf(c.From), end: dayOf(c.To), perDay: min(max(c.PerDay, 0), maxPerDay/2), exactly: c.Exact, poison: c.Faults.Poison, huge: c.Faults.Huge}
 	if c.Faults.MoveEvery > 0 {
 		w.moves = newMoves(w, c.Faults.MoveEvery)
+	} else if c.Living {
+		w.moves = newLife(w)
 	}
 	return w
 }
