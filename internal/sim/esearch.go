@@ -59,7 +59,7 @@ func (e *esearch) lie(c *call) {
 	case c.doubled(len(e.ids), question):
 		e.ids = append(e.ids, e.ids[0])
 	}
-	e.total = c.wrongTotal(question, e.total, len(e.ids) == 0)
+	e.total = c.wrongTotal(question, e.total, stage{start: e.start == 0, end: len(e.ids) == 0})
 }
 
 // take gives a stretch of a search, cut at the reach of the database.

@@ -18,7 +18,7 @@ func (q *europeQuery) page(now *World, c *call) answer {
 	w, found := k.world, k.take(c.rows(q.size))
 	t, finish := q.document("responseWrapper")
 	t.text("version", "6.9")
-	t.number("hitCount", c.wrongTotal("", total, false))
+	t.number("hitCount", c.wrongTotal("", total, stage{}))
 	q.writeNext(t, c, mark{k.day, k.n, total, q.sum()}, len(found), total)
 	if c.doubled(len(found), "") {
 		found = append(found, found[0])

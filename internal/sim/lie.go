@@ -13,7 +13,7 @@ type lies struct {
 type lieState int
 
 const (
-	telling lieState = 1 + iota // the count is wrong until the walk has come to its end
+	telling lieState = 1 + iota // the count is wrong until the walk has come to its end, or another begins
 	told
 )
 
@@ -31,30 +31,37 @@ func (l *lies) once(question string) bool {
 }
 
 // throughout is a lie that begins if it is wanted and none was told before, and goes on up to the answer that ends the
-// walk: a client that looks at the last count, or at the first, sees it.
-func (l *lies) throughout(question string, wanted, atEnd bool) bool {
+// walk: a client that looks at the last count, or at the first, sees it. A walk may be left before its end, because its
+// client was killed or has cut the question; so the lie also ends where the question is asked from its beginning again.
+func (l *lies) throughout(question string, wanted bool, at stage) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.told[question] == 0 && wanted {
+	switch {
+	case l.told[question] == 0 && wanted:
 		l.told[question] = telling
+	case l.told[question] == telling && at.start:
+		l.told[question] = told
 	}
 	if l.told[question] != telling {
 		return false
 	}
-	if atEnd {
+	if at.end {
 		l.told[question] = told
 	}
 	return true
 }
 
+// stage is where in a walk an answer is: whether it was asked for from the beginning, and whether it has nothing more.
+type stage struct{ start, end bool }
+
 // The questions of a call to a provider whose counts are trusted are named; the others are lied to whenever fate says so.
 
-// wrongTotal gives the count to say in place of the true one. The lie about a named question lasts to the end of the
-// walk; about others it is about this answer only, and so it changes from request to request.
-func (c *call) wrongTotal(question string, total int, atEnd bool) int {
+// wrongTotal gives the count to say in place of the true one. The lie about a named question lasts for one walk; about
+// others it is about this answer only, and so it changes from request to request.
+func (c *call) wrongTotal(question string, total int, at stage) int {
 	wanted := c.fate == faultTotal
 	if question != "" {
-		wanted = c.lies.throughout(question, wanted, atEnd)
+		wanted = c.lies.throughout(question, wanted, at)
 	}
 	if !wanted {
 		return total

@@ -76,3 +76,33 @@ func TestPoisonHasNoDateAndIsStillInItsWindow(t *testing.T) {
 		}
 	}
 }
+
+// A walk that is left before its end takes its lie with it: on its pages the count is wrong, and whoever begins again, or
+// only counts, hears the truth.
+func TestALieEndsWhereTheQuestionIsAskedAgain(t *testing.T) {
+	c := small(5)
+	c.Faults = Faults{WrongTotal: 1}
+	s := New(c)
+	scroll := func(cursor string) page {
+		return get(t, s.Handler(), "filter", twoDays, "rows", "5", "cursor", cursor, "sort", asc, "order", "asc")
+	}
+	search := func(start, most string) int {
+		return number(t, searchPubMed(t, s, "term", "all[sb]", "datetype", "edat", "mindate", "2024/01/02", "maxdate", "2024/01/03", "retstart", start, "retmax", most).Result.Count)
+	}
+	first := scroll("*")
+	second := scroll(first.next())
+	for _, tt := range []struct {
+		name        string
+		lies, truth []int
+	}{
+		{"crossref", []int{first.Message.Total, second.Message.Total}, []int{scroll("*").Message.Total, scroll("*").Message.Total}},
+		{"pubmed", []int{search("0", "5"), search("5", "5")}, []int{search("0", "1"), search("0", "5"), search("5", "5")}},
+	} {
+		if slices.Contains(tt.lies, 20) {
+			t.Errorf("%s: a walk heard the truth: %v", tt.name, tt.lies)
+		}
+		if slices.ContainsFunc(tt.truth, func(n int) bool { return n != 20 }) {
+			t.Errorf("%s: asked again, it says %v", tt.name, tt.truth)
+		}
+	}
+}

@@ -27,7 +27,8 @@ func (l list) answer(k *walk, from *call) answer {
 		taken = k.take(rows)
 	}
 	if rows > 0 {
-		l.total = from.wrongTotal(question, l.total, len(taken) == 0)
+		cursor := from.form.Get("cursor")
+		l.total = from.wrongTotal(question, l.total, stage{start: cursor == "*" || cursor == "" && l.offset == 0, end: len(taken) == 0})
 	}
 	if from.doubled(len(taken), "") {
 		taken = append(taken, taken[0])

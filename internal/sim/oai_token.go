@@ -16,7 +16,7 @@ func (q *oaiRequest) writeToken(x *xmlText, verb string, l oaiList, before int) 
 	if whole && before == 0 {
 		return
 	}
-	size := q.call.wrongTotal("", l.total, false)
+	size := q.call.wrongTotal("", l.total, stage{})
 	if q.lies {
 		size += size/17 + 1
 	}

@@ -168,6 +168,13 @@ func (d doors) Need(ctx context.Context, cursorID int64) (patra.Cursor, patra.Co
 	return n.cursor, n.covered, n.live, err
 }
 
+func (d doors) Disputed(ctx context.Context, cursorID int64) (patra.Coverage, error) {
+	return call(d.p, func() (patra.Coverage, error) {
+		c, err := d.Store.Disputed(ctx, cursorID)
+		return d.p.w.wrong.disputed(c), err
+	})
+}
+
 func (d doors) StartPlan(ctx context.Context, now patra.Instant, p patra.Plan, snap patra.Snapshot) (patra.Plan, error) {
 	return call(d.p, func() (patra.Plan, error) { return d.Store.StartPlan(ctx, now, p, snap) })
 }

@@ -192,6 +192,8 @@ func wrongRules() []*wrong {
 			}},
 		{name: "plan-cut-short", says: "a plan that is too long for now is done with what fits", profile: "arxiv",
 			cuts: func(s []patra.Slice) []patra.Slice { return s[:max(len(s)-1, 1)] }},
+		{name: "dispute-stays", says: "what is in dispute was read, and is not read again", profile: "pubmed",
+			disputes: func(patra.Coverage) patra.Coverage { return nil }},
 	}
 }
 

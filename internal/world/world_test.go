@@ -477,10 +477,11 @@ func (w *world) publish(n int, calm bool) {
 	}
 }
 
-// finish is the end of the story: people resume what was halted, what is in dispute is read again, and then what nobody
-// could have seen in time.
+// finish is the end of the story: people put into dispute what they doubt, what is in dispute is read again, and then what
+// nobody could have seen in time.
 func (w *world) finish(n int) {
 	calm := w.dice(n, dicePlanner)
+	w.doubt(calm)
 	w.plan(calm, true, planner.Request{Fill: &planner.Fill{CursorID: w.cursor, Disputed: true}})
 	w.work(n, true)
 	w.publish(n, true)
@@ -492,6 +493,27 @@ func (w *world) finish(n int) {
 	w.publish(n+1, true)
 	w.judge.session(n+1, true)
 	w.judge.reconciled()
+}
+
+// doubt puts a third of what the harvest has read into dispute, as somebody does who has counted again. Most disputes of
+// the days before are gone by now, because the look-back has read those windows once more.
+func (w *world) doubt(d *rand.Rand) {
+	s := w.stores[len(w.stores)-1]
+	answers, err := s.Answers(w.t.Context(), w.cursor)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	for _, sp := range patra.Speaking(answers) {
+		if d.IntN(3) > 0 || sp.State != patra.StateSealed {
+			continue
+		}
+		counted := sp.IDsSeen + 1
+		why := patra.Remark{At: patra.InstantOf(time.Now()), By: "somebody", From: sp.State, To: patra.StateDisputed, Reason: "counted again", Counted: &counted}
+		if err := s.Settle(w.t.Context(), w.cursor, []int64{sp.ID}, why); err != nil {
+			w.t.Fatal(err)
+		}
+		w.note("disputed", nil)
+	}
 }
 
 func (w *world) count(query string, args ...any) (n int64) {

@@ -30,6 +30,7 @@ type wrong struct {
 	commits     func(*patra.Claim, patra.PageResult) patra.PageResult
 	onCommit    func(*world, *patra.Claim, patra.OpenPage, patra.PageResult)
 	needs       func(w *world, cursorID int64, covered, live patra.Coverage) (patra.Coverage, patra.Coverage)
+	disputes    func(patra.Coverage) patra.Coverage
 	cuts        func([]patra.Slice) []patra.Slice
 	onSplit     func(*world, patra.Slice)
 	gate        func(*world, *store.Store) executor.Gate
@@ -75,6 +76,13 @@ func (r *wrong) need(w *world, cursorID int64, covered, live patra.Coverage) (pa
 		return r.needs(w, cursorID, covered, live)
 	}
 	return covered, live
+}
+
+func (r *wrong) disputed(c patra.Coverage) patra.Coverage {
+	if r.disputes != nil {
+		return r.disputes(c)
+	}
+	return c
 }
 
 func (r *wrong) slices(s []patra.Slice) []patra.Slice {

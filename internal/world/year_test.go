@@ -31,7 +31,7 @@ func TestWeeks(t *testing.T) {
 			met["updated"] += out.updated
 		})
 	}
-	everything(t, met, "updated", "killed", "paused", "takeover", "split", "clock-jump", "moves", "server-error", "throttle", "reset", "cut-body", "short-page")
+	everything(t, met, "updated", "killed", "paused", "takeover", "split", "clock-jump", "moves", "server-error", "throttle", "reset", "cut-body", "short-page", "disputed")
 }
 
 // TestSimulate is the long form: a year of every profile, for as many seeds as SIMULATE_SEEDS says. SEED is the first of
