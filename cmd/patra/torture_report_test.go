@@ -56,14 +56,26 @@ func (r *tortureReport) add(s *stage) {
 	}
 }
 
+// whole tells whether all combinations were gone through, and not only some that were asked for.
+func (r *tortureReport) whole() bool { return r.scenes >= len(ordeals)*len(torturedSources) }
+
+// misses tells whether a fault has not happened yet that could have.
+func (r *tortureReport) misses() bool {
+	for _, f := range tortures {
+		if r.faults[f.name] == 0 {
+			return r.whole()
+		}
+	}
+	return false
+}
+
 // conclude prints the sum and how often every fault happened. One that never did proves nothing, and fails the run.
 func (r *tortureReport) conclude() {
 	r.t.Logf("seed %d: %d combinations, %d times something was done to processes, %d requests, %d records, %d scans begun again, %d findings in %s", r.seed, r.scenes, r.cycles, r.requests, r.records, r.restarts, r.findings, time.Since(r.began).Round(time.Second))
-	whole := r.scenes >= len(ordeals)*len(torturedSources) // and not only some that were asked for
 	b := &strings.Builder{}
 	for _, f := range tortures {
 		fmt.Fprintf(b, "\n  %-24s %6d  %s", f.name, r.faults[f.name], f.words)
-		if whole && r.faults[f.name] == 0 {
+		if r.whole() && r.faults[f.name] == 0 {
 			r.t.Errorf("this never happened: %s (%s)", f.words, f.name)
 		}
 	}

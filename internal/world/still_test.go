@@ -9,8 +9,9 @@ import (
 	"testing"
 )
 
-// seedsEach is within how many worlds a wrong rule must be found.
-const seedsEach = 6
+// seedsEach is within how many worlds a wrong rule must be found. Most are found in the first; which one it is hangs on the order of
+// goroutines too, so that luck may cost time and must not decide.
+const seedsEach = 40
 
 // TestMustStillFail: every rule that is known to be wrong is found by the judge within a few worlds. The long form also
 // lives through the same world without the wrong rule, and finds nothing. WRONG=name,name runs some only.
