@@ -9,7 +9,7 @@ import (
 	"os"
 )
 
-// reads is what make bench-read leaves behind. It takes an hour and a store of its own, so it is no part of this run.
+// reads is what make bench-read leaves behind. It fills a store of six gigabytes first, so it is no part of this run.
 type reads struct {
 	Date      string  `json:"date"`
 	Batches   int64   `json:"batches"`

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"net"
 	"net/http"
 	"sync/atomic"
 	"testing"
@@ -22,53 +21,14 @@ import (
 
 // pipeClient talks to a handler through in-memory connections, so that simulated time can pass.
 func pipeClient(t *testing.T, h http.Handler) *http.Client {
-	l := &pipeListener{conns: make(chan net.Conn), closed: make(chan struct{})}
-	server := &http.Server{Handler: h}
-	go server.Serve(l)
-	transport := &http.Transport{DialContext: l.dial}
+	wire, server := sim.Listen(h)
+	transport := &http.Transport{DialContext: wire.Dial}
 	t.Cleanup(func() {
 		transport.CloseIdleConnections()
 		server.Close()
 	})
 	return &http.Client{Transport: transport}
 }
-
-type pipeListener struct {
-	conns  chan net.Conn
-	closed chan struct{}
-}
-
-func (l *pipeListener) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	ours, theirs := net.Pipe()
-	select {
-	case l.conns <- theirs:
-		return ours, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-func (l *pipeListener) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *pipeListener) Close() error {
-	select {
-	case <-l.closed:
-	default:
-		close(l.closed)
-	}
-	return nil
-}
-
-func (l *pipeListener) Addr() net.Addr { return &net.TCPAddr{} }
 
 // bubble is a store in memory, a provider and a plan, all in simulated time.
 type bubble struct {

@@ -119,8 +119,11 @@ func (s *Scene) setAside(ctx context.Context, t *truth, j *judgement) error {
 // noTruth is why questions about the truth are left out.
 const noTruth = "no journal of the provider was given (-truth)"
 
-// each truth, in the order of their names.
-func (s *Scene) truths(ctx context.Context, use func(*judgement)) error {
+// truths hands out what came of each truth, in the order of their names.
+func (s *Scene) truths(ctx context.Context, v *Invariant, use func(*judgement)) error {
+	if len(s.truth) == 0 {
+		return v.skip(noTruth)
+	}
 	for _, of := range slices.Sorted(maps.Keys(s.truth)) {
 		j, err := s.judge(ctx, s.truth[of])
 		if err != nil {
@@ -139,10 +142,7 @@ func (v *Invariant) add(list []string, count int64) {
 }
 
 func askLoss(ctx context.Context, s *Scene, v *Invariant) error {
-	if len(s.truth) == 0 {
-		return v.skip(noTruth)
-	}
-	return s.truths(ctx, func(j *judgement) {
+	return s.truths(ctx, v, func(j *judgement) {
 		v.Looked += j.needed
 		v.add(j.lost, j.nLost)
 		v.add(j.blamed, j.nBad)
@@ -150,20 +150,14 @@ func askLoss(ctx context.Context, s *Scene, v *Invariant) error {
 }
 
 func askInvention(ctx context.Context, s *Scene, v *Invariant) error {
-	if len(s.truth) == 0 {
-		return v.skip(noTruth)
-	}
-	return s.truths(ctx, func(j *judgement) {
+	return s.truths(ctx, v, func(j *judgement) {
 		v.Looked += j.records
 		v.add(j.invented, j.nInvented)
 	})
 }
 
 func askStale(ctx context.Context, s *Scene, v *Invariant) error {
-	if len(s.truth) == 0 {
-		return v.skip(noTruth)
-	}
-	return s.truths(ctx, func(j *judgement) {
+	return s.truths(ctx, v, func(j *judgement) {
 		v.Looked += j.records
 		v.add(j.stale, j.nStale)
 	})

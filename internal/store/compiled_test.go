@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// counted tells how many statements the connections of a pool keep.
+// kept tells how many statements the connection of a pool keeps.
 func kept(t *testing.T, db *sql.DB) (n int) {
 	t.Helper()
 	conn, err := db.Conn(t.Context())

@@ -1,56 +1,10 @@
 package world
 
 import (
-	"context"
-	"net"
 	"net/http"
 	"sync"
 	"time"
 )
-
-// wire is the network: connections in memory, so that simulated time can pass.
-type wire struct {
-	conns  chan net.Conn
-	closed chan struct{}
-	once   sync.Once
-}
-
-// listen serves a handler on a wire until it is closed.
-func listen(h http.Handler) (*wire, *http.Server) {
-	l := &wire{conns: make(chan net.Conn), closed: make(chan struct{})}
-	server := &http.Server{Handler: h, ReadHeaderTimeout: time.Minute}
-	go server.Serve(l)
-	return l, server
-}
-
-func (l *wire) dial(ctx context.Context, _, _ string) (net.Conn, error) {
-	ours, theirs := net.Pipe()
-	select {
-	case l.conns <- theirs:
-		return ours, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	case <-ctx.Done():
-		return nil, ctx.Err()
-	}
-}
-
-// Accept implements net.Listener, as does all that follows.
-func (l *wire) Accept() (net.Conn, error) {
-	select {
-	case c := <-l.conns:
-		return c, nil
-	case <-l.closed:
-		return nil, net.ErrClosed
-	}
-}
-
-func (l *wire) Close() error {
-	l.once.Do(func() { close(l.closed) })
-	return nil
-}
-
-func (l *wire) Addr() net.Addr { return &net.TCPAddr{} }
 
 // line is the way out of one process.
 type line struct {

@@ -31,7 +31,6 @@ import (
 type options struct {
 	days  int
 	wrong *wrong // nil: nothing
-	log   *slog.Logger
 }
 
 // outcome is what became of a world.
@@ -63,7 +62,8 @@ type world struct {
 	end       time.Time
 	provider  *sim.Server
 	access    *accessLog
-	wire      *wire
+	wire      *sim.Wire
+	log       *slog.Logger
 	stores    []*store.Store // one for each process that lives at the same time; the last is the planner's, the one before the relay's
 	db        *sql.DB        // of whoever looks on from outside
 	sink      *sink
@@ -153,8 +153,9 @@ func newWorld(t testing.TB, seed uint64, p profile, o options, folder string) *w
 	if w.wrong == nil {
 		w.wrong = &wrong{}
 	}
-	if w.log == nil {
-		w.log = slog.New(slog.DiscardHandler)
+	w.log = slog.New(slog.DiscardHandler)
+	if os.Getenv("SIMULATE_LOG") != "" { // for whoever looks for something
+		w.log = slog.New(slog.NewTextHandler(os.Stderr, nil))
 	}
 	w.leases.w = w
 	w.profile.perDay = cmp.Or(w.wrong.perDay, p.perDay)
@@ -165,7 +166,7 @@ func newWorld(t testing.TB, seed uint64, p profile, o options, folder string) *w
 	w.provider = sim.New(sim.Config{Seed: seed, From: w.start.Add(-history), To: w.end, PerDay: w.profile.perDay, Living: true, Rate: w.spec.Rate.PerSecond, Burst: 1 << 20,
 		Faults: sim.Faults{Poison: p.poison}, Log: w.access})
 	var server *http.Server
-	w.wire, server = listen(w.wrong.serve(w, w.provider.Handler()))
+	w.wire, server = sim.Listen(w.wrong.serve(w, w.provider.Handler()))
 	t.Cleanup(func() { server.Close() })
 	url := "sqlite:" + filepath.Join(folder, "patra.db")
 	for range executors + 2 {
@@ -298,7 +299,7 @@ func (w *world) process(ctx context.Context, name string, f fate) (*process, con
 
 // client is the way out of a process to the provider.
 func (w *world) client(p *process) (*http.Transport, func(*source.Spec, string) *http.Client) {
-	tr := &http.Transport{DialContext: w.wire.dial, DisableCompression: true, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}
+	tr := &http.Transport{DialContext: w.wire.Dial, DisableCompression: true, MaxIdleConnsPerHost: 16, IdleConnTimeout: time.Minute}
 	return tr, func(spec *source.Spec, _ string) *http.Client {
 		return &http.Client{Transport: line{p, tr}, Timeout: time.Duration(spec.HTTP.Timeout.Total), CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
 	}

@@ -3,7 +3,6 @@ package world
 import (
 	"cmp"
 	"fmt"
-	"log/slog"
 	"maps"
 	"os"
 	"slices"
@@ -128,21 +127,4 @@ func (o outcome) verify(t *testing.T) {
 	if o.records == 0 || o.updated == 0 && o.days > 60 || o.events == 0 || (o.quarantined > 0) != (o.poison > 0) {
 		t.Errorf("nothing happened: %+v", o.figures)
 	}
-}
-
-// TestOne lives through one world and tells everything: SEED=n PROFILE=name DAYS=n.
-func TestOne(t *testing.T) {
-	name := os.Getenv("PROFILE")
-	if name == "" || os.Getenv("SIMULATE_ONE") == "" {
-		t.Skip("it is for people who look for something")
-	}
-	p, err := profileNamed(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	seed, _ := strconv.ParseUint(os.Getenv("SEED"), 10, 64)
-	days, _ := strconv.Atoi(os.Getenv("DAYS"))
-	out := Run(t, seed, p, options{days: max(days, 10), log: slog.New(slog.NewTextHandler(os.Stderr, &slog.HandlerOptions{Level: slog.LevelInfo}))})
-	out.report(t)
-	out.verify(t)
 }
