@@ -12,6 +12,8 @@ type KeptBody struct {
 	Location   string `json:"location"` // its name where bodies are kept
 	Redacted   bool   `json:"redacted,omitempty"`
 
+	Pieces [][]byte `json:"-"` // the body as it is kept, in pieces that can be unpacked one by one
+
 	Keep time.Duration `json:"-"` // how long it is kept after it was last referred to; 0 is for ever
 }
 

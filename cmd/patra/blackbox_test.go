@@ -240,10 +240,7 @@ func (b *booth) body(hash string) []byte {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	k, err := evidence.NewKeeper(place)
-	if err != nil {
-		b.t.Fatal(err)
-	}
+	k := evidence.NewKeeper(place)
 	kept, err := b.open().Body(b.t.Context(), hash)
 	if err != nil {
 		b.t.Fatal(err)

@@ -22,7 +22,7 @@ func (a *app) evidence(c config.Config) (*evidence.Keeper, error) {
 	if err != nil {
 		return nil, environment(fmt.Errorf("answers cannot be kept (evidence.url): %w", err))
 	}
-	return evidence.NewKeeper(place)
+	return evidence.NewKeeper(place), nil
 }
 
 // place opens a folder or a bucket; where nobody names one, it is a folder beside the file of the store.

@@ -24,10 +24,7 @@ func shelf(t *testing.T, n int) (*evidence.Keeper, string, []patra.KeptBody) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := evidence.NewKeeper(place)
-	if err != nil {
-		t.Fatal(err)
-	}
+	k := evidence.NewKeeper(place)
 	var all []patra.KeptBody
 	for i := range n {
 		body := []byte(strings.Repeat(fmt.Sprintf("body %d ", i), 50))

@@ -10,10 +10,9 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/klauspost/compress/zstd"
-
 	"patra"
 	"patra/internal/blob"
+	"patra/internal/pieces"
 )
 
 // ErrDamaged says that what is kept is not what was put there.
@@ -22,30 +21,11 @@ var ErrDamaged = errors.New("the kept body is damaged")
 // Folder is where bodies are, below the place.
 const Folder = "bodies"
 
-// maxBody bounds what is unpacked; no answer is larger.
-const maxBody = 1 << 30
-
 // Keeper keeps bodies at a place. It is safe for concurrent use.
-type Keeper struct {
-	place blob.Place
-	pack  *zstd.Encoder
-	open  *zstd.Decoder
-}
+type Keeper struct{ place blob.Place }
 
 // NewKeeper makes a keeper.
-func NewKeeper(place blob.Place) (*Keeper, error) {
-	// A page is like itself at close range: looking back further than a megabyte, or harder, costs memory and time that its
-	// size does not show.
-	pack, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(1<<20))
-	if err != nil {
-		return nil, err
-	}
-	open, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(1), zstd.WithDecoderMaxMemory(maxBody))
-	if err != nil {
-		return nil, err
-	}
-	return &Keeper{place: place, pack: pack, open: open}, nil
-}
+func NewKeeper(place blob.Place) *Keeper { return &Keeper{place} }
 
 // Place is where the bodies are.
 func (k *Keeper) Place() blob.Place { return k.place }
@@ -55,9 +35,9 @@ func (k *Keeper) Place() blob.Place { return k.place }
 func (k *Keeper) Keep(ctx context.Context, came string, body []byte) (patra.KeptBody, error) {
 	e := patra.KeptBody{Body: came, Stored: patra.HashBytes(body), Size: int64(len(body)), Codec: patra.CodecZstd, Location: Name(came)}
 	e.Redacted = e.Stored != e.Body
-	packed := k.pack.EncodeAll(body, nil)
-	e.StoredSize = int64(len(packed))
-	return e, k.place.Put(ctx, e.Location, packed)
+	whole, each := pieces.Pack(body)
+	e.StoredSize, e.Pieces = int64(len(whole)), each
+	return e, k.place.Put(ctx, e.Location, whole)
 }
 
 // Name is the name of the blob of a body.
@@ -71,7 +51,7 @@ func (k *Keeper) Body(ctx context.Context, e patra.KeptBody) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	body, err := k.open.DecodeAll(packed, nil)
+	body, err := pieces.Open(packed, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", e.Location, ErrDamaged, err)
 	}

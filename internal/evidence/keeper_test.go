@@ -21,11 +21,7 @@ func newKeeper(t *testing.T) (*evidence.Keeper, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := evidence.NewKeeper(place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k, dir
+	return evidence.NewKeeper(place), dir
 }
 
 func TestWhatIsKeptComesBack(t *testing.T) {

@@ -25,11 +25,7 @@ func keeper(t *testing.T) *evidence.Keeper {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := evidence.NewKeeper(place)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return k
+	return evidence.NewKeeper(place)
 }
 
 // sentBodies notes what a provider sends.

@@ -71,15 +71,25 @@ const ours = `(SELECT COUNT(*) FROM ing_record_rev v WHERE v.record_id = r.id AN
 // compare goes through the records of a source.
 func (s *Scene) compare(ctx context.Context, t *truth, j *judgement) error {
 	source, _ := split(t.of)
-	return s.each(ctx, `SELECT r.provider_id, r.rev - `+ours+`, r.raw, r.raw_code FROM ing_record r WHERE r.provenance_code = ?`, func(r *sql.Rows) error {
+	pages := shelf{scene: s}
+	return s.each(ctx, `SELECT r.provider_id, r.rev - `+ours+`, r.raw, r.raw_code, r.batch_id, r.raw_from, r.raw_size FROM ing_record r WHERE r.provenance_code = ?`, func(r *sql.Rows) error {
 		var name, raw sql.RawBytes
 		var rev int32
 		var code string
-		if err := r.Scan(&name, &rev, &raw, &code); err != nil {
+		var batch int64
+		var from, size sql.NullInt64
+		if err := r.Scan(&name, &rev, &raw, &code, &batch, &from, &size); err != nil {
 			return err
 		}
 		j.records++
 		id := string(name)
+		if from.Valid {
+			var err error
+			if raw, err = pages.cut(ctx, batch, from.Int64, size.Int64); err != nil {
+				note(&j.lost, &j.nLost, func() string { return "record " + id + " has no raw content: " + err.Error() })
+				return nil
+			}
+		}
 		t.settle(name)
 		versions := t.record(id)
 		is, must := stored(versions, raw, code), int32(0)

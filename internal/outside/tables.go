@@ -45,7 +45,7 @@ var lines = []line{
 	{"accounts", "every page accounts for each of its items", "items", `SELECT COALESCE(SUM(record_count), 0) FROM ing_task_run_batch WHERE status_code = 'SUCCEEDED'`, []string{
 		"a page accounts for every item", "quarantined items are there", "what is open in quarantine is there once, and only that is known by its key"}},
 	{"atomic", "records, versions and what is set aside come from committed pages only", "records and items", `SELECT (SELECT COUNT(*) FROM ing_record) + (SELECT COUNT(*) FROM ing_quarantine)`, []string{
-		"records come from committed pages only", "versions come from committed pages only", "what is in quarantine comes from committed pages only"}},
+		"records come from committed pages only", "the raw content of a record is there", "a piece of a page is kept for as long as records lie in it", "versions come from committed pages only", "what is in quarantine comes from committed pages only"}},
 	{"events", "there is exactly one event for each version of each record, in their order", "events", `SELECT COUNT(*) FROM ing_outbox`, []string{
 		"a record has one event for each of its versions", "an event tells of a version that is stored", "the numbers of events have no holes", "no version has its number before an older one"}},
 	{"books", "inserts and updates of the pages are the versions of the records", "versions", `SELECT COUNT(*) FROM ing_record_rev`, []string{

@@ -9,7 +9,9 @@ import (
 	"patra"
 )
 
-const recordColumns = `r.id, r.provenance_code, r.record_type, r.provider_id, r.provider_updated_at, r.deleted, r.merged_into, r.rev, r.first_seen_at, r.last_refreshed_at, r.observed_at, r.changed_at, r.fields, r.raw, r.raw_code,
+const rawColumns = `r.raw, r.raw_code, r.raw_from, r.raw_size`
+
+const recordColumns = `r.id, r.provenance_code, r.record_type, r.provider_id, r.provider_updated_at, r.deleted, r.merged_into, r.rev, r.first_seen_at, r.last_refreshed_at, r.observed_at, r.changed_at, r.fields, ` + rawColumns + `,
 	r.content_sha256, r.batch_id, r.expr_hash, r.spec_fingerprint, r.record_remarks`
 
 var (
@@ -29,12 +31,11 @@ func (s *Store) Records(ctx context.Context, source string, use func(patra.Recor
 	return s.Extract(ctx, x, use)
 }
 
-func scanRecord(r *sql.Rows) (rec patra.Record, err error) {
+func scanRecord(r *sql.Rows) (rec row, err error) {
 	var raw []byte
-	var code string
 	var notes json.RawMessage
-	err = r.Scan(&rec.ID, &rec.Source, &rec.Type, &rec.ProviderID, &rec.UpdatedAt, &rec.Deleted, textInto{&rec.MergedInto}, &rec.Rev, &rec.FirstSeen, &rec.LastSeen, &rec.ObservedAt, &rec.ChangedAt, jsonInto{&rec.Fields}, &raw, &code,
-		&rec.ContentSHA256, &rec.BatchID, &rec.ExprHash, &rec.SpecFingerprint, jsonInto{&notes})
+	err = r.Scan(&rec.ID, &rec.Source, &rec.Type, &rec.ProviderID, &rec.UpdatedAt, &rec.Deleted, textInto{&rec.MergedInto}, &rec.Rev, &rec.FirstSeen, &rec.LastSeen, &rec.ObservedAt, &rec.ChangedAt, jsonInto{&rec.Fields},
+		&raw, &rec.code, &rec.from, &rec.size, &rec.ContentSHA256, &rec.BatchID, &rec.ExprHash, &rec.SpecFingerprint, jsonInto{&notes})
 	if err != nil {
 		return rec, err
 	}
@@ -42,9 +43,7 @@ func scanRecord(r *sql.Rows) (rec patra.Record, err error) {
 	if rec.Retracted, rec.MissingSince = said.Retracted, said.MissingSince; said.MissingSince != nil {
 		rec.LastSeen = rec.ObservedAt // it was looked for since, and not seen
 	}
-	if rec.Raw = raw; code != "JSON" && err == nil {
-		rec.Raw, err = textInJSON(string(raw)) // other formats are a text within the JSON
-	}
+	rec.Raw = raw
 	return rec, err
 }
 
@@ -65,13 +64,11 @@ func (s *Store) CountRecords(ctx context.Context, source string) (n int64, err e
 
 // Record finds one record by its business key; nil if it was never stored.
 func (s *Store) Record(ctx context.Context, source, recordType, id string) (*patra.Record, error) {
-	var found *patra.Record
-	err := s.read(ctx).rows(selectRecord, func(r *sql.Rows) error {
-		rec, err := scanRecord(r)
-		found = &rec
-		return err
-	}, source, recordType, id)
-	return found, err
+	found, err := s.read(ctx).records(selectRecord, source, recordType, id)
+	if err != nil || len(found) == 0 {
+		return nil, err
+	}
+	return &found[0], nil
 }
 
 // Lineage is the line of work that a batch belongs to; nil if there is no such batch.

@@ -154,16 +154,13 @@ func (s *Store) walk(ctx context.Context, x Extract, source string, pages chan<-
 	}
 	for {
 		st, args := x.page(s.dialect, source, after, rows)
-		var page []patra.Record
-		size := int64(0)
-		err := s.read(ctx).rows(st, func(r *sql.Rows) error {
-			rec, err := scanRecord(r)
-			page = append(page, rec)
-			size += int64(len(rec.Fields) + len(rec.Raw) + 512)
-			return err
-		}, args...)
+		page, err := s.read(ctx).records(st, args...)
 		if err != nil || len(page) == 0 {
 			return err
+		}
+		size := int64(0)
+		for _, rec := range page {
+			size += int64(len(rec.Fields) + len(rec.Raw) + 512)
 		}
 		last := page[len(page)-1]
 		select {
@@ -204,7 +201,7 @@ func (x Extract) page(d dialect, source string, after patra.Mark, rows int64) (s
 	}
 	columns := recordColumns
 	if !x.Raw {
-		columns = strings.Replace(columns, "r.raw, r.raw_code", "'null', 'JSON'", 1)
+		columns = strings.Replace(columns, rawColumns, "'null', 'JSON', NULL, NULL", 1)
 	}
 	return stmt{"extract_records", `SELECT ` + columns + ` FROM ing_record r WHERE ` + where + ` ORDER BY ` + order + ` LIMIT ?`}, append(args, rows)
 }

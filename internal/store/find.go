@@ -78,12 +78,7 @@ func (s *Store) Find(ctx context.Context, q RecordQuery, use func(patra.Record) 
 	where, args := q.where(s.dialect)
 	st := stmt{"find_records", `SELECT ` + recordColumns + ` FROM ing_record r WHERE ` + where + ` ORDER BY r.id LIMIT 500`}
 	for left := q.Limit; ; {
-		var page []patra.Record
-		err := s.read(ctx).rows(st, func(r *sql.Rows) error {
-			rec, err := scanRecord(r)
-			page = append(page, rec)
-			return err
-		}, args...)
+		page, err := s.read(ctx).records(st, args...)
 		if err != nil || len(page) == 0 {
 			return err
 		}

@@ -169,10 +169,9 @@ func (t *tx) recordsOf(q RecordQuery, keys []recordKey) (map[int64]patra.Record,
 	for _, k := range keys {
 		args = append(args, k.id)
 	}
-	err := t.rows(stmt{"records_of", `SELECT ` + recordColumns + ` FROM ing_record r {bykey} WHERE ` + where + ` AND r.id IN (` + marks(len(keys)) + `)`}, func(r *sql.Rows) error {
-		rec, err := scanRecord(r)
+	all, err := t.records(stmt{"records_of", `SELECT ` + recordColumns + ` FROM ing_record r {bykey} WHERE ` + where + ` AND r.id IN (` + marks(len(keys)) + `)`}, args...)
+	for _, rec := range all {
 		found[rec.ID] = rec
-		return err
-	}, args...)
+	}
 	return found, err
 }

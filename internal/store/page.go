@@ -181,11 +181,14 @@ func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page pat
 		return patra.Counts{}, err
 	}
 	in := &intake{tx: t, claim: c, now: now, recordType: recordType, batchID: page.BatchID, merge: res.Merge, rules: res.Changes}
-	if err := in.take(res.Records); err != nil {
+	if err := in.take(res); err != nil {
 		return in.counts, err
 	}
 	counts := in.counts
 	if err := in.absorb(res.Records); err != nil {
+		return counts, err
+	}
+	if err := in.raws.settle(t, page.BatchID, now); err != nil {
 		return counts, err
 	}
 	if err := t.resolve(c.Task.Source, recordType, res.Records); err != nil {

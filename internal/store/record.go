@@ -18,10 +18,10 @@ const chunk = 200
 // one can be wrong, and a process can sleep between looking at it and writing.
 var (
 	insertRecord = stmt{"insert_record", `INSERT INTO ing_record
-		(provenance_code, record_type, provider_id, rev, provider_updated_at, content_sha256, deleted, merged_into, fields, raw, raw_code, first_seen_at, observed_at, changed_at, last_refreshed_at,
-		 batch_id, expr_hash, spec_fingerprint, record_remarks, created_at) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, {now}, ?, ?, ?, ?, ?, ?)`}
+		(provenance_code, record_type, provider_id, rev, provider_updated_at, content_sha256, deleted, merged_into, fields, raw, raw_from, raw_size, raw_code, first_seen_at, observed_at, changed_at, last_refreshed_at,
+		 batch_id, expr_hash, spec_fingerprint, record_remarks, created_at) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {now}, ?, ?, ?, ?, ?, ?)`}
 	replaceRecord = stmt{"replace_record", `UPDATE ing_record
-		SET rev = ?, provider_updated_at = ?, content_sha256 = ?, deleted = ?, merged_into = ?, fields = ?, raw = ?, raw_code = ?, observed_at = ?, changed_at = {now}, last_refreshed_at = ?,
+		SET rev = ?, provider_updated_at = ?, content_sha256 = ?, deleted = ?, merged_into = ?, fields = ?, raw = ?, raw_from = ?, raw_size = ?, raw_code = ?, observed_at = ?, changed_at = {now}, last_refreshed_at = ?,
 		    batch_id = ?, expr_hash = ?, spec_fingerprint = ?, record_remarks = ?
 		WHERE id = ?`}
 	touchRecord  = stmt{"touch_record", `UPDATE ing_record SET provider_updated_at = ?, observed_at = ?, last_refreshed_at = ?, spec_fingerprint = ?, record_remarks = ? WHERE id = ?`}
@@ -55,7 +55,17 @@ type known struct {
 	id, rev int64
 	spec    string
 	remarks remarks
+	batchID int64
+	span    *patra.Span // where in the page of its batch its raw content is; nil: in its row
 	patra.Version
+}
+
+// arrival is an observation and what is stored of it.
+type arrival struct {
+	patra.Observation
+	have   *known
+	as     patra.Decision
+	brings bool // a new version, or perhaps one
 }
 
 // intake brings the observations of one page into the store: each is decided against what is there, and what became of
@@ -71,20 +81,28 @@ type intake struct {
 
 	counts patra.Counts
 	made   changes
+	raws   raws
 	taken  []patra.Observation // those that are new versions
 }
 
-// take decides about all observations of the page.
-func (in *intake) take(arriving []patra.Observation) error {
-	unique := in.newestOfEach(arriving)
-	in.counts.Dup = int64(len(arriving) - len(unique))
+// take decides about all observations of the page, and writes what is new.
+func (in *intake) take(res patra.PageResult) error {
+	unique := in.newestOfEach(res.Records)
+	in.counts.Dup = int64(len(res.Records) - len(unique))
+	all := make([]arrival, 0, len(unique))
 	for part := range slices.Chunk(unique, chunk) {
 		stored, err := in.known(part)
 		if err != nil {
 			return err
 		}
 		for _, o := range part {
-			if err := in.put(o, stored[o.ID]); err != nil {
+			all = append(all, in.arrived(o, stored[o.ID]))
+		}
+	}
+	in.raws = rawsOf(res, all)
+	for part := range slices.Chunk(all, chunk) {
+		for _, a := range part {
+			if err := in.put(a); err != nil {
 				return err
 			}
 		}
@@ -93,6 +111,16 @@ func (in *intake) take(arriving []patra.Observation) error {
 		}
 	}
 	return nil
+}
+
+func (in *intake) arrived(o patra.Observation, have *known) arrival {
+	var old *patra.Version
+	if have != nil {
+		old = &have.Version
+	}
+	a := arrival{Observation: o, have: have, as: in.merge.Decide(old, o.Version())}
+	a.brings = a.as == patra.Insert || a.as == patra.Replace || a.as == patra.Same && have.spec != in.claim.Spec
+	return a
 }
 
 // newestOfEach keeps one observation for each id, in id order: two workers that lock the same rows lock them in
@@ -117,16 +145,20 @@ func (in *intake) known(part []patra.Observation) (map[string]*known, error) {
 	for _, o := range part {
 		args = append(args, o.ID)
 	}
-	query := stmt{"known_records_" + strconv.Itoa(len(part)), `SELECT id, rev, provider_id, provider_updated_at, observed_at, content_sha256, deleted, spec_fingerprint, record_remarks FROM ing_record
+	query := stmt{"known_records_" + strconv.Itoa(len(part)), `SELECT id, rev, provider_id, provider_updated_at, observed_at, content_sha256, deleted, spec_fingerprint, batch_id, raw_from, raw_size, record_remarks FROM ing_record
 		WHERE provenance_code = ? AND record_type = ? AND provider_id IN (` + marks(len(part)) + `) ORDER BY provider_id {lock}`}
 	stored := make(map[string]*known, len(part))
 	err := in.rows(query, func(r *sql.Rows) error {
 		k := &known{}
 		var providerID string
 		var said json.RawMessage
-		err := r.Scan(&k.id, &k.rev, &providerID, &k.UpdatedAt, &k.ObservedAt, &k.Hash, &k.Deleted, &k.spec, jsonInto{&said})
+		var from, size *int64
+		err := r.Scan(&k.id, &k.rev, &providerID, &k.UpdatedAt, &k.ObservedAt, &k.Hash, &k.Deleted, &k.spec, &k.batchID, &from, &size, jsonInto{&said})
 		if err != nil {
 			return err
+		}
+		if from != nil {
+			k.span = &patra.Span{From: *from, Size: *size}
 		}
 		k.remarks, err = readRemarks(said)
 		k.Mark = k.remarks.Mark
@@ -136,20 +168,16 @@ func (in *intake) known(part []patra.Observation) (map[string]*known, error) {
 	return stored, err
 }
 
-func (in *intake) put(o patra.Observation, have *known) error {
-	var old *patra.Version
-	if have != nil {
-		old = &have.Version
-	}
-	switch in.merge.Decide(old, o.Version()) {
+func (in *intake) put(a arrival) error {
+	switch a.as {
 	case patra.Insert:
 		in.counts.Insert++
-		return in.insert(o)
+		return in.insert(a.Observation)
 	case patra.Replace:
 		in.counts.Update++
-		return in.replace(o, have, changeOf(o, have))
+		return in.replace(a.Observation, a.have, changeOf(a.Observation, a.have))
 	case patra.Same:
-		return in.same(o, have)
+		return in.same(a.Observation, a.have)
 	}
 	in.counts.Stale++
 	return nil
@@ -169,7 +197,8 @@ func changeOf(o patra.Observation, have *known) patra.Decision {
 }
 
 func (in *intake) insert(o patra.Observation) error {
-	res, err := in.many(insertRecord, in.claim.Task.Source, in.recordType, o.ID, o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), o.Raw, o.RawCode, in.now, o.ObservedAt, in.now,
+	at := in.raws.place(o.Raw)
+	res, err := in.many(insertRecord, in.claim.Task.Source, in.recordType, o.ID, o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), at.raw, at.from, at.size, o.RawCode, in.now, o.ObservedAt, in.now,
 		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, saidOf(o, nil).column(), in.now)
 	if err != nil {
 		return err
@@ -199,7 +228,9 @@ func (in *intake) replace(o patra.Observation, have *known, as patra.Decision) (
 			return err
 		}
 	}
-	_, err = in.many(replaceRecord, have.rev+1, o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), o.Raw, o.RawCode, o.ObservedAt, in.now,
+	in.raws.free(have)
+	at := in.raws.place(o.Raw)
+	_, err = in.many(replaceRecord, have.rev+1, o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), at.raw, at.from, at.size, o.RawCode, o.ObservedAt, in.now,
 		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, saidOf(o, have).column(), have.id)
 	if err != nil {
 		return err

@@ -128,8 +128,8 @@ func (s *Store) openSQLite(path string) (err error) {
 	// FULL: a rolled-back page is fetched again, but a rolled-back fence or charge is not harmless.
 	// 16 KiB pages suit rows of a few kilobytes. That must be said before the journal mode creates the file, and the driver
 	// says what is under _pragma in the order of the alphabet, and these before what has a name of its own.
-	// 32 MiB of cache: keys that are hashes touch a page each, and what does not fit is written again and again.
-	const write = "?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=page_size(16384)&_pragma=cache_size(-32768)&_journal_mode=WAL&_synchronous=FULL"
+	// 8 MiB of cache: the driver needs four times what it is told, and what does not fit is in the cache of the system.
+	const write = "?_txlock=immediate&_pragma=busy_timeout(10000)&_pragma=page_size(16384)&_pragma=cache_size(-8192)&_journal_mode=WAL&_synchronous=FULL"
 	if s.db, err = openEmbedded(file + write); err != nil {
 		return err
 	}

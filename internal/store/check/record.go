@@ -31,6 +31,26 @@ var records = []Promise{
 	{Text: "no version has its number before an older one", Next: report, look: none("event", `SELECT o.id FROM ing_outbox o JOIN ing_outbox p ON p.record_id = o.record_id AND p.rev = o.rev - 1
 		WHERE o.seq IS NOT NULL AND (p.seq IS NULL OR p.seq > o.seq)`)},
 	{Text: "inserts and updates of the ledger are the versions of the records", Next: redeem, look: uneven},
+	{Text: "the raw content of a record is there", Next: redeem, look: none("record", `SELECT r.id FROM ing_record r WHERE r.raw_from IS NOT NULL AND (
+		NOT EXISTS (SELECT 1 FROM ing_raw_piece p WHERE p.id = r.batch_id * 65536 + `+first+`) OR NOT EXISTS (SELECT 1 FROM ing_raw_piece p WHERE p.id = r.batch_id * 65536 + `+last+`))`)},
+	{Text: "a piece of a page is kept for as long as records lie in it", Next: report, look: unused},
+}
+
+// first and last are the pieces of its page that the raw content of a record lies in.
+const (
+	first = `(r.raw_from >> 17)`
+	last  = `((r.raw_from + r.raw_size - 1) >> 17)`
+)
+
+// unused adds up how many records the pieces say lie in them, and how many do.
+func unused(l *look) error {
+	return l.each(`SELECT p.n, p.least, r.n FROM (SELECT COALESCE(SUM(live), 0) n, COALESCE(MIN(live), 1) least FROM ing_raw_piece) p,
+		(SELECT COALESCE(SUM(`+last+` - `+first+` + 1), 0) n FROM ing_record r WHERE r.raw_from IS NOT NULL) r WHERE p.n <> r.n OR p.least < 1`, func(r *sql.Rows) error {
+		var said, least, there float64
+		err := r.Scan(&said, &least, &there)
+		l.found("the pieces say %.0f and no fewer than %.0f each, the records %.0f", said, least, there)
+		return err
+	})
 }
 
 // uneven adds up both sides of the books, in one statement, so that no page is committed in between. A version that only

@@ -1,6 +1,7 @@
 package storetest
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -25,7 +26,7 @@ func keptAnew(t *testing.T, e Engine) {
 		w.must(err)
 		got, err := w.Body(t.Context(), came)
 		w.must(err)
-		if got.Keep = kept.Keep; got != kept {
+		if got.Keep = kept.Keep; !reflect.DeepEqual(got, kept) {
 			t.Errorf("page %d: known as %+v, kept as %+v", i+1, got, kept)
 		}
 	}

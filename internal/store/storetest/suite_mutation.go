@@ -54,6 +54,8 @@ var spoil = map[string]string{
 	"quarantined items are there":                                                                    `DELETE FROM ing_quarantine`,
 	"a record has one row for each of its versions":                                                  `DELETE FROM ing_record_rev`,
 	"inserts and updates of the ledger are the versions of the records":                              `DELETE FROM ing_record`,
+	"the raw content of a record is there":                                                           `DELETE FROM ing_raw_piece`,
+	"a piece of a page is kept for as long as records lie in it":                                     `UPDATE ing_raw_piece SET live = live + 1`,
 	"a stored source is what its fingerprint says":                                                   `UPDATE ing_spec_snapshot SET snapshot = '{"v":2}'`,
 	"every run read with the configuration that was planned":                                         `UPDATE ing_task SET spec_fingerprint = 'another'`,
 	"every plan has its configuration":                                                               `DELETE FROM ing_spec_snapshot`,
@@ -204,7 +206,7 @@ func (w *World) takeIf(want func(*patra.Claim) bool) *patra.Claim {
 // work reads a task to its end on two pages, with records and something that is none.
 func (w *World) work(c *patra.Claim) {
 	w.T.Helper()
-	w.Page(c, c.Task.NextOrdinal, true, w.Record(store.NewOwner(), c.Slice.Window.From, "a"))
+	w.give(c, c.Task.NextOrdinal, w.kept(true, map[string]string{store.NewOwner(): `{"text":"a text that is longer than its page is without it"}`}))
 	page, err := w.OpenAt(c, c.Task.NextOrdinal+1, c.Task.ScanNo, c.Task.NextOrdinal+1)
 	w.must(err)
 	res := w.Result(false, w.Record(store.NewOwner(), c.Slice.Window.From, "b"))

@@ -1,0 +1,52 @@
+// Package pieces packs the body of an answer in pieces that can be unpacked one by one. One behind the other they are what any
+// program for zstd unpacks to the whole. It never keeps anything and knows nothing of what it packs.
+package pieces
+
+import (
+	"slices"
+	"sync"
+
+	"github.com/klauspost/compress/zstd"
+
+	"patra"
+)
+
+// maxBody bounds what is unpacked; no answer is larger.
+const maxBody = 1 << 30
+
+// A page is like itself at close range: looking harder costs time that its size does not show. Both can be used by many at
+// the same time.
+var (
+	packer = sync.OnceValue(func() *zstd.Encoder {
+		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(patra.PieceSize))
+		if err != nil {
+			panic(err) // the options are ours, and never change
+		}
+		return e
+	})
+	opener = sync.OnceValue(func() *zstd.Decoder {
+		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxBody))
+		if err != nil {
+			panic(err)
+		}
+		return d
+	})
+)
+
+// Pack packs a body. The pieces lie one behind the other in whole.
+func Pack(body []byte) (whole []byte, each [][]byte) {
+	ends := []int{}
+	for piece := range slices.Chunk(body, patra.PieceSize) {
+		whole = packer().EncodeAll(piece, whole)
+		ends = append(ends, len(whole))
+	}
+	start := 0
+	for _, end := range ends { // not before: whole may have moved
+		each = append(each, whole[start:end:end])
+		start = end
+	}
+	return whole, each
+}
+
+// Open unpacks one piece, or several one behind the other, into a buffer that may be used again.
+func Open(packed, into []byte) ([]byte, error) { return opener().DecodeAll(packed, into[:0]) }
