@@ -28,7 +28,7 @@ var importMap = map[string]place{
 	"patra/internal/rawxml":          {nil, "XML is bytes; what they are about is not its business"},
 	"patra/internal/source":          {[]string{"patra", "patra/internal/expr", "patra/internal/rawjson", "patra/internal/rawxml", "patra/internal/strictyaml"}, "a source only describes; it neither plans nor sends nor stores"},
 	"patra/internal/planner":         {[]string{"patra", "patra/internal/source", "patra/internal/expr"}, "planner and executor meet only in the tables, and the planner talks to no provider"},
-	"patra/internal/executor":        {[]string{"patra", "patra/internal/source", "patra/internal/expr", "patra/internal/egress"}, "planner and executor meet only in the tables; store, gate and secrets are handed in, so that others can stand in for them"},
+	"patra/internal/executor":        {[]string{"patra", "patra/internal/source", "patra/internal/expr", "patra/internal/egress", "patra/internal/pieces"}, "planner and executor meet only in the tables; store, gate and secrets are handed in, so that others can stand in for them"},
 	"patra/internal/observe":         {[]string{"patra", "patra/internal/executor", "patra/internal/relay"}, "numbers, lines and traces are made of what others tell; nobody asks them before doing something"},
 	"patra/internal/egress":          {[]string{"patra"}, "the way out is the same for everybody; it knows nothing of harvesting"},
 	"patra/internal/alert":           {[]string{"patra", "patra/internal/egress", "patra/internal/relay", "patra/internal/store"}, "whoever looks for alerts reads the store and knows the rules; messages go out by the guarded way, signed as events are"},

@@ -158,7 +158,7 @@ type PageResult struct {
 	Order       string          // of a search page: ASC or DESC while the scan has kept to what the source promises, else NONE
 	Response    json.RawMessage // status and headers, without secrets
 	BodySHA256  string          // of the body as it came
-	Body        []byte          // what came; the raw content of the records is parts of it
+	Raw         RawPage         // where the raw content of the records is
 	Kept        *KeptBody       // nil: bodies are not kept
 }
 

@@ -1,6 +1,12 @@
 package patra
 
-// A kept body is packed in pieces, so that one record can be read without unpacking all of them. A piece has an id that
+// RawPage is a body of which the raw content of records is parts, and the same packed in pieces.
+type RawPage struct {
+	Body   []byte
+	Pieces [][]byte
+}
+
+// A body is packed in pieces, so that one record can be read without unpacking all of them. A piece has an id that
 // follows from the page that brought it and from its place in the body.
 const (
 	pieceBits = 17 // 128 KiB: smaller ones pack worse, larger ones take longer to look into

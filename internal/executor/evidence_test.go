@@ -19,7 +19,7 @@ import (
 	"patra/internal/store"
 )
 
-func keeper(t *testing.T) *evidence.Keeper {
+func keeper(t testing.TB) *evidence.Keeper {
 	t.Helper()
 	place, err := blob.OpenFiles(t.TempDir())
 	if err != nil {

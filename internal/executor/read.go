@@ -2,14 +2,16 @@ package executor
 
 import (
 	"fmt"
+	"slices"
 
 	"patra"
+	"patra/internal/pieces"
 	"patra/internal/source"
 )
 
 // read turns an answer into records. An item that cannot become one is quarantined, and the rest goes on.
 func (r *run) read(program *source.Program, page patra.OpenPage, got answer) (patra.PageResult, error) {
-	res := patra.PageResult{Exchange: got.exchange, Response: got.digest(), BodySHA256: got.sum, Body: got.body, Kept: got.kept, Merge: program.Merge(), Changes: program.Changes()}
+	res := patra.PageResult{Exchange: got.exchange, Response: got.digest(), BodySHA256: got.sum, Kept: got.kept, Merge: program.Merge(), Changes: program.Changes()}
 	p, err := program.Read(got.status, got.body, position(page))
 	if err != nil {
 		return res, err
@@ -25,7 +27,34 @@ func (r *run) read(program *source.Program, page patra.OpenPage, got answer) (pa
 		res.Records = append(res.Records, o)
 		r.note(&res, o.UpdatedAt)
 	}
+	if r.second == nil || page.Phase == patra.PhaseDetail { // else they are ids, and no records
+		res.Raw = rawPage(got, res.Records)
+	}
 	return res, tooMuchPoison(res)
+}
+
+// rawPage is what the raw content of records is part of. That is the answer as it is kept, where it is kept and has them as they
+// are. An item of XML may have been completed by what stood around it, and then they are put together anew.
+func rawPage(got answer, records []patra.Observation) patra.RawPage {
+	apart := func(o patra.Observation) bool {
+		_, ok := patra.SpanIn(got.body, o.Raw)
+		return !ok
+	}
+	if got.kept != nil && !slices.ContainsFunc(records, apart) {
+		return patra.RawPage{Body: got.body, Pieces: got.kept.Pieces}
+	}
+	size := 0
+	for _, o := range records {
+		size += len(o.Raw)
+	}
+	body := make([]byte, 0, size)
+	for i, o := range records {
+		start := len(body)
+		body = append(body, o.Raw...)
+		records[i].Raw = body[start:]
+	}
+	_, each := pieces.Pack(body)
+	return patra.RawPage{Body: body, Pieces: each}
 }
 
 // repeats says whether the walk goes round in circles: a page that is the one before, or a position that it had already.

@@ -36,20 +36,20 @@ type raws struct {
 }
 
 // rawsOf decides where the raw content of some versions goes.
-func rawsOf(res patra.PageResult, fresh []arrival) raws {
+func rawsOf(page patra.RawPage, fresh []arrival) raws {
 	w := raws{live: map[int64]int64{}, freed: map[int64]int64{}}
-	if res.Kept == nil || len(res.Kept.Pieces) == 0 || len(res.Kept.Pieces) > patra.MaxPieces || int64(len(res.Body)) != res.Kept.Size {
+	if len(page.Pieces) == 0 || len(page.Pieces) > patra.MaxPieces {
 		return w
 	}
 	size := 0
 	for _, a := range fresh {
-		if _, ok := patra.SpanIn(res.Body, a.Raw); ok && a.brings {
+		if _, ok := patra.SpanIn(page.Body, a.Raw); ok && a.brings {
 			size += len(a.Raw)
 		}
 	}
 	tooLarge := func(piece []byte) bool { return len(piece) > maxPiece }
-	if size*worthwhile >= len(res.Body) && !slices.ContainsFunc(res.Kept.Pieces, tooLarge) {
-		w.body, w.pieces = res.Body, res.Kept.Pieces
+	if size*worthwhile >= len(page.Body) && !slices.ContainsFunc(page.Pieces, tooLarge) {
+		w.body, w.pieces = page.Body, page.Pieces
 	}
 	return w
 }

@@ -99,7 +99,7 @@ func (in *intake) take(res patra.PageResult) error {
 			all = append(all, in.arrived(o, stored[o.ID]))
 		}
 	}
-	in.raws = rawsOf(res, all)
+	in.raws = rawsOf(res.Raw, all)
 	for part := range slices.Chunk(all, chunk) {
 		for _, a := range part {
 			if err := in.put(a); err != nil {

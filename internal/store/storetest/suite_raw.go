@@ -30,13 +30,11 @@ func (w *World) kept(hasNext bool, works map[string]string) patra.PageResult {
 	}
 	body.WriteString("]}")
 	res := w.Result(hasNext)
-	res.Body = body.Bytes()
-	_, each := pieces.Pack(res.Body)
-	hash := patra.HashBytes(res.Body)
-	res.BodySHA256, res.Kept = hash, &patra.KeptBody{Body: hash, Stored: hash, Size: int64(len(res.Body)), Codec: patra.CodecZstd, Location: "x", Pieces: each}
+	res.Raw.Body = body.Bytes()
+	_, res.Raw.Pieces = pieces.Pack(res.Raw.Body)
 	for id := range works {
 		o := w.Record(id, w.Clock.Instant(), works[id])
-		o.Raw = res.Body[ends[id][0]:ends[id][1]]
+		o.Raw = res.Raw.Body[ends[id][0]:ends[id][1]]
 		res.Records = append(res.Records, o)
 	}
 	return res
@@ -108,8 +106,8 @@ func rawContent(t *testing.T, e Engine) {
 	if found, err := w.Verify(t.Context(), nil); err != nil || len(found) > 0 {
 		t.Errorf("%+v, %v", found, err)
 	}
-	if n := count("SELECT COUNT(*) FROM ing_raw_piece"); n != int64(len(res.Kept.Pieces)) {
-		t.Errorf("%d pieces are kept of %d that are needed", n, len(res.Kept.Pieces))
+	if n := count("SELECT COUNT(*) FROM ing_raw_piece"); n != int64(len(res.Raw.Pieces)) {
+		t.Errorf("%d pieces are kept of %d that are needed", n, len(res.Raw.Pieces))
 	}
 }
 
