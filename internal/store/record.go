@@ -17,9 +17,6 @@ const chunk = 200
 // changed_at is what exports go by, so it is the clock of the database when the row is written, and not the caller's: that
 // one can be wrong, and a process can sleep between looking at it and writing.
 var (
-	insertRecord = stmt{"insert_record", `INSERT INTO ing_record
-		(provenance_code, record_type, provider_id, rev, provider_updated_at, content_sha256, deleted, merged_into, fields, raw, raw_from, raw_size, raw_code, first_seen_at, observed_at, changed_at, last_refreshed_at,
-		 batch_id, expr_hash, spec_fingerprint, record_remarks, created_at) VALUES (?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {now}, ?, ?, ?, ?, ?, ?)`}
 	replaceRecord = stmt{"replace_record", `UPDATE ing_record
 		SET rev = ?, provider_updated_at = ?, content_sha256 = ?, deleted = ?, merged_into = ?, fields = ?, raw = ?, raw_from = ?, raw_size = ?, raw_code = ?, observed_at = ?, changed_at = {now}, last_refreshed_at = ?,
 		    batch_id = ?, expr_hash = ?, spec_fingerprint = ?, record_remarks = ?
@@ -82,6 +79,7 @@ type intake struct {
 	counts patra.Counts
 	made   changes
 	raws   raws
+	fresh  []patra.Observation // those that nobody had seen, until they are written
 	taken  []patra.Observation // those that are new versions
 }
 
@@ -105,6 +103,9 @@ func (in *intake) take(res patra.PageResult) error {
 			if err := in.put(a); err != nil {
 				return err
 			}
+		}
+		if err := in.insert(); err != nil {
+			return err
 		}
 		if err := in.addChanges(&in.made); err != nil {
 			return err
@@ -172,7 +173,8 @@ func (in *intake) put(a arrival) error {
 	switch a.as {
 	case patra.Insert:
 		in.counts.Insert++
-		return in.insert(a.Observation)
+		in.fresh = append(in.fresh, a.Observation)
+		return nil
 	case patra.Replace:
 		in.counts.Update++
 		return in.replace(a.Observation, a.have, changeOf(a.Observation, a.have))
@@ -194,21 +196,6 @@ func changeOf(o patra.Observation, have *known) patra.Decision {
 		return patra.ChangeRetracted
 	}
 	return patra.Replace
-}
-
-func (in *intake) insert(o patra.Observation) error {
-	at := in.raws.place(o.Raw)
-	res, err := in.many(insertRecord, in.claim.Task.Source, in.recordType, o.ID, o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), at.raw, at.from, at.size, o.RawCode, in.now, o.ObservedAt, in.now,
-		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, saidOf(o, nil).column(), in.now)
-	if err != nil {
-		return err
-	}
-	id, err := res.LastInsertId()
-	if err != nil {
-		return err
-	}
-	in.note(o, &known{id: id}, patra.Insert)
-	return nil
 }
 
 // saidOf is what is remembered of a version beside its content. One that says that the record is gone has no content, and

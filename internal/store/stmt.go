@@ -51,7 +51,7 @@ func (s *Store) write(ctx context.Context, name string, do func(*tx) error, land
 				return nil
 			}
 		}
-		retry := s.dialect.retryable(err) || brokenConn(err) || errors.Is(err, errSlow)
+		retry := s.dialect.retryable(err) || brokenConn(err) || errors.Is(err, errSlow) || errors.Is(err, errRaced)
 		if !retry || try == maxTries || ctx.Err() != nil {
 			if Unavailable(err) {
 				s.refused()

@@ -198,3 +198,30 @@ func rawDamaged(t *testing.T, e Engine) {
 		}
 	}
 }
+
+// Two slices bring the same new records at the same moment: both are written, and each record is stored once.
+func sameNews(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 2)
+	claims := []*patra.Claim{w.Take(), w.Take()}
+	const n = 150
+	for ordinal := int64(1); ordinal <= 6; ordinal++ {
+		var group errgroup.Group
+		counts := make([]patra.Counts, len(claims))
+		for i, c := range claims {
+			page, err := w.OpenAt(c, ordinal, c.Task.ScanNo, ordinal)
+			w.must(err)
+			res := w.Result(true)
+			for j := range n {
+				res.Records = append(res.Records, w.Record(fmt.Sprint(ordinal, "-", j), Origin, "the same"))
+			}
+			group.Go(func() (err error) {
+				counts[i], _, err = w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, res, nil)
+				return err
+			})
+		}
+		w.must(group.Wait())
+		if a, b := counts[0], counts[1]; a.Insert+b.Insert != n || a.Same+b.Same != n {
+			t.Fatalf("%+v, %+v", a, b)
+		}
+	}
+}
