@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"patra"
+	"patra/internal/pieces"
 	"patra/internal/store/storetest"
 )
 
@@ -16,16 +17,26 @@ func BenchmarkCommitPage(b *testing.B) {
 	w := storetest.NewWorld(b, storetest.Engines()[0], 1)
 	c := w.Take()
 	fields := json.RawMessage(`{"title":"` + strings.Repeat("a title ", 20) + `","abstract":"` + strings.Repeat("some words ", 60) + `"}`)
-	raw := []byte(`{"raw":"` + strings.Repeat("as the provider sent it ", 300) + `"}`)
+	raw := `{"raw":"` + strings.Repeat("as the provider sent it ", 300) + `"}`
+	body := []byte(strings.Repeat(raw, 1000))
+	_, packed := pieces.Pack(body)
 	for ordinal := int64(1); b.Loop(); ordinal++ {
 		b.StopTimer()
 		works := make([]patra.Observation, 1000)
 		for i := range works {
 			works[i] = w.Record(fmt.Sprintf("10.5555/%d.%d", ordinal, i), storetest.Origin, fmt.Sprint(ordinal, i))
-			works[i].Fields, works[i].Raw = fields, raw
+			works[i].Fields, works[i].Raw = fields, body[i*len(raw):(i+1)*len(raw)]
+		}
+		res := w.Result(true, works...)
+		res.Raw = patra.RawPage{Body: body, Pieces: packed}
+		page, err := w.OpenAt(c, ordinal, c.Task.ScanNo, ordinal)
+		if err != nil {
+			b.Fatal(err)
 		}
 		b.StartTimer()
-		w.Page(c, ordinal, true, works...)
+		if _, _, err := w.CommitPage(b.Context(), c, w.Clock.Instant(), "work", page, res, nil); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 
