@@ -4,7 +4,6 @@ package pieces
 
 import (
 	"slices"
-	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -15,29 +14,34 @@ import (
 const maxBody = 1 << 30
 
 // A page is like itself at close range: looking harder costs time that its size does not show. Both can be used by many at
-// the same time.
+// the same time. They are made when the program begins, because in simulated time nobody may use what belongs to another.
 var (
-	packer = sync.OnceValue(func() *zstd.Encoder {
-		e, err := zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(patra.PieceSize))
-		if err != nil {
-			panic(err) // the options are ours, and never change
-		}
-		return e
-	})
-	opener = sync.OnceValue(func() *zstd.Decoder {
-		d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxBody))
-		if err != nil {
-			panic(err)
-		}
-		return d
-	})
+	packer = newPacker()
+	opener = newOpener()
 )
+
+func newPacker() *zstd.Encoder {
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(true), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(patra.PieceSize))
+	if err != nil {
+		panic(err) // the options are ours, and never change
+	}
+	e.EncodeAll([]byte{0}, nil) // it is made by its first use
+	return e
+}
+
+func newOpener() *zstd.Decoder {
+	d, err := zstd.NewReader(nil, zstd.WithDecoderConcurrency(0), zstd.WithDecoderMaxMemory(maxBody))
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
 
 // Pack packs a body. The pieces lie one behind the other in whole.
 func Pack(body []byte) (whole []byte, each [][]byte) {
 	ends := []int{}
 	for piece := range slices.Chunk(body, patra.PieceSize) {
-		whole = packer().EncodeAll(piece, whole)
+		whole = packer.EncodeAll(piece, whole)
 		ends = append(ends, len(whole))
 	}
 	start := 0
@@ -49,4 +53,4 @@ func Pack(body []byte) (whole []byte, each [][]byte) {
 }
 
 // Open unpacks one piece, or several one behind the other, into a buffer that may be used again.
-func Open(packed, into []byte) ([]byte, error) { return opener().DecodeAll(packed, into[:0]) }
+func Open(packed, into []byte) ([]byte, error) { return opener.DecodeAll(packed, into[:0]) }

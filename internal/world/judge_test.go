@@ -3,8 +3,7 @@ package world
 import (
 	"cmp"
 	"crypto/sha256"
-	"database/sql"
-	"errors"
+	"encoding/json"
 	"fmt"
 	"regexp"
 	"sync"
@@ -210,22 +209,29 @@ func (j *judge) lacks(v *version) string {
 		}
 		return ""
 	}
-	var raw []byte
-	var deleted bool
-	err := j.w.db.QueryRow(`SELECT raw, deleted FROM ing_record WHERE provenance_code = ? AND record_type = ? AND provider_id = ?`, j.w.file.Code, j.w.spec.RecordType, v.id).Scan(&raw, &deleted)
-	if errors.Is(err, sql.ErrNoRows) {
+	r, err := j.w.stores[len(j.w.stores)-1].Record(j.w.t.Context(), j.w.file.Code, j.w.spec.RecordType, v.id)
+	j.must(err)
+	if r == nil {
 		return "it is missing"
 	}
-	j.must(err)
-	switch has := j.which(v.id, raw); {
+	switch has := j.which(v.id, rawOf(*r)); {
 	case has == nil:
 		return "what is stored is nothing that the provider ever had"
 	case has.Number < v.Number:
 		return fmt.Sprintf("version %d is stored, and %d was there", has.Number, v.Number)
-	case has.Deleted != deleted:
-		return fmt.Sprintf("it is deleted: %v, and it is stored that it is: %v", has.Deleted, deleted)
+	case has.Deleted != r.Deleted:
+		return fmt.Sprintf("it is deleted: %v, and it is stored that it is: %v", has.Deleted, r.Deleted)
 	}
 	return ""
+}
+
+// rawOf is what the provider sent of a record: JSON, or a text within it.
+func rawOf(r patra.Record) []byte {
+	var text string
+	if json.Unmarshal(r.Raw, &text) == nil {
+		return []byte(text)
+	}
+	return r.Raw
 }
 
 func (j *judge) which(id string, raw []byte) *version {
@@ -374,25 +380,17 @@ func (j *judge) current(rule string, of func(*version) bool) {
 
 // invented: whatever is stored was there once, and nothing has more versions than it had.
 func (j *judge) invented() {
-	rows, err := j.w.db.Query(`SELECT provider_id, raw, rev, deleted FROM ing_record`)
-	j.must(err)
-	defer rows.Close()
-	for rows.Next() {
-		var id string
-		var raw []byte
-		var rev int
-		var deleted bool
-		j.must(rows.Scan(&id, &raw, &rev, &deleted))
-		switch v := j.which(id, raw); {
+	j.must(j.w.stores[len(j.w.stores)-1].Records(j.w.t.Context(), "", func(r patra.Record) error {
+		switch v := j.which(r.ProviderID, rawOf(r)); {
 		case v == nil:
-			j.find("invention", "%s is nothing that the provider ever had", id)
-		case rev > v.Number:
-			j.find("invention", "%s has %d revisions of %d versions", id, rev, v.Number)
-		case deleted != v.Deleted:
-			j.find("invention", "%s is deleted: %v, and it is stored that it is: %v", id, v.Deleted, deleted)
+			j.find("invention", "%s is nothing that the provider ever had", r.ProviderID)
+		case r.Rev > int64(v.Number):
+			j.find("invention", "%s has %d revisions of %d versions", r.ProviderID, r.Rev, v.Number)
+		case r.Deleted != v.Deleted:
+			j.find("invention", "%s is deleted: %v, and it is stored that it is: %v", r.ProviderID, v.Deleted, r.Deleted)
 		}
-	}
-	j.must(rows.Err())
+		return nil
+	}))
 }
 
 // events: every revision of every record is at the sink, and came there for the first time after the one before.

@@ -409,6 +409,16 @@ func (w *world) work(n int, calm bool) {
 	<-tended
 }
 
+// workOff lets the fleet work until nothing is left to do, however much there is: at the end of a year that can be a third of
+// all its windows, and then all of them.
+func (w *world) workOff(n int) {
+	for range 30 {
+		if w.work(n, true); w.open() == 0 {
+			return
+		}
+	}
+}
+
 // executor is one life of an executor; it tells whether it was killed.
 func (w *world) executor(ctx context.Context, d *rand.Rand, slot int, f fate) bool {
 	p, ctx := w.process(ctx, fmt.Sprint("executor ", slot), f)
@@ -484,13 +494,13 @@ func (w *world) finish(n int) {
 	calm := w.dice(n, dicePlanner)
 	w.doubt(calm)
 	w.plan(calm, true, planner.Request{Fill: &planner.Fill{CursorID: w.cursor, Disputed: true}})
-	w.work(n, true)
+	w.workOff(n)
 	w.publish(n, true)
 	w.judge.session(n, true)
 	w.judge.ended()
 	from, to := patra.InstantOf(w.start.Add(-2*day)), patra.InstantOf(w.judge.horizon())
 	w.plan(calm, true, planner.Request{From: &from, To: &to, Force: true})
-	w.work(n+1, true)
+	w.workOff(n + 1)
 	w.publish(n+1, true)
 	w.judge.session(n+1, true)
 	w.judge.reconciled()
