@@ -5,6 +5,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -45,6 +46,23 @@ func (c *copied) number(query string) (n int64) {
 		c.t.Fatalf("%v in %s", err, query)
 	}
 	return n
+}
+
+// ownRaw gives a record raw content of its own, as if it never had lain in a page.
+func (c *copied) ownRaw(which string, raw []byte) {
+	c.t.Helper()
+	for _, change := range []string{
+		`UPDATE ing_raw_piece SET live = live - 1 WHERE id BETWEEN (SELECT batch_id * 65536 + (raw_from >> 17) FROM ing_record WHERE id = ` + which + `)
+			AND (SELECT batch_id * 65536 + ((raw_from + raw_size - 1) >> 17) FROM ing_record WHERE id = ` + which + `)`,
+		`DELETE FROM ing_raw_piece WHERE live = 0`,
+	} {
+		if _, err := c.db.Exec(change); err != nil {
+			c.t.Fatalf("%v in %s", err, change)
+		}
+	}
+	if _, err := c.db.Exec(`UPDATE ing_record SET raw = ?, raw_from = NULL, raw_size = NULL WHERE id = `+which, raw); err != nil {
+		c.t.Fatal(err)
+	}
 }
 
 func (c *copied) path(name string) string { return filepath.Join(c.folder, name) }
@@ -140,6 +158,7 @@ var mutations = []struct {
 		c.exec(`INSERT INTO ing_control (scope_code, scope_key, kind_code, state_code, failures, reason, actor, version, created_at) VALUES ('SOURCE', 'x', 'BREAKER', 'OPEN', 1, '', '', 1, 0)`)
 	}},
 	{"no-loss", "a record is gone, and every trace of it", func(c *copied) {
+		c.ownRaw(oneRecord, []byte("{}"))
 		c.exec(`UPDATE ing_task_run_batch SET n_insert = n_insert - 1, n_same = n_same + 1 WHERE id = (SELECT batch_id FROM ing_record WHERE id = `+oneRecord+`)`,
 			`DELETE FROM ing_record_rev WHERE record_id = `+oneRecord, `DELETE FROM ing_outbox WHERE record_id = `+oneRecord, `DELETE FROM ing_record WHERE id = `+oneRecord)
 	}},
@@ -147,7 +166,16 @@ var mutations = []struct {
 		c.exec(`INSERT INTO ing_quarantine (batch_id, item_no, kind_code, provenance_code, record_type, provider_id, error_code, fragment, status_code, created_at)
 			SELECT batch_id, 9999, 'RECORD', provenance_code, record_type, provider_id, 'X', '', 'DISCARDED', 0 FROM ing_record WHERE id = ` + oneRecord)
 	}},
-	{"no-invention", "a record says what nobody ever said", func(c *copied) { c.exec(`UPDATE ing_record SET raw = X'7B7D' WHERE id = ` + oneRecord) }},
+	{"no-invention", "a record says what nobody ever said", func(c *copied) { c.ownRaw(oneRecord, []byte("{}")) }},
+	{"no-loss", "the page in which a record lies is damaged", func(c *copied) {
+		c.exec(`UPDATE ing_raw_piece SET body = X'00' WHERE id = (SELECT MIN(id) FROM ing_raw_piece)`)
+	}},
+	{"atomic", "the page in which a record lies is gone", func(c *copied) {
+		c.exec(`DELETE FROM ing_raw_piece WHERE id = (SELECT MIN(id) FROM ing_raw_piece)`)
+	}},
+	{"atomic", "a page is kept in which no record lies", func(c *copied) {
+		c.exec(`INSERT INTO ing_raw_piece (id, live, body, created_at) VALUES (1, 1, X'00', 0)`)
+	}},
 	{"nothing-stale", "a record is what it was before it changed", func(c *copied) {
 		older := c.path("older.json")
 		var old struct{ ID, Raw string }
@@ -158,11 +186,11 @@ var mutations = []struct {
 		if err != nil {
 			c.t.Fatal(err)
 		}
-		if res, err := c.db.Exec(`UPDATE ing_record SET raw = ? WHERE provider_id = ?`, []byte(old.Raw), old.ID); err != nil {
-			c.t.Fatal(err)
-		} else if n, _ := res.RowsAffected(); n != 1 {
-			c.t.Fatalf("%s is not stored", old.ID)
+		var id int64
+		if err := c.db.QueryRow(`SELECT id FROM ing_record WHERE provider_id = ?`, old.ID).Scan(&id); err != nil {
+			c.t.Fatalf("%s is not stored, %v", old.ID, err)
 		}
+		c.ownRaw(fmt.Sprint(id), []byte(old.Raw))
 	}},
 	{"requests", "the row of a request is gone", func(c *copied) {
 		c.exec(`DELETE FROM ing_request WHERE id = (SELECT MAX(id) FROM ing_request WHERE http_status = 429)`)

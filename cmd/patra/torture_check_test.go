@@ -134,7 +134,7 @@ func (s *stage) happened() map[string]int64 {
 	}
 	all["record-moved"] = s.provider.Stats().Moves
 	all["poison-record"] = int64(s.count(`SELECT COUNT(*) FROM ing_quarantine`))
-	all["huge-record"] = int64(s.count(`SELECT COUNT(*) FROM ing_record WHERE LENGTH(raw) > 200000`))
+	all["huge-record"] = int64(s.count(`SELECT COUNT(*) FROM ing_record WHERE COALESCE(raw_size, LENGTH(raw)) > 200000`))
 	all["same-timestamp"] = int64(s.count(`SELECT COUNT(*) FROM ing_task_run_batch a JOIN ing_task_run_batch b ON b.task_id = a.task_id AND b.scan_no = a.scan_no AND b.phase_code = a.phase_code
 		AND b.done_ordinal = a.done_ordinal + 1 WHERE a.ts_max = b.ts_min`))
 	all["older-version-refused"] = int64(s.count(`SELECT COALESCE(SUM(n_stale + n_dup), 0) FROM ing_task_run_batch`))
