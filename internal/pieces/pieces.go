@@ -10,6 +10,9 @@ import (
 	"patra"
 )
 
+// packs is by how much a page gets smaller at least, mostly; it is a guess of how much room is needed.
+const packs = 5
+
 // maxBody bounds what is unpacked; no answer is larger.
 const maxBody = 1 << 30
 
@@ -40,6 +43,7 @@ func newOpener() *zstd.Decoder {
 // Pack packs a body. The pieces lie one behind the other in whole.
 func Pack(body []byte) (whole []byte, each [][]byte) {
 	ends := []int{}
+	whole = make([]byte, 0, len(body)/packs)
 	for piece := range slices.Chunk(body, patra.PieceSize) {
 		whole = packer.EncodeAll(piece, whole)
 		ends = append(ends, len(whole))

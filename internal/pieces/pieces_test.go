@@ -1,0 +1,50 @@
+package pieces_test
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"patra"
+	"patra/internal/pieces"
+)
+
+// A body comes back from its pieces, one by one and as a whole, whatever it is.
+func TestABodyComesBack(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		body := bytes.Repeat(rapid.SliceOfN(rapid.Byte(), 0, 400).Draw(t, "some"), rapid.IntRange(1, 1500).Draw(t, "times"))
+		whole, each := pieces.Pack(body)
+		all, err := pieces.Open(whole, nil)
+		if err != nil || !bytes.Equal(all, body) {
+			t.Fatalf("%d of %d bytes come back, %v", len(all), len(body), err)
+		}
+		n := 0
+		for part := range slices.Chunk(body, patra.PieceSize) {
+			got, err := pieces.Open(each[n], nil)
+			if err != nil || !bytes.Equal(got, part) {
+				t.Fatalf("piece %d: %d of %d bytes, %v", n, len(got), len(part), err)
+			}
+			n++
+		}
+		if n != len(each) {
+			t.Fatalf("%d pieces, and %d are needed", len(each), n)
+		}
+	})
+}
+
+// A piece that was cut or changed is not taken for another.
+func TestAPieceThatIsDamaged(t *testing.T) {
+	_, each := pieces.Pack(bytes.Repeat([]byte("some words "), 1000))
+	for i := range each[0] {
+		bad := bytes.Clone(each[0])
+		bad[i] ^= 1
+		if got, err := pieces.Open(bad, nil); err == nil && !bytes.HasPrefix(got, []byte("some words some words ")) {
+			t.Errorf("byte %d: %d other bytes", i, len(got))
+		}
+		if got, err := pieces.Open(each[0][:i], nil); err == nil && i > 0 {
+			t.Errorf("the first %d bytes: %d bytes", i, len(got))
+		}
+	}
+}
