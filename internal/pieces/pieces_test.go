@@ -14,7 +14,9 @@ import (
 // A body comes back from its pieces, one by one and as a whole, whatever it is.
 func TestABodyComesBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		body := bytes.Repeat(rapid.SliceOfN(rapid.Byte(), 0, 400).Draw(t, "some"), rapid.IntRange(1, 1500).Draw(t, "times"))
+		size := rapid.SampledFrom([]int{0, 1, 1000, patra.PieceSize - 1, patra.PieceSize, patra.PieceSize + 1, 3 * patra.PieceSize, 3*patra.PieceSize + 5}).Draw(t, "size")
+		some := rapid.SliceOfN(rapid.Byte(), 1, 400).Draw(t, "some")
+		body := bytes.Repeat(some, size/len(some)+1)[:size]
 		whole, each := pieces.Pack(body)
 		all, err := pieces.Open(whole, nil)
 		if err != nil || !bytes.Equal(all, body) {
