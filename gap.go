@@ -16,6 +16,7 @@ const (
 	GapUncut     GapKind = "UNCUT"     // it ended early, and the rest cannot be cut
 	GapWaived    GapKind = "WAIVED"    // somebody signed it off as missing; it stays listed
 	GapDisputed  GapKind = "DISPUTED"  // it was read, but the provider counts differently
+	GapAhead     GapKind = "AHEAD"     // nobody has come to it yet: the next harvest begins there. It is no gap, and is shown beside them
 )
 
 // Gap is a stretch that is missing, or in dispute, with all that is known about the reason.
@@ -30,8 +31,9 @@ type Gap struct {
 	Seen     *int64  `json:"seen,omitempty"`    // and what was read
 }
 
-// Open reports whether something can and should be done about the gap: a waiver is somebody's word that it is known.
-func (g Gap) Open() bool { return g.Kind != GapWaived }
+// Open reports whether something can and should be done about the gap: a waiver is somebody's word that it is known, and what
+// lies ahead has its turn with the next harvest.
+func (g Gap) Open() bool { return g.Kind != GapWaived && g.Kind != GapAhead }
 
 // Waiver is a person's word that a stretch stays missing. The watermark passes it; completeness does not.
 type Waiver struct {
