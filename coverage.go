@@ -217,16 +217,37 @@ func Paint(answers []Answer) map[Completeness]Coverage {
 }
 
 // sweep tells in the order of time which answer speaks for which stretch. It goes once over the ends of all windows: a cursor
-// that waits for one bad day can have thousands of answers behind it.
+// that waits for one bad day can have thousands of answers behind it. Most of those overlap with no other, and speak for all of
+// their own time.
 func sweep(answers []Answer, tell func(Window, *Answer)) {
 	starts := make([]*Answer, 0, len(answers)) // an answer is large, and is moved about a lot
-	ends := make([]Instant, 0, 2*len(answers))
 	for i := range answers {
 		if a := &answers[i]; !a.Window.IsEmpty() {
-			starts, ends = append(starts, a), append(ends, a.Window.From, a.Window.To)
+			starts = append(starts, a)
 		}
 	}
 	slices.SortFunc(starts, func(a, b *Answer) int { return cmp.Compare(a.Window.From, b.Window.From) })
+	for len(starts) > 0 {
+		n, to := 1, starts[0].Window.To
+		for n < len(starts) && starts[n].Window.From < to {
+			to = max(to, starts[n].Window.To)
+			n++
+		}
+		if n == 1 {
+			tell(starts[0].Window, starts[0])
+		} else {
+			sweepOverlapping(starts[:n], tell)
+		}
+		starts = starts[n:]
+	}
+}
+
+// sweepOverlapping is sweep for answers in the order in which they start, of which each overlaps with those before it.
+func sweepOverlapping(starts []*Answer, tell func(Window, *Answer)) {
+	ends := make([]Instant, 0, 2*len(starts))
+	for _, a := range starts {
+		ends = append(ends, a.Window.From, a.Window.To)
+	}
 	slices.Sort(ends)
 	ends = slices.Compact(ends)
 	speakers := &newestFirst{}

@@ -65,39 +65,23 @@ type MapDay struct {
 // Segments say of each moment of a window what is true of it, in the order of time, without overlap and without a hole. What
 // was read stays read, also while somebody reads it again; of the rest the rules of Gaps say what is missing.
 func Segments(w Window, f MapFacts) []Segment {
-	all := []Segment{}
 	if w.IsEmpty() {
-		return all
+		return []Segment{}
 	}
-	var told Coverage
+	all := make([]Segment, 0, len(f.Answers)+1)
 	add := func(c Coverage, s Segment) {
 		for _, part := range c {
 			s.From, s.To = part.From, part.To
 			all = append(all, s)
 		}
 	}
-	for _, a := range Speaking(f.Answers) {
-		for _, part := range a.For.Clip(w) {
-			told = append(told, part)
-			records := a.share(part)
-			s := Segment{From: part.From, To: part.To, State: MapState(a.State), SliceID: a.SliceID, Records: &records}
-			if a.Window == part {
-				s.Expected = a.CountAfter
-			}
-			if a.State == StateDisputed && a.CountAfter != nil {
-				s.Said = fmt.Sprintf("the provider counts %d, %d were read", *a.CountAfter, a.IDsSeen)
-			}
-			all = append(all, s)
-		}
-	}
+	read := f.spoken(w, func(part Window, a *Answer) { all = append(all, a.segment(part)) })
+	told := slices.Clone(read)
 	tasks := map[int64]int64{}
 	for _, e := range f.Ended {
 		tasks[e.SliceID] = e.TaskID
 	}
-	for _, g := range Gaps(w, f.Evidence) {
-		if g.Kind == GapDisputed {
-			continue // it was read
-		}
+	for _, g := range missing(w, f.Evidence, read) {
 		told = append(told, g.Window)
 		all = append(all, Segment{From: g.Window.From, To: g.Window.To, State: gapStates[g.Kind], SliceID: g.SliceID, TaskID: tasks[g.SliceID], Said: g.Reason()})
 	}
@@ -112,6 +96,41 @@ func Segments(w Window, f MapFacts) []Segment {
 	add(rest, Segment{State: MapOpen}) // somebody is at it, and whoever it is has changed since we looked
 	slices.SortFunc(all, func(a, b Segment) int { return cmp.Compare(a.From, b.From) })
 	return all
+}
+
+// spoken tells in the order of time which answer speaks for which part of a window, and gives what all of them cover of it.
+func (f MapFacts) spoken(w Window, tell func(Window, *Answer)) (read Coverage) {
+	var part Window // of one answer, as far as it goes without another between
+	var by *Answer
+	done := func() {
+		if part.From, part.To = max(part.From, w.From), min(part.To, w.To); by != nil && !part.IsEmpty() {
+			read = extend(read, part)
+			tell(part, by)
+		}
+	}
+	sweep(f.Answers, func(next Window, a *Answer) {
+		if a == by && part.To == next.From {
+			part.To = next.To
+			return
+		}
+		done()
+		part, by = next, a
+	})
+	done()
+	return read
+}
+
+// segment is what an answer says of a part of its window.
+func (a *Answer) segment(part Window) Segment {
+	records := a.share(part)
+	s := Segment{From: part.From, To: part.To, State: MapState(a.State), SliceID: a.SliceID, Records: &records}
+	if a.Window == part {
+		s.Expected = a.CountAfter
+	}
+	if a.State == StateDisputed && a.CountAfter != nil {
+		s.Said = fmt.Sprintf("the provider counts %d, %d were read", *a.CountAfter, a.IDsSeen)
+	}
+	return s
 }
 
 var gapStates = map[GapKind]MapState{GapUnplanned: MapGap, GapCancelled: MapGap, GapFailed: MapFailed, GapUncut: MapFailed, GapWaived: MapWaived}

@@ -1,6 +1,10 @@
 package patra_test
 
 import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -86,6 +90,85 @@ func TestAMapFillsItsWindowAndIsTrueOfEachMoment(t *testing.T) {
 				if want := oracle(f, i); !slices.Contains(want, s.State) {
 					t.Fatalf("%d is %s and not %v", i, s.State, want)
 				}
+			}
+		}
+	})
+}
+
+// plainSegments is the map drawn answer by answer and gap by gap, as the rules say it and without a thought for time.
+func plainSegments(w patra.Window, f patra.MapFacts) []patra.Segment {
+	all := []patra.Segment{}
+	var told []patra.Window
+	for _, a := range patra.Speaking(f.Answers) {
+		upTo := func(at patra.Instant) int64 {
+			return a.IDsSeen * int64(at-a.Window.From) / int64(a.Window.To-a.Window.From)
+		}
+		for _, part := range a.For.Clip(w) {
+			told = append(told, part)
+			s := patra.Segment{From: part.From, To: part.To, State: patra.MapState(a.State), SliceID: a.SliceID, Records: ptr(upTo(part.To) - upTo(part.From))}
+			if a.Window == part {
+				s.Expected = a.CountAfter
+			}
+			if a.State == patra.StateDisputed && a.CountAfter != nil {
+				s.Said = fmt.Sprintf("the provider counts %d, %d were read", *a.CountAfter, a.IDsSeen)
+			}
+			all = append(all, s)
+		}
+	}
+	states := map[patra.GapKind]patra.MapState{patra.GapUnplanned: patra.MapGap, patra.GapCancelled: patra.MapGap, patra.GapFailed: patra.MapFailed, patra.GapUncut: patra.MapFailed, patra.GapWaived: patra.MapWaived}
+	for _, g := range patra.Gaps(w, f.Evidence) {
+		if g.Kind == patra.GapDisputed {
+			continue
+		}
+		told = append(told, g.Window)
+		s := patra.Segment{From: g.Window.From, To: g.Window.To, State: states[g.Kind], SliceID: g.SliceID, Said: g.Reason()}
+		for _, e := range f.Ended {
+			if e.SliceID == g.SliceID {
+				s.TaskID = e.TaskID
+			}
+		}
+		all = append(all, s)
+	}
+	rest := patra.NewCoverage(w).Minus(patra.NewCoverage(told...))
+	newest := slices.Clone(f.Slices)
+	slices.SortFunc(newest, func(a, b patra.LiveSlice) int { return cmp.Compare(b.SliceID, a.SliceID) })
+	for _, l := range newest {
+		state := patra.MapQueued
+		if l.Running {
+			state = patra.MapRunning
+		}
+		if l.Recut {
+			state = patra.MapOpen
+		}
+		for _, own := range patra.NewCoverage(l.Windows...) {
+			for _, part := range rest.Clip(own) {
+				all = append(all, patra.Segment{From: part.From, To: part.To, State: state, SliceID: l.SliceID, TaskID: l.TaskID, Expected: l.Expected})
+			}
+		}
+		rest = rest.Minus(patra.NewCoverage(l.Windows...))
+	}
+	for _, part := range rest {
+		all = append(all, patra.Segment{From: part.From, To: part.To, State: patra.MapOpen})
+	}
+	slices.SortFunc(all, func(a, b patra.Segment) int { return cmp.Compare(a.From, b.From) })
+	return all
+}
+
+func TestAMapIsTheSameHoweverItIsDrawn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		f, part := mapFacts().Draw(t, "facts"), smallWindow().Draw(t, "window")
+		for i := range f.Answers {
+			a := &f.Answers[i]
+			a.SliceID, a.IDsSeen = int64(300+i), int64(rapid.IntRange(0, 1000).Draw(t, "seen"))
+			if rapid.Bool().Draw(t, "counted") {
+				a.CountAfter = ptr(int64(i))
+			}
+		}
+		for _, w := range []patra.Window{part, {From: low, To: high}} {
+			if got, want := patra.Segments(w, f), plainSegments(w, f); !reflect.DeepEqual(got, want) {
+				a, _ := json.MarshalIndent(got, "", " ")
+				b, _ := json.MarshalIndent(want, "", " ")
+				t.Fatalf("%s\nand not\n%s", a, b)
 			}
 		}
 	})

@@ -16,6 +16,7 @@ const (
 	GapUncut     GapKind = "UNCUT"     // it ended early, and the rest cannot be cut
 	GapWaived    GapKind = "WAIVED"    // somebody signed it off as missing; it stays listed
 	GapDisputed  GapKind = "DISPUTED"  // it was read, but the provider counts differently
+	GapAhead     GapKind = "AHEAD"     // nobody has come to it yet: the next harvest begins there. It is no gap, and is shown beside them
 )
 
 // Gap is a stretch that is missing, or in dispute, with all that is known about the reason.
@@ -30,8 +31,9 @@ type Gap struct {
 	Seen     *int64  `json:"seen,omitempty"`    // and what was read
 }
 
-// Open reports whether something can and should be done about the gap: a waiver is somebody's word that it is known.
-func (g Gap) Open() bool { return g.Kind != GapWaived }
+// Open reports whether something can and should be done about the gap: a waiver is somebody's word that it is known, and what
+// lies ahead has its turn with the next harvest.
+func (g Gap) Open() bool { return g.Kind != GapWaived && g.Kind != GapAhead }
 
 // Waiver is a person's word that a stretch stays missing. The watermark passes it; completeness does not.
 type Waiver struct {
@@ -66,6 +68,18 @@ type Evidence struct {
 // listed once, with the newest reason: a waiver counts before a failure, and what has neither was never planned. What is
 // under way is not missing. A waived stretch is listed until somebody has read it.
 func Gaps(span Window, e Evidence) []Gap {
+	all := missing(span, e, Merged(e.Answers))
+	for _, d := range Disputes(e.Answers) {
+		for _, w := range d.For.Clip(span) {
+			all = append(all, Gap{Window: w, Kind: GapDisputed, SliceID: d.SliceID, Counted: d.CountAfter, Seen: &d.IDsSeen})
+		}
+	}
+	slices.SortStableFunc(all, func(a, b Gap) int { return cmp.Compare(a.Window.From, b.Window.From) })
+	return all
+}
+
+// missing lists what nobody has read of a stretch, and nobody is at, in no order. read is what the answers cover.
+func missing(span Window, e Evidence, read Coverage) []Gap {
 	var all []Gap
 	add := func(c Coverage, g Gap) {
 		for _, w := range c {
@@ -73,22 +87,18 @@ func Gaps(span Window, e Evidence) []Gap {
 			all = append(all, g)
 		}
 	}
-	unread := NewCoverage(span).Minus(Merged(e.Answers))
+	unread := NewCoverage(span).Minus(read)
 	for _, w := range e.Waivers {
 		add(unread.Clip(w.Window), Gap{Kind: GapWaived, Waiver: &w})
 		unread = unread.Minus(NewCoverage(w.Window))
 	}
-	missing := unread.Minus(e.Live)
+	left := unread.Minus(e.Live)
 	newest := slices.SortedFunc(slices.Values(e.Ended), func(a, b Ended) int { return cmp.Compare(b.SliceID, a.SliceID) })
 	for _, s := range newest {
-		add(missing.Clip(s.Window), Gap{Kind: s.kind(), SliceID: s.SliceID, Fault: s.Fault})
-		missing = missing.Minus(NewCoverage(s.Window))
+		add(left.Clip(s.Window), Gap{Kind: s.kind(), SliceID: s.SliceID, Fault: s.Fault})
+		left = left.Minus(NewCoverage(s.Window))
 	}
-	add(missing, Gap{Kind: GapUnplanned})
-	for _, d := range Disputes(e.Answers) {
-		add(d.For.Clip(span), Gap{Kind: GapDisputed, SliceID: d.SliceID, Counted: d.CountAfter, Seen: &d.IDsSeen})
-	}
-	slices.SortStableFunc(all, func(a, b Gap) int { return cmp.Compare(a.Window.From, b.Window.From) })
+	add(left, Gap{Kind: GapUnplanned})
 	return all
 }
 

@@ -143,3 +143,39 @@ func TestAFillGoesFromTheOriginToWhereAHarvestCouldHaveRead(t *testing.T) {
 		t.Errorf("with dates it is %s", d.Window)
 	}
 }
+
+// What a harvest has not come to yet is listed as ahead, and is nothing that must be done; what was left out before that is a gap. Whoever
+// is asked once for all has nothing ahead.
+func TestWhatLiesAheadIsNoGap(t *testing.T) {
+	day := func(n int) patra.Instant { return patra.Date(2026, time.May, n) }
+	window := func(from, to int) patra.Window { return patra.Window{From: day(from), To: day(to)} }
+	gaps := []patra.Gap{{Window: window(1, 2), Kind: patra.GapUnplanned}, {Window: window(3, 4), Kind: patra.GapFailed, SliceID: 4}, {Window: window(5, 9), Kind: patra.GapUnplanned}}
+	type line struct {
+		window patra.Window
+		kind   patra.GapKind
+		next   string
+		open   bool
+	}
+	left := line{window(1, 2), patra.GapUnplanned, "patra coverage fill demo --from 2026-05-01 --to 2026-05-02", true}
+	failed := line{window(3, 4), patra.GapFailed, "patra coverage fill demo --from 2026-05-03 --to 2026-05-04", true}
+	for _, c := range []struct {
+		name      string
+		operation patra.Operation
+		planned   patra.Instant
+		want      []line
+	}{
+		{"planned to the middle", patra.Harvest, day(7), []line{left, failed,
+			{window(5, 7), patra.GapUnplanned, "patra coverage fill demo --from 2026-05-05 --to 2026-05-07", true}, {window(7, 9), patra.GapAhead, "patra harvest demo", false}}},
+		{"planned to where it begins", patra.Harvest, day(5), []line{left, failed, {window(5, 9), patra.GapAhead, "patra harvest demo", false}}},
+		{"planned to its end", patra.Harvest, day(9), []line{left, failed, {window(5, 9), patra.GapUnplanned, "patra coverage fill demo --from 2026-05-05 --to 2026-05-09", true}}},
+		{"a backfill", patra.Backfill, day(5), []line{left, failed, {window(5, 9), patra.GapUnplanned, "patra coverage fill demo --from 2026-05-05 --to 2026-05-09", true}}},
+	} {
+		var got []line
+		for _, v := range patra.GapViews(patra.Cursor{ID: 1, Namespace: patra.Namespace{Source: "demo", Operation: c.operation}}, gaps, c.planned, false, nil) {
+			got = append(got, line{v.Window, v.Kind, v.Next, v.Open()})
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s:\ngot  %v\nwant %v", c.name, got, c.want)
+		}
+	}
+}

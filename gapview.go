@@ -20,14 +20,36 @@ type GapView struct {
 // one thing to do. planned is where the last plan of the cursor ended, and named says that a command must name the cursor.
 func GapViews(c Cursor, gaps []Gap, planned Instant, named bool, controls []Control) []GapView {
 	views := []GapView{}
+	if c.Operation == Harvest { // others have nothing ahead: what they are to read is planned at once
+		gaps = aheadOf(gaps, planned)
+	}
 	for _, g := range Together(gaps) {
-		next := g.next(c, planned, named)
+		next := g.next(c, named)
 		if halt := HaltAt(controls, c.Source, c.Endpoint); halt != nil && g.Kind == GapFailed {
 			next = "mend that, then patra resume " + shellWord(halt.Target.String())
 		}
 		views = append(views, GapView{c.Source, c.Endpoint, c.Operation, c.Campaign, g, g.Reason(), next})
 	}
 	return views
+}
+
+// aheadOf tells apart what was left out, which is a gap, and what nobody has come to yet: what is missing from a moment on at which
+// all that was ever planned ends.
+func aheadOf(gaps []Gap, planned Instant) (all []Gap) {
+	for _, g := range gaps {
+		if g.Kind != GapUnplanned || g.Window.To <= planned {
+			all = append(all, g)
+			continue
+		}
+		if g.Window.From < planned {
+			before := g
+			before.Window.To, g.Window.From = planned, planned
+			all = append(all, before)
+		}
+		g.Kind = GapAhead
+		all = append(all, g)
+	}
+	return all
 }
 
 // Together joins stretches that touch and have the same reason.
@@ -65,6 +87,8 @@ func (g Gap) Reason() string {
 		return fmt.Sprintf("the provider counts %s, %s were read", counted, thousands(*g.Seen))
 	case GapUnplanned:
 		return "nobody has planned it"
+	case GapAhead:
+		return "the next harvest begins here"
 	}
 	if g.Fault == nil {
 		return "no reason was kept"
@@ -73,7 +97,7 @@ func (g Gap) Reason() string {
 }
 
 // next is the command that does something about a gap.
-func (g Gap) next(c Cursor, planned Instant, named bool) string {
+func (g Gap) next(c Cursor, named bool) string {
 	from, to, _ := strings.Cut(g.Window.String(), "~")
 	stretch := fmt.Sprintf(" %s --from %s --to %s", c.Source, from, to)
 	if named {
@@ -84,7 +108,7 @@ func (g Gap) next(c Cursor, planned Instant, named bool) string {
 		return "patra coverage waive" + stretch + " --revoke --reason TEXT"
 	case g.Kind == GapDisputed:
 		return "patra coverage fill" + stretch + " --disputed"
-	case g.Kind == GapUnplanned && c.Operation == Harvest && g.Window.From >= planned && !named:
+	case g.Kind == GapAhead && !named:
 		return "patra harvest " + c.Source
 	}
 	return "patra coverage fill" + stretch

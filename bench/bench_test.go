@@ -107,6 +107,23 @@ func TestSpread(t *testing.T) {
 	}
 }
 
+func TestSteady(t *testing.T) {
+	for _, c := range []struct {
+		seconds []int64
+		want    float64
+		ok      bool
+	}{
+		{nil, 0, false},
+		{[]int64{56, 40, 3}, 0, false},
+		{[]int64{56, 50, 49, 3}, 1, true},
+		{[]int64{56, 50, 48, 50, 3}, 0.98, true},
+	} {
+		if got, ok := steady(c.seconds); got != c.want || ok != c.ok {
+			t.Errorf("%v: %v, %v", c.seconds, got, ok)
+		}
+	}
+}
+
 func TestReadMetrics(t *testing.T) {
 	got := readMetrics(`goos: linux
 BenchmarkClaim/sqlite/workers=16-2         	       1	 123 ns/op	         1.50 avg-ms	         2.25 p95-ms

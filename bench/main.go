@@ -84,7 +84,7 @@ type bench struct {
 
 // usual is what is measured if nobody says otherwise.
 func usual() *bench {
-	return &bench{world: world{Days: 20, PerDay: 5000}, rounds: 3, workers: 4, queued: 1_000_000, claims: 500, years: []int{2, 10}, limitFor: 10 * time.Second, scaleFor: 8 * time.Second, executors: []int{1, 2, 4}, starts: 20}
+	return &bench{world: world{Days: 20, PerDay: 5000}, rounds: 3, workers: 4, queued: 1_000_000, claims: 500, years: []int{2, 10}, limitFor: 30 * time.Second, scaleFor: 8 * time.Second, executors: []int{1, 2, 4}, starts: 20}
 }
 
 // quick takes the least of everything.

@@ -40,6 +40,7 @@ type tally struct {
 	Written           int64     // pages that were not in memory
 	First, Last       time.Time // when it was asked
 	Clients           int
+	Seconds           []int64 // how often it was asked in each second since the first, where it limits that
 }
 
 // pages answers every question from memory once it has been asked: what it costs to write a page is nobody's business here.
@@ -116,6 +117,12 @@ func (p *pages) arrived(client string) {
 		t.Last = now
 		if t.First.IsZero() {
 			t.First = now
+		}
+		if p.manners.Rate > 0 {
+			for second := int(now.Sub(t.First).Seconds()); len(t.Seconds) <= second; {
+				t.Seconds = append(t.Seconds, 0)
+			}
+			t.Seconds[len(t.Seconds)-1]++
 		}
 		if due = p.next[client]; due.Before(now) {
 			due = now

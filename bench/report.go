@@ -263,6 +263,9 @@ func (rep *report) rest(w *strings.Builder) {
 	if s, ok := rep.figures.got["limited.used"]; ok {
 		fmt.Fprintf(w, "\n## A limited rate\n\nThe provider permits %d requests a second and %d at once, and counts itself. %d workers of one process used %s of that, and %s requests were refused.\n",
 			limitRate, limitBurst, limitWorkers, s.text(fraction), rep.figures.got["limited.over"].text(plainly))
+		if between, ok := rep.figures.got["limited.steady"]; ok {
+			fmt.Fprintf(w, "In the seconds between the first and the last two it was %s of the rate: a hundredth is left for clocks that are set, and a part of what is permitted at once is kept in hand for requests that come late. The run takes half a minute, so that this part does not decide what is measured.\n", between.text(fraction))
+		}
 	}
 	if len(rep.plans) > 0 {
 		w.WriteString("\n## Planning\n\n| years by the hour | slices | time of a slice | by the inserts alone | peak heap |\n|---:|---:|---:|---:|---:|\n")

@@ -370,7 +370,7 @@ func TestTheImage(t *testing.T) {
 	}
 	health := inside(t, dir, "health")
 	health.Env = serve.Env
-	if out, err := health.CombinedOutput(); err != nil || string(out) != "well\n" {
+	if out, err := health.CombinedOutput(); err != nil || string(out) != "well, says "+said.numbers(t)+"/healthz\n" {
 		t.Errorf("%v\n%s", err, out)
 	}
 	if err := serve.Process.Signal(syscall.SIGTERM); err != nil {

@@ -17,7 +17,7 @@ func (a *app) gapsCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
 		Use: "gaps [SOURCE]", Short: "List what is missing, what is in dispute, and what to do about it", Args: atMostOne,
-		Long: "List every stretch that is missing between the origin of a watermark and now less the safety lag, with the reason and\nthe next command: never planned, failed, cancelled, impossible to cut, in dispute. What somebody waived stays listed.\nExit code 4 means that there is a gap that nobody waived.",
+		Long: "List every stretch that is missing between the origin of a watermark and now less the safety lag, with the reason and\nthe next command: never planned, failed, cancelled, impossible to cut, in dispute. What somebody waived stays listed,\nand what the next harvest begins with is listed as ahead, which is no gap. Exit code 4 means that there is a gap that\nnobody waived.",
 		Example: `  patra coverage gaps
   patra coverage gaps crossref --from 2026-01-01 --to 2026-02-01 -o json`,
 		RunE: func(c *cobra.Command, args []string) error {

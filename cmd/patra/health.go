@@ -23,7 +23,7 @@ func (a *app) healthCmd() *cobra.Command {
 	var ready bool
 	c := &cobra.Command{
 		Use: "health", Short: "Ask a process that serves whether it is well", Args: noArgs,
-		Long: "Health asks the process that serves at ops.listen whether it is alive, or with --ready whether it can work. It is for\nwhoever looks after processes and has no other program at hand, as in a container. Exit code 1 means that it is not well.",
+		Long: "Health asks the process that serves at ops.listen whether it is alive, or with --ready whether it can work, and says\nwhom it asked. Of several processes without that key the first has the usual port; each prints its own when it starts.\nIt is for whoever looks after processes and has no other program at hand, as in a container. Exit code 1 means that it\nis not well.",
 		Example: `  patra health
   patra health --ready
   patra health --url http://127.0.0.1:8080/healthz       the API, where there is no ops.listen`,
@@ -78,6 +78,6 @@ func (a *app) health(ctx context.Context, address string) error {
 	if resp.StatusCode/100 != 2 {
 		return fmt.Errorf("not well: %s answers with %s%s", u, resp.Status, observe.NotReady(resp.Body))
 	}
-	fmt.Fprintln(a.stdout, "well")
+	fmt.Fprintf(a.stdout, "well, says %s\n", u.Redacted()) // of several that serve here, who was asked is half of the answer
 	return nil
 }

@@ -113,6 +113,11 @@ func TestWhereNumbersAre(t *testing.T) {
 		if code, said := w.get("/readyz"); code != http.StatusOK || said != `{"ready":true,"checks":[{"name":"draining","ok":true},{"name":"store","ok":true},{"name":"tables","ok":true}]}`+"\n" {
 			t.Errorf("ready: %d %s", code, said)
 		}
+		health := s.patra("health", "--ready")
+		health.Env = append(health.Env, "PATRA_OPS_LISTEN="+strings.TrimPrefix(w.base, "http://"))
+		if out, err := health.CombinedOutput(); err != nil || string(out) != "well, says "+w.base+"/readyz\n" {
+			t.Errorf("%v: %s", err, out)
+		}
 		if code, said := w.get("/debug/pprof/goroutine?debug=1"); code != http.StatusOK || !strings.Contains(said, "goroutine profile:") {
 			t.Errorf("profile: %d %.100s", code, said)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 	"strconv"
 
 	"patra"
@@ -96,11 +97,17 @@ func (s *Store) MapFacts(ctx context.Context, cursorID int64, span patra.Window)
 // drawn reads of answers what a map is drawn from.
 func (t *tx) drawn(st stmt, cursorID int64, args ...any) ([]patra.Answer, error) {
 	all := make([]patra.Answer, 0, 512)
-	err := t.rows(st, func(r *sql.Rows) error {
-		a := patra.Answer{CursorID: cursorID}
-		err := r.Scan(&a.ID, &a.SliceID, &a.Window.From, &a.Window.To, &a.State, &a.CountAfter, &a.IDsSeen, &a.ClosedAt)
-		all = append(all, a)
-		return err
+	r := newRawRow(8)
+	err := t.rows(st, func(rows *sql.Rows) error {
+		if err := r.scan(rows); err != nil {
+			return err
+		}
+		if len(all) == cap(all) {
+			all = slices.Grow(all, len(all)) // twice as many: they are large, and append would move them more often
+		}
+		all = append(all, patra.Answer{CursorID: cursorID, ID: r.number(0), SliceID: r.number(1), Window: patra.Window{From: patra.Instant(r.number(2)), To: patra.Instant(r.number(3))},
+			State: patra.Completeness(r.text(4)), CountAfter: r.perhaps(5), IDsSeen: r.number(6), ClosedAt: patra.Instant(r.number(7))})
+		return r.err
 	}, append([]any{cursorID}, args...)...)
 	return all, err
 }

@@ -3,7 +3,9 @@ package storetest
 import (
 	"database/sql"
 	"errors"
+	"reflect"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -130,6 +132,7 @@ func settling(t *testing.T, e Engine) {
 		t.Errorf("in dispute: %+v", d)
 	}
 	CheckInvariants(t, Inspect(t, w.URL))
+	w.drawnAsItIs()
 	again := Stretch(Day(0))
 	again.Purpose = patra.PurposeFill
 	w.Add(again)
@@ -142,6 +145,24 @@ func settling(t *testing.T, e Engine) {
 		t.Errorf("nobody can accept what was never read: %v", err)
 	}
 	CheckInvariants(t, Inspect(t, w.URL))
+}
+
+// drawnAsItIs fails unless a map is drawn from what the answers say, and from an index alone.
+func (w *World) drawnAsItIs() {
+	w.T.Helper()
+	facts, _, err := w.MapFacts(w.T.Context(), w.Cursor.ID, patra.Window{From: Origin, To: Origin + 1000*patra.Day})
+	w.must(err)
+	var want []patra.Answer
+	for _, a := range w.covered() {
+		want = append(want, patra.Answer{ID: a.ID, CursorID: a.CursorID, SliceID: a.SliceID, Window: a.Window, State: a.State, CountAfter: a.CountAfter, IDsSeen: a.IDsSeen, ClosedAt: a.ClosedAt})
+	}
+	if len(want) == 0 || !reflect.DeepEqual(facts.Answers, want) {
+		w.T.Errorf("it is drawn from\n%+v\nand not from\n%+v", facts.Answers, want)
+	}
+	plan := w.explain(`SELECT id, slice_id, window_from, window_to, state_code, count_after, ids_seen, closed_at FROM ing_coverage WHERE cursor_id = 1 AND window_to > 5 AND window_to <= 7 ORDER BY window_to, window_from LIMIT 9`)
+	if strings.HasPrefix(w.URL, "sqlite") && !strings.Contains(plan, "COVERING INDEX idx_cov_drawn") || strings.HasPrefix(w.URL, "mysql") && !strings.Contains(plan, "Using index ") {
+		w.T.Errorf("it is read by\n%s", plan)
+	}
 }
 
 func ledgerOfWindows(t *testing.T, e Engine) {
