@@ -11,9 +11,14 @@ import (
 	"unicode"
 
 	"github.com/antchfx/xmlquery"
+
+	"patra/internal/rawjson"
 )
 
 type function func(v any, args []string) (any, error)
+
+// callDateParts is the function whose values are left where they stand.
+const callDateParts = "dateParts"
 
 type listFunction func(values []any, args []string) (out []any, list bool, err error)
 
@@ -22,26 +27,26 @@ var functions = map[string]struct {
 	args  int
 	apply function
 }{
-	"lower":     {0, onText(func(s string, _ []string) any { return strings.ToLower(s) })},
-	"upper":     {0, onText(func(s string, _ []string) any { return strings.ToUpper(s) })},
-	"trim":      {0, onText(func(s string, _ []string) any { return strings.TrimSpace(s) })},
-	"collapse":  {0, onText(func(s string, _ []string) any { return collapse(s) })},
-	"text":      {0, onText(func(s string, _ []string) any { return s })},
-	"cut":       {1, onText(func(s string, a []string) any { return strings.TrimPrefix(s, a[0]) })},
-	"prefix":    {1, onText(func(s string, a []string) any { return a[0] + s })},
-	"replace":   {2, onText(func(s string, a []string) any { return strings.ReplaceAll(s, a[0], a[1]) })},
-	"after":     {1, onText(func(s string, a []string) any { return afterLast(s, a[0]) })},
-	"nonempty":  {0, onText(nonempty)},
-	"markup":    {0, markup},
-	"number":    {0, toNumber},
-	"dateParts": {0, dateParts},
-	"list":      {0, nil}, // on the whole list, below
-	"first":     {0, nil},
-	"last":      {0, nil},
-	"count":     {0, nil},
-	"distinct":  {0, nil},
-	"join":      {1, nil},
-	"split":     {1, nil},
+	"lower":       {0, onText(func(s string, _ []string) any { return strings.ToLower(s) })},
+	"upper":       {0, onText(func(s string, _ []string) any { return strings.ToUpper(s) })},
+	"trim":        {0, onText(func(s string, _ []string) any { return strings.TrimSpace(s) })},
+	"collapse":    {0, onText(func(s string, _ []string) any { return collapse(s) })},
+	"text":        {0, onText(func(s string, _ []string) any { return s })},
+	"cut":         {1, onText(func(s string, a []string) any { return strings.TrimPrefix(s, a[0]) })},
+	"prefix":      {1, onText(func(s string, a []string) any { return a[0] + s })},
+	"replace":     {2, onText(func(s string, a []string) any { return strings.ReplaceAll(s, a[0], a[1]) })},
+	"after":       {1, onText(func(s string, a []string) any { return afterLast(s, a[0]) })},
+	"nonempty":    {0, onText(nonempty)},
+	"markup":      {0, markup},
+	"number":      {0, toNumber},
+	callDateParts: {0, dateParts},
+	"list":        {0, nil}, // on the whole list, below
+	"first":       {0, nil},
+	"last":        {0, nil},
+	"count":       {0, nil},
+	"distinct":    {0, nil},
+	"join":        {1, nil},
+	"split":       {1, nil},
 }
 
 // listFunctions work on all values at once, and say whether a list comes out.
@@ -127,31 +132,83 @@ func toNumber(v any, _ []string) (any, error) {
 
 // dateParts turns {"date-parts": [[2024, 3]]} into "2024-03".
 func dateParts(v any, _ []string) (any, error) {
-	object, ok := asMap(v)
-	if !ok {
-		return nil, fmt.Errorf("expected an object with date-parts, found %s", kindOf(v))
-	}
-	outer, _ := object["date-parts"].([]any)
-	if len(outer) == 0 {
-		return nil, nil
-	}
-	inner, _ := outer[0].([]any)
 	var parts []string
-	for i, p := range inner[:min(3, len(inner))] {
-		n, ok := p.(json.Number)
+	if n, is := v.(rawjson.Node); is && n.Kind() == rawjson.Object {
+		var room [3]string
+		parts = partsAt(n, room[:0])
+	} else {
+		object, ok := asMap(v)
 		if !ok {
-			break
+			return nil, fmt.Errorf("expected an object with date-parts, found %s", kindOf(v))
 		}
-		value, err := strconv.Atoi(n.String())
-		if err != nil {
-			return nil, fmt.Errorf("date part %s is no whole number", n)
-		}
-		parts = append(parts, fmt.Sprintf([]string{"%04d", "%02d", "%02d"}[i], value))
+		parts = partsIn(object)
 	}
 	if len(parts) == 0 {
 		return nil, nil
 	}
-	return strings.Join(parts, "-"), nil
+	var room [32]byte
+	b := room[:0]
+	for i, part := range parts {
+		value, err := strconv.Atoi(part)
+		if err != nil {
+			return nil, fmt.Errorf("date part %s is no whole number", part)
+		}
+		if i > 0 {
+			b = append(b, '-')
+		}
+		b = appendPadded(b, value, []int{4, 2, 2}[i])
+	}
+	return string(b), nil
+}
+
+// appendPadded appends a number with zeros before it.
+func appendPadded(b []byte, value, width int) []byte {
+	if value < 0 {
+		return fmt.Appendf(b, "%0*d", width, value)
+	}
+	for limit := 10; width > 1; width-- {
+		if value < limit {
+			b = append(b, '0')
+		}
+		limit *= 10
+	}
+	return strconv.AppendInt(b, int64(value), 10)
+}
+
+// partsIn are the numbers of the first date in a tree.
+func partsIn(object map[string]any) (parts []string) {
+	outer, _ := object["date-parts"].([]any)
+	if len(outer) == 0 {
+		return nil
+	}
+	inner, _ := outer[0].([]any)
+	for _, p := range inner[:min(3, len(inner))] {
+		n, ok := p.(json.Number)
+		if !ok {
+			break
+		}
+		parts = append(parts, n.String())
+	}
+	return parts
+}
+
+// partsAt are the same at a node.
+func partsAt(object rawjson.Node, parts []string) []string {
+	outer, found := object.Member("date-parts")
+	if !found {
+		return nil
+	}
+	inner, found := outer.Element(0)
+	if !found {
+		return nil
+	}
+	for p := range inner.Elements() {
+		if len(parts) == 3 || p.Kind() != rawjson.Number {
+			break
+		}
+		parts = append(parts, string(p.Bytes()))
+	}
+	return parts
 }
 
 func texts(values []any) ([]string, error) {
@@ -211,9 +268,13 @@ func plain(v any) any {
 }
 
 func kindOf(v any) string {
-	switch v.(type) {
+	switch v := v.(type) {
 	case nil:
 		return "null"
+	case rawjson.Node:
+		if v.Kind() == rawjson.Array {
+			return "a list"
+		}
 	case bool:
 		return "a boolean"
 	case json.Number:

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"patra/internal/rawjson"
 )
 
 // mapping reads one field from an item: a path, then an object template or none, then functions.
@@ -17,12 +19,15 @@ type mapping struct {
 	path   path
 	object []slot
 	calls  []call
+	many   bool // the path may find several
+	asis   bool // what is found in JSON is written as it stands there
 }
 
 // slot is one entry of an object template.
 type slot struct {
-	name string
-	path path
+	name  string
+	label []byte // the name as it stands before its value
+	path  path
 }
 
 // call is a function with its arguments.
@@ -61,7 +66,19 @@ func parseMapping(format, text string) (*mapping, error) {
 		}
 		m.calls = append(m.calls, c)
 	}
+	m.many = m.path.many()
+	m.asis = len(m.calls) == 0 && m.path.walk != nil && m.path.walk.whole() && !m.twice()
 	return m, nil
+}
+
+// twice reports whether two entries of the object have the same name.
+func (m *mapping) twice() bool {
+	for i := 1; i < len(m.object); i++ {
+		if m.object[i].name == m.object[i-1].name {
+			return true
+		}
+	}
+	return false
 }
 
 // joinUnions puts parts together again that are not the call of a function.
@@ -88,7 +105,7 @@ func (m *mapping) parseObject(format, text string) error {
 		if err != nil {
 			return err
 		}
-		m.object = append(m.object, slot{strings.TrimSpace(name), p})
+		m.object = append(m.object, slot{strings.TrimSpace(name), append(rawjson.AppendString(nil, strings.TrimSpace(name)), ':'), p})
 	}
 	slices.SortStableFunc(m.object, func(a, b slot) int { return strings.Compare(a.name, b.name) })
 	return nil
@@ -125,6 +142,9 @@ func parseCall(text string) (call, error) {
 // read applies the mapping to an item; nil means that the item has no such field.
 func (m *mapping) read(doc any) (any, error) {
 	if m.object == nil {
+		if len(m.calls) > 0 && m.calls[0].name == callDateParts { // which needs no map
+			return m.finish(m.path.parts(doc))
+		}
 		return m.finish(m.path.find(doc))
 	}
 	values := m.path.parts(doc)
@@ -136,8 +156,9 @@ func (m *mapping) read(doc any) (any, error) {
 
 // finish applies the functions: those that work on one value to each, those that work on the list to the list.
 func (m *mapping) finish(values []any) (any, error) {
-	list := m.path.many()
-	for _, c := range m.calls {
+	list := m.many
+	for i := range m.calls {
+		c := &m.calls[i]
 		if c.whole != nil {
 			var err error
 			if values, list, err = c.whole(values, c.args); err != nil {

@@ -212,26 +212,26 @@ type xmlSplitter struct {
 	items []elementPath
 }
 
-func (x xmlSplitter) split(body []byte) ([][]byte, any, error) {
+func (x xmlSplitter) split(body []byte) (parts, error) {
 	pieces, rest, prefixes, err := cut(body, x.items)
 	if err != nil {
-		return nil, nil, err
+		return parts{}, err
 	}
 	around, err := xmlquery.Parse(bytes.NewReader(rest))
 	if err != nil {
-		return nil, nil, notWhole(err)
+		return parts{}, notWhole(err)
 	}
 	if root := rootOf(around); root != nil && strings.EqualFold(root.Data, "html") {
-		return nil, nil, webPage()
+		return parts{}, webPage()
 	}
 	if len(pieces) == 0 && !x.hasParent(rest) {
-		return nil, around, schemaFault(x.text, "the answer has no such place for items")
+		return parts{around: around}, schemaFault(x.text, "the answer has no such place for items")
 	}
 	items, declared := make([][]byte, len(pieces)), prefixesOf(prefixes)
 	for i, p := range pieces {
 		items[i] = withPrefixes(p, declared)
 	}
-	return items, around, nil
+	return parts{items: items, around: around}, nil
 }
 
 // hasParent tells an empty list from an answer that has no list at all, where the path says what stands around the items.
