@@ -9,6 +9,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync"
 
 	"github.com/klauspost/compress/zstd"
 
@@ -50,15 +51,29 @@ func NewKeeper(place blob.Place) (*Keeper, error) {
 // Place is where the bodies are.
 func (k *Keeper) Place() blob.Place { return k.place }
 
-// Keep keeps a body whose hash was taken as it came; secrets have been taken out of it since. It is written also if it is
-// there already: its age tells whoever cleans up that somebody needs it.
-func (k *Keeper) Keep(ctx context.Context, came string, body []byte) (patra.KeptBody, error) {
-	e := patra.KeptBody{Body: came, Stored: patra.HashBytes(body), Size: int64(len(body)), Codec: patra.CodecZstd, Location: Name(came)}
+// Keep keeps a body whose hash was taken as it came; if it is clean, nothing has been taken out of it since, and else secrets
+// may have been. It is written also if it is there already: its age tells whoever cleans up that somebody needs it.
+func (k *Keeper) Keep(ctx context.Context, came string, body []byte, clean bool) (patra.KeptBody, error) {
+	e := patra.KeptBody{Body: came, Stored: came, Size: int64(len(body)), Codec: patra.CodecZstd, Location: Name(came)}
+	if !clean {
+		e.Stored = patra.HashBytes(body)
+	}
 	e.Redacted = e.Stored != e.Body
-	packed := k.pack.EncodeAll(body, nil)
+	room, _ := rooms.Get().(*[]byte)
+	packed := k.pack.EncodeAll(body, (*room)[:0])
 	e.StoredSize = int64(len(packed))
-	return e, k.place.Put(ctx, e.Location, packed)
+	err := k.place.Put(ctx, e.Location, packed)
+	if err == nil && cap(packed) <= most { // else somebody may still be about to send it
+		*room = packed
+		rooms.Put(room)
+	}
+	return e, err
 }
+
+// rooms are where bodies are packed. What one of unusual size needed is let go.
+var rooms = sync.Pool{New: func() any { return new([]byte) }}
+
+const most = 4 << 20
 
 // Name is the name of the blob of a body.
 func Name(hash string) string {

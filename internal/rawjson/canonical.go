@@ -53,9 +53,11 @@ func anyInside(values []Node, at, end uint32) bool {
 }
 
 func (d *Doc) canonicalObject(b []byte, at uint32, without []Node) []byte {
-	from, end := len(d.sort), d.nodes[at].end
-	for key := at + 1; key < end; key = d.nodes[key+1].end {
-		d.sort = append(d.sort, entry{d.begins(key), key})
+	from := len(d.sort)
+	if d.of == at+1 {
+		d.sort = append(d.sort, d.members...)
+	} else {
+		d.sort = d.appendMembers(d.sort, at)
 	}
 	members := d.sort[from:]
 	d.order(members)

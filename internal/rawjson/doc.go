@@ -41,6 +41,9 @@ type Doc struct {
 	nodes []node
 	sort  []entry
 	said  []byte
+
+	members []entry // of the object that is asked most
+	of      uint32  // the node behind which it is; 0: there is none
 }
 
 // maxDepth is how deep values may stand inside each other: as deep as the standard library reads.
@@ -62,7 +65,7 @@ func Parse(text []byte) (*Doc, error) {
 
 // Forget lets go of the text, and of room for more than most bytes.
 func (d *Doc) Forget(most int) {
-	d.text, d.nodes = nil, d.nodes[:0]
+	d.text, d.nodes, d.of = nil, d.nodes[:0], 0
 	if cap(d.nodes)*bytesOfNode > most {
 		d.nodes = nil
 	}
@@ -70,7 +73,7 @@ func (d *Doc) Forget(most int) {
 
 // Reset makes this the document of another text. What was found in the former one is not valid any more.
 func (d *Doc) Reset(text []byte) error {
-	d.text, d.nodes = text, d.nodes[:0]
+	d.text, d.nodes, d.of = text, d.nodes[:0], 0
 	if uint64(len(text)) >= math.MaxUint32 {
 		return errors.New("it is too long")
 	}

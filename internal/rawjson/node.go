@@ -27,14 +27,14 @@ func (n Node) Member(name string) (found Node, ok bool) {
 	if n.Kind() != Object {
 		return Node{}, false
 	}
+	if n.doc.of == n.at+1 {
+		return n.doc.remembered(name)
+	}
 	nodes, text, end := n.doc.nodes, n.doc.text, n.is().end
 	for at := n.at + 1; at < end; at = nodes[at+1].end {
-		is := &nodes[at]
-		if is.plain {
-			if int(is.to-is.from) != len(name)+2 || string(text[is.from+1:is.to-1]) != name {
-				continue
-			}
-		} else if n.doc.meaning(at) != name {
+		if is := &nodes[at]; is.plain && (int(is.to-is.from) != len(name)+2 || string(text[is.from+1:is.to-1]) != name) {
+			continue
+		} else if !is.plain && n.doc.meaning(at) != name {
 			continue
 		}
 		found, ok = Node{n.doc, at + 1}, true

@@ -61,10 +61,21 @@ func judge(t interface {
 		t.Fatalf("%q is written\n%s, we write\n%s, %v", text, written, c, err)
 	}
 	if object, ok := want.(map[string]any); ok {
+		quick, _ := rawjson.Parse(text)
+		quick.Remember(quick.Root())
+		if c := quick.Root().Canonical(nil); string(c) != written {
+			t.Fatalf("%q is written\n%s, we write what is remembered\n%s", text, written, c)
+		}
+		if _, ok := quick.Root().Member("no such name"); ok {
+			t.Fatalf("%q has what it has not", text)
+		}
 		for name, value := range object {
 			n, ok := doc.Root().Member(name)
 			if !ok || !reflect.DeepEqual(n.Value(), value) {
 				t.Fatalf("%q: member %q", text, name)
+			}
+			if n, ok := quick.Root().Member(name); !ok || !reflect.DeepEqual(n.Value(), value) {
+				t.Fatalf("%q: member %q is not remembered", text, name)
 			}
 			rest := map[string]any{}
 			for k, v := range object {

@@ -33,7 +33,10 @@ func openJSON(item []byte) (*document, error) {
 }
 
 // turn makes this the document of another item in its text.
-func (d *document) turn(item rawjson.Node) { d.root, d.whole, d.made = item, nil, false }
+func (d *document) turn(item rawjson.Node) {
+	d.root, d.whole, d.made = item, nil, false
+	d.Remember(item) // most paths begin there
+}
 
 // most is how much room is kept for the next item or page: what one of unusual size needed is let go.
 const most = 16 << 20
