@@ -185,13 +185,11 @@ func (d *Doc) characters(i int, parent uint32) int {
 	}
 	broad := false
 	for ; ; i++ {
-		for i < len(b) && inText[b[i]] == ordinary {
-			i++
-		}
-		if i >= len(b) {
+		if i = run(b, i); i >= len(b) {
 			return -1
 		}
 		switch c := b[i]; {
+		case inText[c] == ordinary: // a tab, or the end of a line
 		case c == '<':
 			if n.to = uint32(i); broad && !utf8.Valid(b[n.from:n.to]) {
 				return -1
@@ -214,6 +212,9 @@ func (d *Doc) characters(i int, parent uint32) int {
 			return -1
 		default:
 			broad = true
+			for i+1 < len(b) && inText[b[i+1]] == wide {
+				i++
+			}
 		}
 	}
 }

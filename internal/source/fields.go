@@ -85,13 +85,22 @@ func (p *Program) readFields(doc any, room *scratch) (fieldTexts, error) {
 	return fieldTexts{slices.Clone(room.text), ends}, nil
 }
 
-// inPlace appends what a mapping without functions finds in a JSON item, as it stands there, and reports whether there is
-// anything. It is not ok if the library must be asked.
+// inPlace appends what a mapping finds in an item that changes nothing of it, as it stands there, and reports whether there
+// is anything. It is not ok if this must be done in another way.
 func (m *mapping) inPlace(b []byte, doc any) (_ []byte, some, ok bool) {
-	d, is := doc.(*document)
-	if !is || !m.asis {
+	if !m.asis {
 		return b, false, false
 	}
+	switch d := doc.(type) {
+	case *document:
+		return m.inJSON(b, d)
+	case *xmlDocument:
+		return m.inXML(b, d)
+	}
+	return b, false, false
+}
+
+func (m *mapping) inJSON(b []byte, d *document) (_ []byte, some, ok bool) {
 	found, ok := m.path.nodes(d)
 	if !ok || len(found) == 0 {
 		return b, false, ok

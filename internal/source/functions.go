@@ -17,42 +17,68 @@ import (
 
 type function func(v any, args []string) (any, error)
 
-// callDateParts is the function whose values are left where they stand.
-const callDateParts = "dateParts"
+// textFunction makes one text of another, or none.
+type textFunction func(s string, args []string) (string, bool)
+
+// Functions whose values are left where they stand.
+const (
+	callDateParts = "dateParts"
+	callFirst     = "first"
+	callList      = "list"
+)
 
 type listFunction func(values []any, args []string) (out []any, list bool, err error)
 
+// textFunctions work on one text.
+var textFunctions = map[string]struct {
+	args  int
+	apply textFunction
+}{
+	"lower":    {0, func(s string, _ []string) (string, bool) { return strings.ToLower(s), true }},
+	"upper":    {0, func(s string, _ []string) (string, bool) { return strings.ToUpper(s), true }},
+	"trim":     {0, func(s string, _ []string) (string, bool) { return strings.TrimSpace(s), true }},
+	"collapse": {0, func(s string, _ []string) (string, bool) { return collapse(s), true }},
+	"text":     {0, func(s string, _ []string) (string, bool) { return s, true }},
+	"cut":      {1, func(s string, a []string) (string, bool) { return strings.TrimPrefix(s, a[0]), true }},
+	"prefix":   {1, func(s string, a []string) (string, bool) { return a[0] + s, true }},
+	"replace":  {2, func(s string, a []string) (string, bool) { return strings.ReplaceAll(s, a[0], a[1]), true }},
+	"after":    {1, func(s string, a []string) (string, bool) { return afterLast(s, a[0]), true }},
+	"nonempty": {0, func(s string, _ []string) (string, bool) { return s, strings.TrimSpace(s) != "" }},
+}
+
 // functions is the allow-list. Each is total, does no I/O and is bounded by its input.
-var functions = map[string]struct {
+var functions = func() map[string]struct {
 	args  int
 	apply function
-}{
-	"lower":       {0, onText(func(s string, _ []string) any { return strings.ToLower(s) })},
-	"upper":       {0, onText(func(s string, _ []string) any { return strings.ToUpper(s) })},
-	"trim":        {0, onText(func(s string, _ []string) any { return strings.TrimSpace(s) })},
-	"collapse":    {0, onText(func(s string, _ []string) any { return collapse(s) })},
-	"text":        {0, onText(func(s string, _ []string) any { return s })},
-	"cut":         {1, onText(func(s string, a []string) any { return strings.TrimPrefix(s, a[0]) })},
-	"prefix":      {1, onText(func(s string, a []string) any { return a[0] + s })},
-	"replace":     {2, onText(func(s string, a []string) any { return strings.ReplaceAll(s, a[0], a[1]) })},
-	"after":       {1, onText(func(s string, a []string) any { return afterLast(s, a[0]) })},
-	"nonempty":    {0, onText(nonempty)},
-	"markup":      {0, markup},
-	"number":      {0, toNumber},
-	callDateParts: {0, dateParts},
-	"list":        {0, nil}, // on the whole list, below
-	"first":       {0, nil},
-	"last":        {0, nil},
-	"count":       {0, nil},
-	"distinct":    {0, nil},
-	"join":        {1, nil},
-	"split":       {1, nil},
-}
+} {
+	all := map[string]struct {
+		args  int
+		apply function
+	}{
+		"markup":      {0, markup},
+		"number":      {0, toNumber},
+		callDateParts: {0, dateParts},
+		"list":        {0, nil}, // on the whole list, below
+		"first":       {0, nil},
+		"last":        {0, nil},
+		"count":       {0, nil},
+		"distinct":    {0, nil},
+		"join":        {1, nil},
+		"split":       {1, nil},
+	}
+	for name, f := range textFunctions { // which are called one after the other, in calls of their own
+		all[name] = struct {
+			args  int
+			apply function
+		}{f.args, nil}
+	}
+	return all
+}()
 
 // listFunctions work on all values at once, and say whether a list comes out.
 var listFunctions = map[string]listFunction{
-	"list":     func(v []any, _ []string) ([]any, bool, error) { return v, true, nil },
-	"first":    func(v []any, _ []string) ([]any, bool, error) { return v[:min(len(v), 1)], false, nil },
+	callList:   func(v []any, _ []string) ([]any, bool, error) { return v, true, nil },
+	callFirst:  func(v []any, _ []string) ([]any, bool, error) { return v[:min(len(v), 1)], false, nil },
 	"last":     func(v []any, _ []string) ([]any, bool, error) { return v[max(len(v)-1, 0):], false, nil },
 	"count":    func(v []any, _ []string) ([]any, bool, error) { return []any{len(v)}, false, nil },
 	"distinct": distinct,
@@ -62,14 +88,13 @@ var listFunctions = map[string]listFunction{
 
 func functionNames() []string { return slices.Sorted(maps.Keys(functions)) }
 
-func onText(fn func(string, []string) any) function {
-	return func(v any, args []string) (any, error) {
-		s, ok := textOf(v)
-		if _, isText := v.(json.Number); !ok || isText {
-			return nil, fmt.Errorf("expected text, found %s", kindOf(v))
-		}
-		return fn(s, args), nil
+// asText is a value that functions on texts take.
+func asText(v any) (string, error) {
+	s, ok := textOf(v)
+	if _, isNumber := v.(json.Number); !ok || isNumber {
+		return "", fmt.Errorf("expected text, found %s", kindOf(v))
 	}
+	return s, nil
 }
 
 // collapse puts one space between words.
@@ -95,13 +120,6 @@ func collapse(s string) string {
 func afterLast(s, sep string) string {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[i+len(sep):]
-	}
-	return s
-}
-
-func nonempty(s string, _ []string) any {
-	if strings.TrimSpace(s) == "" {
-		return nil
 	}
 	return s
 }

@@ -12,13 +12,14 @@ import (
 // xmlDocument is one XML item: its text, walked once. What the paths of a source ask for is found in the bytes.
 type xmlDocument struct {
 	rawxml.Doc
-	item  []byte
-	whole *xmlquery.Node // the item as a tree, if somebody needed that
-	found []rawxml.Node
-	seen  []uint64
-	room  []byte
-	given []any     // what was found, as others were given it
-	parts []xmlNode // and what that points to
+	item   []byte
+	whole  *xmlquery.Node // the item as a tree, if somebody needed that
+	found  []rawxml.Node
+	around []rawxml.Node // where the template of an object is filled in
+	seen   []uint64
+	room   []byte
+	given  []any     // what was found, as others were given it
+	parts  []xmlNode // and what that points to
 }
 
 // xmlNode is a part of an item.
