@@ -81,6 +81,9 @@ func (d *Doc) start(i int, parent uint32) int {
 		return -1
 	}
 	at := d.add(n)
+	if n.prefix > 0 && !d.names {
+		d.spaced = append(d.spaced, at)
+	}
 	scope := len(d.scope)
 	for {
 		before := i
@@ -157,6 +160,9 @@ func (d *Doc) attribute(i int, parent uint32) int {
 			at := d.add(n)
 			if d.names && !d.declare(at) {
 				return -1
+			}
+			if !d.names && (n.prefix > 0 || string(d.local(at)) == "xmlns") {
+				d.spaced = append(d.spaced, at)
 			}
 			return i + 1
 		case c == '"' || c == '\'':

@@ -53,8 +53,11 @@ func release(doc any) {
 		documents.Put(d)
 	case *xmlDocument:
 		clear(d.given)
-		d.Forget()
-		d.item, d.whole, d.given, d.parts = nil, nil, d.given[:0], d.parts[:0]
+		d.Forget(most)
+		d.text, d.item, d.whole, d.given, d.parts = nil, nil, nil, d.given[:0], d.parts[:0]
+		if cap(d.room) > most {
+			d.room = nil
+		}
 		xmlDocuments.Put(d)
 	}
 }

@@ -101,6 +101,28 @@ func asText(v any) (string, error) {
 func collapse(s string) string {
 	spaces, words := 0, 0 // of spaces together, and of bytes that stay
 	single := true
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c > '~' { // longer characters are looked at one by one
+			return collapseWide(s)
+		}
+		if c <= ' ' && (c == ' ' || c >= '\t' && c <= '\r') {
+			spaces++
+			single = single && c == ' ' && spaces == 1 && words > 0
+		} else {
+			spaces = 0
+			words++
+		}
+	}
+	if single && spaces == 0 { // it is so already, as almost all texts are
+		return s
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+func collapseWide(s string) string {
+	spaces, words := 0, 0
+	single := true
 	for _, r := range s {
 		if r <= ' ' && (r == ' ' || r >= '\t' && r <= '\r') || r > '~' && unicode.IsSpace(r) {
 			spaces++
@@ -245,8 +267,24 @@ func join(values []any, args []string) ([]any, bool, error) {
 	if len(values) == 0 {
 		return nil, false, nil
 	}
-	all, err := texts(values)
-	return []any{strings.Join(all, args[0])}, false, err
+	var room [2048]byte
+	b := room[:0]
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, args[0]...)
+		}
+		if n, is := v.(*xmlNode); is {
+			b = n.doc.AppendText(b, n.at)
+			continue
+		}
+		s, ok := textOf(v)
+		if !ok {
+			return nil, false, fmt.Errorf("expected texts, found %s", kindOf(v))
+		}
+		b = append(b, s...)
+	}
+	values[0] = string(b) // what was found is ours
+	return values[:1], false, nil
 }
 
 func split(values []any, args []string) (out []any, list bool, err error) {

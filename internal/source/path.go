@@ -12,7 +12,6 @@ import (
 	"github.com/theory/jsonpath/spec"
 
 	"patra/internal/rawjson"
-	"patra/internal/rawxml"
 )
 
 // path finds values in a document: an RFC 9535 JSONPath in JSON, an XPath in XML.
@@ -76,7 +75,7 @@ func (p path) inXML(node any) []any {
 	switch n := node.(type) {
 	case *xmlDocument:
 		if p.lookup != nil {
-			return p.lookup.find(n, rawxml.Root)
+			return p.lookup.find(n, n.Top())
 		}
 		return p.inTree(n.tree())
 	case *xmlNode:

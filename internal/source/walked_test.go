@@ -94,3 +94,25 @@ func TestOddItemsAreReadInTheirPageAsAlone(t *testing.T) {
 		t.Errorf("%s %s, %v", o.ID, o.Fields, err)
 	}
 }
+
+// TestOddElementsAreReadInTheirPageAsAlone: an item that needs what is declared around it, or declares something itself, does
+// not mean in its page what it means alone, and is read alone.
+func TestOddElementsAreReadInTheirPageAsAlone(t *testing.T) {
+	f := shippedProgram(t, "pubmed", "search")
+	p, err := f.Spec.Second.Compile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	article := func(id, inside string) string {
+		return "<PubmedArticle><MedlineCitation><PMID>" + id + "</PMID><Article><ArticleTitle> T " + inside + " </ArticleTitle><AuthorList><Author a=\" x \"><LastName>L</LastName></Author></AuthorList></Article></MedlineCitation></PubmedArticle>\n"
+	}
+	body := []byte(`<?xml version="1.0"?><PubmedArticleSet xmlns="u" xmlns:m="v" xmlns:n="w">` + article("1", "plain") + article("2", "<m:sub>2</m:sub>") + article("3", `<i xmlns="x">y</i>`) +
+		article("4", "it says m: here") + article("5", `<i m:a="1"/>`) + article("6", "<o:i/>") + article("7", "<![CDATA[<x>]]>&amp;\r\n<!-- c --><?p q?>") + article("8", `<i xmlns:m="other">y</i>`) + article("", "none") + `</PubmedArticleSet>`)
+	page, err := p.Read(200, body, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := sameAsAlone(t, "odd", p, page); got != 9 {
+		t.Errorf("%d items", got)
+	}
+}
