@@ -45,7 +45,9 @@ func Hash(v any) string {
 // HashBytes is the lower-case hex SHA-256 of b.
 func HashBytes(b []byte) string {
 	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:])
+	var text [2 * sha256.Size]byte
+	hex.Encode(text[:], sum[:])
+	return string(text[:])
 }
 
 func appendCanonical(b []byte, v any) ([]byte, error) {

@@ -1,6 +1,7 @@
 package egress
 
 import (
+	"bytes"
 	"compress/gzip"
 	"errors"
 	"fmt"
@@ -83,11 +84,15 @@ func fill(r io.Reader, buf []byte, may func(n int) error) (n int, err error) {
 
 // together is the first bytes of the pieces.
 func together(full []*piece, size int64) []byte {
-	body := make([]byte, 0, size)
-	for _, p := range full {
-		body = append(body, p[:min(int64(len(p)), size-int64(len(body)))]...)
+	if size == 0 {
+		return []byte{}
 	}
-	return body
+	parts := make([][]byte, len(full))
+	for i, p := range full {
+		parts[i] = p[:min(int64(len(p)), size)]
+		size -= int64(len(parts[i]))
+	}
+	return bytes.Join(parts, nil) // which does not fill with zeros first what it fills then
 }
 
 // counter counts what came over the wire.

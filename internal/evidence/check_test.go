@@ -28,7 +28,7 @@ func shelf(t *testing.T, n int) (*evidence.Keeper, string, []patra.KeptBody) {
 	var all []patra.KeptBody
 	for i := range n {
 		body := []byte(strings.Repeat(fmt.Sprintf("body %d ", i), 50))
-		b, err := k.Keep(t.Context(), patra.HashBytes(body), body)
+		b, err := k.Keep(t.Context(), patra.HashBytes(body), body, true)
 		if err != nil {
 			t.Fatal(err)
 		}

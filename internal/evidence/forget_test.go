@@ -13,7 +13,7 @@ import (
 func TestYoungBodiesStay(t *testing.T) {
 	k, _ := newKeeper(t)
 	body := []byte("an answer")
-	e, err := k.Keep(t.Context(), patra.HashBytes(body), body)
+	e, err := k.Keep(t.Context(), patra.HashBytes(body), body, true)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -30,10 +30,13 @@ func NewKeeper(place blob.Place) *Keeper { return &Keeper{place} }
 // Place is where the bodies are.
 func (k *Keeper) Place() blob.Place { return k.place }
 
-// Keep keeps a body whose hash was taken as it came; secrets have been taken out of it since. It is written also if it is
-// there already: its age tells whoever cleans up that somebody needs it.
-func (k *Keeper) Keep(ctx context.Context, came string, body []byte) (patra.KeptBody, error) {
-	e := patra.KeptBody{Body: came, Stored: patra.HashBytes(body), Size: int64(len(body)), Codec: patra.CodecZstd, Location: Name(came)}
+// Keep keeps a body whose hash was taken as it came; if it is clean, nothing has been taken out of it since, and else secrets
+// may have been. It is written also if it is there already: its age tells whoever cleans up that somebody needs it.
+func (k *Keeper) Keep(ctx context.Context, came string, body []byte, clean bool) (patra.KeptBody, error) {
+	e := patra.KeptBody{Body: came, Stored: came, Size: int64(len(body)), Codec: patra.CodecZstd, Location: Name(came)}
+	if !clean {
+		e.Stored = patra.HashBytes(body)
+	}
 	e.Redacted = e.Stored != e.Body
 	whole, each := pieces.Pack(body)
 	e.StoredSize, e.Pieces = int64(len(whole)), each

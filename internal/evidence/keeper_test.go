@@ -28,7 +28,7 @@ func TestWhatIsKeptComesBack(t *testing.T) {
 	k, _ := newKeeper(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		body := rapid.SliceOf(rapid.Byte()).Draw(rt, "body")
-		e, err := k.Keep(t.Context(), patra.HashBytes(body), body)
+		e, err := k.Keep(t.Context(), patra.HashBytes(body), body, true)
 		if err != nil || e.Redacted || e.Size != int64(len(body)) {
 			rt.Fatalf("%+v, %v", e, err)
 		}
@@ -50,7 +50,7 @@ func TestDamageIsNoticed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			k, dir := newKeeper(t)
-			e, err := k.Keep(t.Context(), patra.HashBytes(body), body)
+			e, err := k.Keep(t.Context(), patra.HashBytes(body), body, true)
 			if err != nil || e.StoredSize > e.Size/10 {
 				t.Fatalf("%+v, %v", e, err)
 			}
@@ -79,7 +79,7 @@ func TestDamageIsNoticed(t *testing.T) {
 func TestARedactedBodyIsKeptUnderWhatCame(t *testing.T) {
 	k, _ := newKeeper(t)
 	came, kept := []byte(`{"key":"swordfish"}`), []byte(`{"key":"REDACTED"}`)
-	e, err := k.Keep(t.Context(), patra.HashBytes(came), kept)
+	e, err := k.Keep(t.Context(), patra.HashBytes(came), kept, false)
 	if err != nil || !e.Redacted || e.Location != evidence.Name(patra.HashBytes(came)) {
 		t.Fatalf("%+v, %v", e, err)
 	}

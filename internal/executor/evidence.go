@@ -9,9 +9,10 @@ import (
 	"patra/internal/source"
 )
 
-// Evidence keeps bodies. Keep is done when the body is durable; came is the hash of the body before secrets were taken out.
+// Evidence keeps bodies. Keep is done when the body is durable; came is the hash of the body before secrets were taken out, and
+// clean says that there were none.
 type Evidence interface {
-	Keep(ctx context.Context, came string, body []byte) (patra.KeptBody, error)
+	Keep(ctx context.Context, came string, body []byte, clean bool) (patra.KeptBody, error)
 }
 
 // keep keeps the body of an answer before anybody believes it, also one that says what went wrong. An error is ours, and
@@ -20,11 +21,11 @@ func (r *run) keep(ctx context.Context, spec *source.Spec, got *answer, err erro
 	if r.Evidence == nil || len(got.body) == 0 {
 		return nil
 	}
-	kept, failure := r.Evidence.Keep(context.WithoutCancel(ctx), got.sum, got.body)
+	kept, failure := r.Evidence.Keep(context.WithoutCancel(ctx), got.sum, got.body, got.clean)
 	for absence := 1; failure != nil && r.Config.Outlast && ctx.Err() == nil; absence++ {
 		r.sayFull(ctx, failure)
 		r.breathe(ctx, absence)
-		kept, failure = r.Evidence.Keep(context.WithoutCancel(ctx), got.sum, got.body)
+		kept, failure = r.Evidence.Keep(context.WithoutCancel(ctx), got.sum, got.body, got.clean)
 	}
 	if failure != nil {
 		return failure

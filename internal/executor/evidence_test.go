@@ -92,14 +92,14 @@ type fullDisk struct {
 
 var errFull = errors.New("no space left on device")
 
-func (f *fullDisk) Keep(ctx context.Context, came string, body []byte) (patra.KeptBody, error) {
+func (f *fullDisk) Keep(ctx context.Context, came string, body []byte, clean bool) (patra.KeptBody, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.room--; f.room < 0 && f.room > -4 {
 		f.gone++
 		return patra.KeptBody{}, errFull
 	}
-	return f.Keeper.Keep(ctx, came, body)
+	return f.Keeper.Keep(ctx, came, body, clean)
 }
 
 // A page whose body cannot be kept does not count as read. It is asked for again later, and nothing is missing then.
@@ -183,7 +183,7 @@ func TestAFullDiskCanBeLeft(t *testing.T) {
 
 type neverRoom struct{}
 
-func (neverRoom) Keep(context.Context, string, []byte) (patra.KeptBody, error) {
+func (neverRoom) Keep(context.Context, string, []byte, bool) (patra.KeptBody, error) {
 	return patra.KeptBody{}, errFull
 }
 

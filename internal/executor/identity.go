@@ -117,12 +117,14 @@ func (i *identity) hide(text string) string {
 	return i.secrets.Text(text)
 }
 
-// hideBody takes our secrets out of an answer: some providers send back what they were sent, in links and in messages.
-func (i *identity) hideBody(body []byte) []byte {
+// hideBody takes our secrets out of an answer, and says whether there were none: some providers send back what they were
+// sent, in links and in messages.
+func (i *identity) hideBody(body []byte) (hidden []byte, clean bool) {
 	if i == nil {
-		return body
+		return body, true
 	}
-	return i.secrets.Body(body)
+	hidden = i.secrets.Body(body)
+	return hidden, len(body) == 0 || len(hidden) == len(body) && &hidden[0] == &body[0] // which it is if nothing was found
 }
 
 // judge is a fault as others may see it. A token that the provider takes no longer is replaced, once; then the request may

@@ -17,11 +17,13 @@ func (r *run) read(program *source.Program, page patra.OpenPage, got answer) (pa
 		return res, err
 	}
 	res.After, res.HasNext, res.EndCode, res.Total = p.Next, p.HasNext, p.End, p.Total
-	for i, raw := range p.Items {
-		o, err := program.Item(raw, got.exchange.SentAt)
+	res.Records = make([]patra.Observation, 0, len(p.Items))
+	no := 0
+	for o, err := range program.Records(&p, got.exchange.SentAt) {
+		no++
 		if err != nil {
 			f := patra.AsFault(err)
-			res.Quarantined = append(res.Quarantined, patra.Quarantined{ItemNo: i + 1, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: raw})
+			res.Quarantined = append(res.Quarantined, patra.Quarantined{ItemNo: no, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: o.Raw})
 			continue
 		}
 		res.Records = append(res.Records, o)

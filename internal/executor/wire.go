@@ -44,6 +44,7 @@ type answer struct {
 	header   http.Header
 	body     []byte
 	sum      string          // the hash of the body as it came; empty: there is none
+	clean    bool            // there were no secrets in it
 	kept     *patra.KeptBody // nil: it is not kept
 	exchange patra.Exchange
 
@@ -116,7 +117,7 @@ func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, 
 	if len(a.body) > 0 {
 		a.sum = patra.HashBytes(a.body) // as it came
 	}
-	a.body = who.hideBody(a.body)
+	a.body, a.clean = who.hideBody(a.body)
 	return a, err
 }
 

@@ -106,8 +106,8 @@ func (m *Metrics) Evidence(e executor.Evidence) executor.Evidence {
 }
 
 // Keep implements executor.Evidence.
-func (e evidence) Keep(ctx context.Context, came string, body []byte) (patra.KeptBody, error) {
-	kept, err := e.Evidence.Keep(ctx, came, body)
+func (e evidence) Keep(ctx context.Context, came string, body []byte, clean bool) (patra.KeptBody, error) {
+	kept, err := e.Evidence.Keep(ctx, came, body, clean)
 	if err == nil {
 		e.m.evidenceBodies.Inc()
 		e.m.evidenceWritten.Add(float64(kept.StoredSize))

@@ -27,22 +27,19 @@ func (n Node) Member(name string) (found Node, ok bool) {
 	if n.Kind() != Object {
 		return Node{}, false
 	}
-	nodes, end := n.doc.nodes, n.is().end
+	if n.doc.of == n.at+1 {
+		return n.doc.remembered(name)
+	}
+	nodes, text, end := n.doc.nodes, n.doc.text, n.is().end
 	for at := n.at + 1; at < end; at = nodes[at+1].end {
-		if n.doc.named(at, name) {
-			found, ok = Node{n.doc, at + 1}, true
+		if is := &nodes[at]; is.plain && (int(is.to-is.from) != len(name)+2 || string(text[is.from+1:is.to-1]) != name) {
+			continue
+		} else if !is.plain && n.doc.meaning(at) != name {
+			continue
 		}
+		found, ok = Node{n.doc, at + 1}, true
 	}
 	return found, ok
-}
-
-// named reports whether the name at a node is this one.
-func (d *Doc) named(at uint32, name string) bool {
-	is := &d.nodes[at]
-	if is.plain {
-		return string(d.text[is.from+1:is.to-1]) == name
-	}
-	return d.meaning(at) == name
 }
 
 // Element finds an element of a list; one below zero is counted from its end.
@@ -82,6 +79,14 @@ func (n Node) Elements() iter.Seq[Node] {
 	}
 }
 
+// AppendElements appends the elements of a list.
+func (n Node) AppendElements(to []Node) []Node {
+	for e := range n.Elements() {
+		to = append(to, e)
+	}
+	return to
+}
+
 // meaning is what the string at a node says.
 func (d *Doc) meaning(at uint32) string {
 	is := &d.nodes[at]
@@ -89,6 +94,14 @@ func (d *Doc) meaning(at uint32) string {
 		return string(d.text[is.from+1 : is.to-1])
 	}
 	return string(appendMeaning(nil, d.text[is.from+1:is.to-1]))
+}
+
+// Text is what a string says; nothing else says anything.
+func (n Node) Text() string {
+	if n.Kind() != String {
+		return ""
+	}
+	return n.doc.meaning(n.at)
 }
 
 // Value is the value as the standard library would decode it, with numbers as they were written.

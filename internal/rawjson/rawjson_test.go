@@ -3,6 +3,7 @@ package rawjson_test
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"reflect"
 	"strings"
@@ -60,10 +61,21 @@ func judge(t interface {
 		t.Fatalf("%q is written\n%s, we write\n%s, %v", text, written, c, err)
 	}
 	if object, ok := want.(map[string]any); ok {
+		quick, _ := rawjson.Parse(text)
+		quick.Remember(quick.Root())
+		if c := quick.Root().Canonical(nil); string(c) != written {
+			t.Fatalf("%q is written\n%s, we write what is remembered\n%s", text, written, c)
+		}
+		if _, ok := quick.Root().Member("no such name"); ok {
+			t.Fatalf("%q has what it has not", text)
+		}
 		for name, value := range object {
 			n, ok := doc.Root().Member(name)
 			if !ok || !reflect.DeepEqual(n.Value(), value) {
 				t.Fatalf("%q: member %q", text, name)
+			}
+			if n, ok := quick.Root().Member(name); !ok || !reflect.DeepEqual(n.Value(), value) {
+				t.Fatalf("%q: member %q is not remembered", text, name)
 			}
 			rest := map[string]any{}
 			for k, v := range object {
@@ -76,6 +88,7 @@ func judge(t interface {
 			}
 		}
 	}
+	judgeInside(t, doc, text)
 	if list, ok := want.([]any); ok {
 		for i, value := range list {
 			front, ok := doc.Root().Element(i)
@@ -93,6 +106,32 @@ func judge(t interface {
 	}
 }
 
+// judgeInside leaves out what is a member of a member.
+func judgeInside(t interface{ Fatalf(string, ...any) }, doc *rawjson.Doc, text []byte) {
+	var outer map[string]map[string]any
+	if json.Unmarshal(text, &outer) != nil {
+		return
+	}
+	for name, object := range outer {
+		for inner := range object {
+			parent, _ := doc.Root().Member(name)
+			if parent.Kind() != rawjson.Object {
+				continue
+			}
+			n, _ := parent.Member(inner)
+			left, err := rawjson.Parse(doc.Root().Canonical(nil, n))
+			if err != nil {
+				t.Fatalf("%q without %q in %q: %v", text, inner, name, err)
+			}
+			if parent, _ := left.Root().Member(name); parent.Kind() != rawjson.Object {
+				t.Fatalf("%q without %q in %q has no %q", text, inner, name, name)
+			} else if _, still := parent.Member(inner); still {
+				t.Fatalf("%q without %q in %q still has it", text, inner, name)
+			}
+		}
+	}
+}
+
 var samples = []string{
 	`null`, `true`, `false`, ` 0 `, `-0`, `-`, `01`, `1.`, `1.5e+7`, `1e`, `.5`, `+1`, `1 2`, `"a`, `"a"`, `"a\`, `"\u12"`, `"\u00e9\ud83d\ude00\ud83d"`, "\"\xff\"", "\"\x01\"", "\"\x7f\"",
 	`"\/\b\f\n\r\t\"\\"`, "\"\u2028 \u2029\"", `"\u2028"`, `[]`, `[1,]`, `[,1]`, `[1 2]`, `[[],{}]`, `{}`, `{"a":1}`, `{"a":1,}`, `{a:1}`, `{"a" 1}`, `{"b":1,"a":{"z":[1,2,{"y":null}]}}`,
@@ -104,6 +143,36 @@ func TestEveryTextMeansWhatTheStandardLibrarySays(t *testing.T) {
 	for _, s := range samples {
 		judge(t, []byte(s))
 	}
+}
+
+// Texts are walked eight bytes at a time: whatever is special is so wherever it stands among them.
+func TestSpecialBytesAreSeenEverywhere(t *testing.T) {
+	for _, special := range []string{`"`, `\n`, `\/`, `\u00e9`, `\u2028`, `\x`, "\x00", "\x1f", "\x7f", "\x80", "\xff", "é", "\u2028", "\u2029", "‐", "東雲", "!", "[", "]", " "} {
+		for before := range 18 {
+			for after := range 18 {
+				text := strings.Repeat("a", before) + special + strings.Repeat("~", after)
+				judge(t, []byte(`"`+text+`"`))
+				judge(t, []byte(`{"`+text+`":"`+text+`","b":0}`))
+			}
+		}
+	}
+}
+
+// A space anywhere, or two names that change places, and the text is not as it is written.
+func TestTheSameIsWrittenInOneWay(t *testing.T) {
+	const text = `{"a":[1,"x",{"b":true,"ba":null}],"abcdefghi":{},"abcdefghij":{"c":{"d":[]}},"abcdefgi":-0.5e3,"b":"é"}`
+	for at := range text {
+		for _, more := range []string{" ", "\n", "\t "} {
+			judge(t, []byte(text[:at]+more+text[at:]))
+		}
+	}
+	judge(t, []byte(`{"abcdefghij":1,"abcdefghi":2,"abcdefgh":3,"abcdefgh\u0000":4,"abcdefg":5}`))
+	judge(t, []byte(`{"a":{"b":1,"b":2},"abcdefgh1":{"x":[{"z":1,"y":2}]}}`))
+	var many strings.Builder
+	for i := range 300 { // more than are sorted one by one, and some of them twice
+		fmt.Fprintf(&many, `,"member %d":%d`, i*7919%211, i)
+	}
+	judge(t, []byte("{"+many.String()[1:]+"}"))
 }
 
 func FuzzMeaning(f *testing.F) {

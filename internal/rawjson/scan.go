@@ -1,6 +1,11 @@
 package rawjson
 
-import "unicode/utf8"
+import (
+	"bytes"
+	"encoding/binary"
+	"math/bits"
+	"unicode/utf8"
+)
 
 // ordinary are the bytes of a string that mean themselves and stand alone: no quotes, no escapes, no control characters, and
 // nothing beyond ASCII.
@@ -11,20 +16,38 @@ var ordinary = func() (t [256]bool) {
 	return t
 }()
 
+// run gives the place of the first byte from i on that is not ordinary, or the end of the text.
+func run(b []byte, i int) int {
+	const each = 0x0101010101010101
+	for ; i+8 <= len(b); i += 8 {
+		// Eight bytes at once: the highest bit of each is set where it is not ordinary. What is borrowed from a byte above makes
+		// mistakes behind the first such byte only.
+		w := binary.LittleEndian.Uint64(b[i:])
+		if odd := (w | (w - ' '*each) | ((w ^ '"'*each) - each) | ((w ^ '\\'*each) - each)) & (0x80 * each); odd != 0 {
+			return i + bits.TrailingZeros64(odd)/8
+		}
+	}
+	for i < len(b) && ordinary[b[i]] {
+		i++
+	}
+	return i
+}
+
 // string walks the string at i and gives the place behind it, or -1.
 func (d *Doc) string(i int) int {
 	b, from, escaped, wide := d.text, i, false, false
 	for i++; ; {
-		for i < len(b) && ordinary[b[i]] {
-			i++
-		}
-		if i >= len(b) {
+		if i = run(b, i); i >= len(b) {
 			return -1
 		}
 		switch c := b[i]; {
 		case c == '"':
-			plain := !escaped && (!wide || utf8.Valid(b[from+1:i]))
-			d.nodes = append(d.nodes, node{kind: String, plain: plain, from: uint32(from), to: uint32(i + 1), end: uint32(len(d.nodes)) + 1})
+			n := node{kind: String, plain: !escaped, wide: wide, settled: !escaped, from: uint32(from), to: uint32(i + 1), end: uint32(len(d.nodes)) + 1}
+			if wide && !escaped {
+				n.plain = utf8.Valid(b[from+1 : i])
+				n.settled = n.plain && !separated(b[from+1:i])
+			}
+			d.nodes = append(d.nodes, n)
 			return i + 1
 		case c == '\\':
 			escaped = true
@@ -35,9 +58,15 @@ func (d *Doc) string(i int) int {
 			return -1
 		default:
 			wide = true
-			i++
+			for i++; i < len(b) && b[i] >= utf8.RuneSelf; i++ {
+			}
 		}
 	}
+}
+
+// separated reports whether a text may have a line or paragraph separator, which are always escaped.
+func separated(raw []byte) bool {
+	return bytes.Contains(raw, []byte("\xe2\x80\xa8")) || bytes.Contains(raw, []byte("\xe2\x80\xa9"))
 }
 
 // escape gives the place behind the escape whose letter is at i, or -1.

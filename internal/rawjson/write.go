@@ -12,13 +12,17 @@ const hexDigits = "0123456789abcdef"
 // AppendString appends a string as the standard library writes it, without escapes for the sake of web pages.
 func AppendString(b []byte, s string) []byte { return appendString(b, s) }
 
+// AppendText is AppendString for bytes.
+func AppendText(b, s []byte) []byte { return appendString(b, s) }
+
 func appendString[T string | []byte](b []byte, s T) []byte {
 	b = append(b, '"')
 	from := 0
 	for i := 0; i < len(s); {
 		c := s[i]
 		if ordinary[c] {
-			i++
+			for i++; i < len(s) && ordinary[s[i]]; i++ {
+			}
 			continue
 		}
 		if c < utf8.RuneSelf {

@@ -44,6 +44,9 @@ type Doc struct {
 	scope []space // the prefixes that are declared here
 	known []space // and those that were declared anywhere
 	names bool    // whether prefixes are looked at
+
+	top    Node   // the element that is looked at
+	spaced []Node // where they are not looked at: what has a prefix, or declares one
 }
 
 // frame is an element whose end was not reached.
@@ -54,6 +57,9 @@ type frame struct {
 
 // maxDepth is how deep elements may nest.
 const maxDepth = 200
+
+// bytesOfNode is how large a node is.
+const bytesOfNode = 28
 
 // bytesPerNode is how long a node is in the texts that providers send, at least.
 const bytesPerNode = 20
@@ -68,11 +74,17 @@ func (d *Doc) Reset(text []byte) error { return d.reset(text, true) }
 // ResetNames is Reset for whoever asks only for local names: nobody looks at what prefixes mean.
 func (d *Doc) ResetNames(text []byte) error { return d.reset(text, false) }
 
-// Forget lets go of the text.
-func (d *Doc) Forget() { d.text, d.nodes = nil, d.nodes[:0] }
+// Forget lets go of the text, and of room for more than most bytes.
+func (d *Doc) Forget(most int) {
+	d.text, d.nodes = nil, d.nodes[:0]
+	if cap(d.nodes)*bytesOfNode > most {
+		d.nodes = nil
+	}
+}
 
 func (d *Doc) reset(text []byte, names bool) error {
 	d.text, d.nodes, d.open, d.scope, d.known, d.names = text, d.nodes[:0], d.open[:0], d.scope[:0], d.known[:0], names
+	d.top, d.spaced = Root, d.spaced[:0]
 	if uint64(len(text)) < math.MaxUint32 {
 		d.nodes = slices.Grow(d.nodes, len(text)/bytesPerNode)
 		if d.document() {

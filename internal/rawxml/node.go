@@ -133,8 +133,12 @@ func (d *Doc) Says(n Node, text string) bool {
 
 // appendMeaning appends what a walked text means: its references are resolved, and its lines end in one way.
 func appendMeaning(b, raw []byte, references bool) []byte {
+	lines := bytes.IndexByte(raw, '\r') >= 0
 	for len(raw) > 0 {
-		at := bytes.IndexAny(raw, "&\r")
+		at := bytes.IndexByte(raw, '&') // which is quicker than to look for both
+		if lines {
+			at = bytes.IndexAny(raw, "&\r")
+		}
 		if at < 0 {
 			break
 		}

@@ -176,6 +176,23 @@ func TestPlainDocumentsAreRead(t *testing.T) {
 	}
 }
 
+// Texts are walked eight bytes at a time: whatever is special is so wherever it stands among them.
+func TestSpecialBytesAreSeenEverywhere(t *testing.T) {
+	for special, read := range map[string]bool{
+		"<b/>": true, "&amp;": true, "]": true, "\r": true, "\t": true, "\n": true, "\u00e9": true, "\u6771\u96f2": true, "\ufb01": true, "\u007f": true, "'\"": true,
+		"]]>": false, "\x01": false, "\x1f": false, "\xff": false, "\u6771\uffff": false, "&": false,
+	} {
+		for before := range 18 {
+			for after := range 10 {
+				text := "<a>" + strings.Repeat("x", before) + special + strings.Repeat("~", after) + "</a>"
+				if compare(t, []byte(text)) != read {
+					t.Errorf("%q: it should be %v that it is read", text, read)
+				}
+			}
+		}
+	}
+}
+
 func TestStrangeDocumentsAreLeftToOthers(t *testing.T) {
 	for _, text := range strange {
 		if compare(t, []byte(text)) {

@@ -2,6 +2,8 @@ package rawxml
 
 import (
 	"bytes"
+	"encoding/binary"
+	"math/bits"
 	"strings"
 	"unicode/utf8"
 )
@@ -38,6 +40,23 @@ var inText, inValue, inName = func() (text, value, name [256]byte) {
 	text[0xEF], value[0xEF] = special, special // two that begin so are no characters
 	return text, value, name
 }()
+
+// run gives the place of the first byte from i on that is not ordinary in a text, or of some that are, or the end.
+func run(b []byte, i int) int {
+	const each = 0x0101010101010101
+	for ; i+8 <= len(b); i += 8 {
+		// Eight bytes at once: the highest bit of each is set where it is looked at. What is borrowed from a byte above makes
+		// mistakes behind the first such byte only.
+		w := binary.LittleEndian.Uint64(b[i:])
+		if odd := (w | (w - ' '*each) | ((w ^ '<'*each) - each) | ((w ^ '&'*each) - each) | ((w ^ ']'*each) - each)) & (0x80 * each); odd != 0 {
+			return i + bits.TrailingZeros64(odd)/8
+		}
+	}
+	for i < len(b) && inText[b[i]] == ordinary {
+		i++
+	}
+	return i
+}
 
 func has(b []byte, i int, prefix string) bool {
 	return i+len(prefix) <= len(b) && string(b[i:i+len(prefix)]) == prefix

@@ -81,6 +81,9 @@ func (d *Doc) start(i int, parent uint32) int {
 		return -1
 	}
 	at := d.add(n)
+	if n.prefix > 0 && !d.names {
+		d.spaced = append(d.spaced, at)
+	}
 	scope := len(d.scope)
 	for {
 		before := i
@@ -158,6 +161,9 @@ func (d *Doc) attribute(i int, parent uint32) int {
 			if d.names && !d.declare(at) {
 				return -1
 			}
+			if !d.names && (n.prefix > 0 || string(d.local(at)) == "xmlns") {
+				d.spaced = append(d.spaced, at)
+			}
 			return i + 1
 		case c == '"' || c == '\'':
 		case c == '\r':
@@ -185,13 +191,11 @@ func (d *Doc) characters(i int, parent uint32) int {
 	}
 	broad := false
 	for ; ; i++ {
-		for i < len(b) && inText[b[i]] == ordinary {
-			i++
-		}
-		if i >= len(b) {
+		if i = run(b, i); i >= len(b) {
 			return -1
 		}
 		switch c := b[i]; {
+		case inText[c] == ordinary: // a tab, or the end of a line
 		case c == '<':
 			if n.to = uint32(i); broad && !utf8.Valid(b[n.from:n.to]) {
 				return -1
@@ -214,6 +218,9 @@ func (d *Doc) characters(i int, parent uint32) int {
 			return -1
 		default:
 			broad = true
+			for i+1 < len(b) && inText[b[i+1]] == wide {
+				i++
+			}
 		}
 	}
 }

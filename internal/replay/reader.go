@@ -117,11 +117,12 @@ func read(program *source.Program, status int, body []byte, position string, at 
 		return g
 	}
 	g.After, g.HasNext, g.End, g.Total = page.Next, page.HasNext, page.End, page.Total
-	for i, raw := range page.Items {
-		o, err := program.Item(raw, at)
+	no := 0
+	for o, err := range program.Records(&page, at) {
+		no++
 		if err != nil {
 			f := patra.AsFault(err)
-			g.Quarantined = append(g.Quarantined, patra.Quarantined{ItemNo: i + 1, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: raw})
+			g.Quarantined = append(g.Quarantined, patra.Quarantined{ItemNo: no, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: o.Raw})
 			continue
 		}
 		g.Records = append(g.Records, o)

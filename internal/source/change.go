@@ -77,13 +77,14 @@ const shortHash = 12
 
 // facts is what the rules find in an item; nil where there are no rules. What cannot be read is as good as not there: the
 // item itself has been read.
-func (p *Program) facts(doc any, fields fieldTexts) *patra.Facts {
+func (p *Program) facts(doc any, fields fieldTexts, room *scratch) *patra.Facts {
 	if len(p.watches) == 0 {
 		return nil
 	}
 	f := &patra.Facts{Rules: p.rules}
-	for _, w := range p.watches {
-		text := w.text(doc, fields)
+	for i := range p.watches {
+		w := &p.watches[i]
+		text := w.text(doc, fields, room)
 		if len(text) == 0 || string(text) == `""` || string(text) == `[]` {
 			continue
 		}
@@ -96,18 +97,27 @@ func (p *Program) facts(doc any, fields fieldTexts) *patra.Facts {
 }
 
 // text is what a rule finds in an item, as JSON; nothing if it finds nothing.
-func (w watch) text(doc any, fields fieldTexts) []byte {
+func (w *watch) text(doc any, fields fieldTexts, room *scratch) []byte {
 	if w.field >= 0 && w.like == nil && fields.ends != nil {
 		return fields.of(w.field)
+	}
+	if w.like == nil {
+		if out, some, ok := w.at.inPlace(room.text[:0], doc); ok {
+			if room.text = out; !some {
+				return nil
+			}
+			return out
+		}
 	}
 	v, err := w.at.read(doc)
 	if err != nil || v == nil || w.like != nil && !anyText(v, w.like) {
 		return nil
 	}
-	text, err := appendValue(nil, v)
+	text, err := appendValue(room.text[:0], v)
 	if err != nil {
 		return nil
 	}
+	room.text = text
 	return text
 }
 

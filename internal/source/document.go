@@ -6,12 +6,16 @@ import (
 	"patra/internal/rawjson"
 )
 
-// document is one JSON item: its text, walked once. What the paths of a source ask for is found in the bytes.
+// document is one JSON item: its text, walked once, or a part of the text of its page. What the paths of a source ask for is
+// found in the bytes.
 type document struct {
 	rawjson.Doc
-	whole any  // the item as a tree
-	made  bool // whether somebody needed that
+	root  rawjson.Node // the item
+	whole any          // the item as a tree
+	made  bool         // whether somebody needed that
 	room  []byte
+	found []rawjson.Node // what the last question found
+	below []rawjson.Node // and the last one below a node
 }
 
 var documents = sync.Pool{New: func() any { return &document{} }}
@@ -19,25 +23,41 @@ var documents = sync.Pool{New: func() any { return &document{} }}
 // openJSON makes a document of an item. It is given back with release.
 func openJSON(item []byte) (*document, error) {
 	d := documents.Get().(*document)
-	d.whole, d.made = nil, false
 	if err := d.Reset(item); err != nil {
-		documents.Put(d)
+		release(d)
 		_, said := tree(item) // which says where
 		return nil, firstOf(said, err)
 	}
+	d.turn(d.Root())
 	return d, nil
 }
+
+// turn makes this the document of another item in its text.
+func (d *document) turn(item rawjson.Node) {
+	d.root, d.whole, d.made = item, nil, false
+	d.Remember(item) // most paths begin there
+}
+
+// most is how much room is kept for the next item or page: what one of unusual size needed is let go.
+const most = 16 << 20
 
 // release gives a document back. Nothing that was found in it points into it.
 func release(doc any) {
 	switch d := doc.(type) {
 	case *document:
 		d.whole = nil
+		d.Forget(most)
+		if cap(d.room) > most {
+			d.room = nil
+		}
 		documents.Put(d)
 	case *xmlDocument:
 		clear(d.given)
-		d.Forget()
-		d.item, d.whole, d.given, d.parts = nil, nil, d.given[:0], d.parts[:0]
+		d.Forget(most)
+		d.text, d.item, d.whole, d.given, d.parts = nil, nil, nil, d.given[:0], d.parts[:0]
+		if cap(d.room) > most {
+			d.room = nil
+		}
 		xmlDocuments.Put(d)
 	}
 }
@@ -45,7 +65,7 @@ func release(doc any) {
 // tree is the item as the library of paths wants it.
 func (d *document) tree() any {
 	if !d.made {
-		d.whole, d.made = d.Root().Value(), true
+		d.whole, d.made = d.root.Value(), true
 	}
 	return d.whole
 }
@@ -63,12 +83,13 @@ func (p namePath) at(n rawjson.Node) (rawjson.Node, bool) {
 
 // canonical is what the item says, without what is volatile: names sorted, number literals untouched.
 func (d *document) canonical(volatile []namePath) []byte {
-	var without []rawjson.Node
+	var few [4]rawjson.Node
+	without := few[:0]
 	for _, p := range volatile {
-		if n, found := p.at(d.Root()); found {
+		if n, found := p.at(d.root); found {
 			without = append(without, n)
 		}
 	}
-	d.room = d.Root().Canonical(d.room[:0], without...)
+	d.room = d.root.Canonical(d.room[:0], without...)
 	return d.room
 }

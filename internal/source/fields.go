@@ -36,33 +36,133 @@ type span struct{ from, to int }
 // of is the value of a field; empty if it has none.
 func (t fieldTexts) of(field int) []byte { return t.text[t.ends[field].from:t.ends[field].to] }
 
-var rooms = sync.Pool{New: func() any { return new([]byte) }}
+// scratch is room in which an item is read.
+type scratch struct {
+	text []byte
+	ends []span
+}
 
-func (p *Program) readFields(doc any) (fieldTexts, error) {
-	room := rooms.Get().(*[]byte)
-	defer rooms.Put(room)
-	b := append((*room)[:0], '{')
-	ends := make([]span, len(p.fields))
-	for i, f := range p.fields {
-		v, err := f.from.read(doc)
-		if err != nil {
-			return fieldTexts{}, dataFault(patra.CodeMapping, "mapping."+f.name, err.Error())
-		}
-		if v == nil {
-			continue
-		}
-		if len(b) > 1 {
+var rooms = sync.Pool{New: func() any { return new(scratch) }}
+
+// giveBack gives room back, if it is not more than others need.
+func (s *scratch) giveBack() {
+	if cap(s.text) <= most {
+		rooms.Put(s)
+	}
+}
+
+func (p *Program) readFields(doc any, room *scratch) (fieldTexts, error) {
+	b := append(room.text[:0], '{')
+	ends := slices.Grow(room.ends[:0], len(p.fields))[:len(p.fields)]
+	clear(ends)
+	for i := range p.fields {
+		f := &p.fields[i]
+		before := len(b)
+		if before > 1 {
 			b = append(b, ',')
 		}
 		b = append(b, f.label...)
-		ends[i].from = len(b)
-		if b, err = appendValue(b, v); err != nil {
-			return fieldTexts{}, err
+		from := len(b)
+		out, some, ok := f.from.inPlace(b, doc)
+		if !ok {
+			v, err := f.from.read(doc)
+			if err != nil {
+				return fieldTexts{}, dataFault(patra.CodeMapping, "mapping."+f.name, err.Error())
+			}
+			if some = v != nil; some {
+				if out, err = appendValue(b, v); err != nil {
+					return fieldTexts{}, err
+				}
+			}
 		}
-		ends[i].to = len(b)
+		if !some {
+			b = b[:before]
+			continue
+		}
+		b, ends[i] = out, span{from, len(out)}
 	}
-	*room = append(b, '}')
-	return fieldTexts{slices.Clone(*room), ends}, nil
+	room.text, room.ends = append(b, '}'), ends
+	return fieldTexts{slices.Clone(room.text), ends}, nil
+}
+
+// inPlace appends what a mapping finds in an item that changes nothing of it, as it stands there, and reports whether there
+// is anything. It is not ok if this must be done in another way.
+func (m *mapping) inPlace(b []byte, doc any) (_ []byte, some, ok bool) {
+	if !m.asis {
+		return b, false, false
+	}
+	switch d := doc.(type) {
+	case *document:
+		return m.inJSON(b, d)
+	case *xmlDocument:
+		return m.inXML(b, d)
+	}
+	return b, false, false
+}
+
+func (m *mapping) inJSON(b []byte, d *document) (_ []byte, some, ok bool) {
+	found, ok := m.path.nodes(d)
+	if !ok || len(found) == 0 {
+		return b, false, ok
+	}
+	if !m.many {
+		if m.object == nil && found[0].Kind() == rawjson.Null {
+			return b, false, true
+		}
+		return m.appendNode(b, d, found[0]), true, true
+	}
+	b = append(b, '[')
+	for i, n := range found {
+		if i > 0 {
+			b = append(b, ',')
+		}
+		b = m.appendNode(b, d, n)
+	}
+	return append(b, ']'), true, true
+}
+
+// appendNode appends a value, or the object that is made of it.
+func (m *mapping) appendNode(b []byte, d *document, n rawjson.Node) []byte {
+	if m.object == nil {
+		return n.Canonical(b)
+	}
+	b = append(b, '{')
+	first := len(b)
+	for i := range m.object {
+		s := &m.object[i]
+		before := len(b)
+		if before > first {
+			b = append(b, ',')
+		}
+		b = append(b, s.label...)
+		var some bool
+		if b, some = s.append(b, d, n); !some {
+			b = b[:before]
+		}
+	}
+	return append(b, '}')
+}
+
+// append appends what an entry of an object finds at a node, and reports whether it is anything.
+func (s *slot) append(b []byte, d *document, n rawjson.Node) (_ []byte, some bool) {
+	if s.path.walk != nil {
+		var ok bool
+		if d.below, ok = s.path.walk.nodes(n, d.below[:0]); ok {
+			if len(d.below) == 0 || d.below[0].Kind() == rawjson.Null {
+				return b, false
+			}
+			return d.below[0].Canonical(b), true
+		}
+	}
+	found := s.path.find(n)
+	if len(found) == 0 || found[0] == nil {
+		return b, false
+	}
+	out, err := appendValue(b, found[0]) // what stands in JSON can be written
+	if err != nil {
+		return b, false
+	}
+	return out, true
 }
 
 // shaped is what an object template made, by name.

@@ -18,9 +18,16 @@ const (
 	formatCSV   = "CSV"
 )
 
-// splitter takes a page apart: the items as they were sent, and what stands around them as a document.
+// splitter takes a page apart.
 type splitter interface {
-	split(body []byte) (items [][]byte, around any, err error)
+	split(body []byte) (parts, error)
+}
+
+// parts is what a page consists of: the items as they were sent, and what stands around them as a document.
+type parts struct {
+	items  [][]byte
+	around any
+	walked *walked // nil: the items stand alone
 }
 
 // opener makes a document of one item and identifies its content.
@@ -37,35 +44,41 @@ type jsonSplitter struct {
 	one   bool // an object in place of the list is the only item
 }
 
-func (j jsonSplitter) split(body []byte) ([][]byte, any, error) {
+func (j jsonSplitter) split(body []byte) (got parts, err error) {
 	if err := looksLikeJSON(body); err != nil {
-		return nil, nil, err
+		return parts{}, err
 	}
 	doc := documents.Get().(*document)
-	defer release(doc)
+	defer func() {
+		if got.walked == nil {
+			release(doc)
+		}
+	}()
 	if err := doc.Reset(body); err != nil {
-		return nil, nil, cutJSON()
+		return parts{}, cutJSON()
 	}
 	items, found := j.items.at(doc.Root())
 	if !found {
-		return nil, doc.Root().Value(), schemaFault(j.text, "the answer has no such member")
+		return parts{around: doc.Root().Value()}, schemaFault(j.text, "the answer has no such member")
 	}
 	if j.order != nil { // the map is the envelope too, and such pages are small
 		all, err := j.byID(doc, items)
-		return all, doc.Root().Value(), err
+		return parts{items: all, around: doc.Root().Value()}, err
 	}
-	around := doc.Root().ValueWith(items, []any{})
+	got.around = doc.Root().ValueWith(items, []any{})
 	if items.Kind() == rawjson.Object && j.one {
-		return [][]byte{items.Bytes()}, around, nil
+		got.items = [][]byte{items.Bytes()}
+		return got, nil
 	}
 	if items.Kind() != rawjson.Array {
-		return nil, around, schemaFault(j.text, "the items are no list")
+		return got, schemaFault(j.text, "the items are no list")
 	}
-	var all [][]byte
-	for e := range items.Elements() {
-		all = append(all, e.Bytes())
+	got.walked = &walked{doc: doc, items: items.AppendElements(nil)}
+	got.items = make([][]byte, len(got.walked.items))
+	for i, n := range got.walked.items {
+		got.items[i] = n.Bytes()
 	}
-	return all, around, nil
+	return got, nil
 }
 
 // byID reads a map of items in the order of the ids beside it.

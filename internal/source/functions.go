@@ -11,43 +11,74 @@ import (
 	"unicode"
 
 	"github.com/antchfx/xmlquery"
+
+	"patra/internal/rawjson"
 )
 
 type function func(v any, args []string) (any, error)
 
+// textFunction makes one text of another, or none.
+type textFunction func(s string, args []string) (string, bool)
+
+// Functions whose values are left where they stand.
+const (
+	callDateParts = "dateParts"
+	callFirst     = "first"
+	callList      = "list"
+)
+
 type listFunction func(values []any, args []string) (out []any, list bool, err error)
 
+// textFunctions work on one text.
+var textFunctions = map[string]struct {
+	args  int
+	apply textFunction
+}{
+	"lower":    {0, func(s string, _ []string) (string, bool) { return strings.ToLower(s), true }},
+	"upper":    {0, func(s string, _ []string) (string, bool) { return strings.ToUpper(s), true }},
+	"trim":     {0, func(s string, _ []string) (string, bool) { return strings.TrimSpace(s), true }},
+	"collapse": {0, func(s string, _ []string) (string, bool) { return collapse(s), true }},
+	"text":     {0, func(s string, _ []string) (string, bool) { return s, true }},
+	"cut":      {1, func(s string, a []string) (string, bool) { return strings.TrimPrefix(s, a[0]), true }},
+	"prefix":   {1, func(s string, a []string) (string, bool) { return a[0] + s, true }},
+	"replace":  {2, func(s string, a []string) (string, bool) { return strings.ReplaceAll(s, a[0], a[1]), true }},
+	"after":    {1, func(s string, a []string) (string, bool) { return afterLast(s, a[0]), true }},
+	"nonempty": {0, func(s string, _ []string) (string, bool) { return s, strings.TrimSpace(s) != "" }},
+}
+
 // functions is the allow-list. Each is total, does no I/O and is bounded by its input.
-var functions = map[string]struct {
+var functions = func() map[string]struct {
 	args  int
 	apply function
-}{
-	"lower":     {0, onText(func(s string, _ []string) any { return strings.ToLower(s) })},
-	"upper":     {0, onText(func(s string, _ []string) any { return strings.ToUpper(s) })},
-	"trim":      {0, onText(func(s string, _ []string) any { return strings.TrimSpace(s) })},
-	"collapse":  {0, onText(func(s string, _ []string) any { return collapse(s) })},
-	"text":      {0, onText(func(s string, _ []string) any { return s })},
-	"cut":       {1, onText(func(s string, a []string) any { return strings.TrimPrefix(s, a[0]) })},
-	"prefix":    {1, onText(func(s string, a []string) any { return a[0] + s })},
-	"replace":   {2, onText(func(s string, a []string) any { return strings.ReplaceAll(s, a[0], a[1]) })},
-	"after":     {1, onText(func(s string, a []string) any { return afterLast(s, a[0]) })},
-	"nonempty":  {0, onText(nonempty)},
-	"markup":    {0, markup},
-	"number":    {0, toNumber},
-	"dateParts": {0, dateParts},
-	"list":      {0, nil}, // on the whole list, below
-	"first":     {0, nil},
-	"last":      {0, nil},
-	"count":     {0, nil},
-	"distinct":  {0, nil},
-	"join":      {1, nil},
-	"split":     {1, nil},
-}
+} {
+	all := map[string]struct {
+		args  int
+		apply function
+	}{
+		"markup":      {0, markup},
+		"number":      {0, toNumber},
+		callDateParts: {0, dateParts},
+		"list":        {0, nil}, // on the whole list, below
+		"first":       {0, nil},
+		"last":        {0, nil},
+		"count":       {0, nil},
+		"distinct":    {0, nil},
+		"join":        {1, nil},
+		"split":       {1, nil},
+	}
+	for name, f := range textFunctions { // which are called one after the other, in calls of their own
+		all[name] = struct {
+			args  int
+			apply function
+		}{f.args, nil}
+	}
+	return all
+}()
 
 // listFunctions work on all values at once, and say whether a list comes out.
 var listFunctions = map[string]listFunction{
-	"list":     func(v []any, _ []string) ([]any, bool, error) { return v, true, nil },
-	"first":    func(v []any, _ []string) ([]any, bool, error) { return v[:min(len(v), 1)], false, nil },
+	callList:   func(v []any, _ []string) ([]any, bool, error) { return v, true, nil },
+	callFirst:  func(v []any, _ []string) ([]any, bool, error) { return v[:min(len(v), 1)], false, nil },
 	"last":     func(v []any, _ []string) ([]any, bool, error) { return v[max(len(v)-1, 0):], false, nil },
 	"count":    func(v []any, _ []string) ([]any, bool, error) { return []any{len(v)}, false, nil },
 	"distinct": distinct,
@@ -57,19 +88,40 @@ var listFunctions = map[string]listFunction{
 
 func functionNames() []string { return slices.Sorted(maps.Keys(functions)) }
 
-func onText(fn func(string, []string) any) function {
-	return func(v any, args []string) (any, error) {
-		s, ok := textOf(v)
-		if _, isText := v.(json.Number); !ok || isText {
-			return nil, fmt.Errorf("expected text, found %s", kindOf(v))
-		}
-		return fn(s, args), nil
+// asText is a value that functions on texts take.
+func asText(v any) (string, error) {
+	s, ok := textOf(v)
+	if _, isNumber := v.(json.Number); !ok || isNumber {
+		return "", fmt.Errorf("expected text, found %s", kindOf(v))
 	}
+	return s, nil
 }
 
 // collapse puts one space between words.
 func collapse(s string) string {
 	spaces, words := 0, 0 // of spaces together, and of bytes that stay
+	single := true
+	for i := 0; i < len(s); i++ {
+		c := s[i]
+		if c > '~' { // longer characters are looked at one by one
+			return collapseWide(s)
+		}
+		if c <= ' ' && (c == ' ' || c >= '\t' && c <= '\r') {
+			spaces++
+			single = single && c == ' ' && spaces == 1 && words > 0
+		} else {
+			spaces = 0
+			words++
+		}
+	}
+	if single && spaces == 0 { // it is so already, as almost all texts are
+		return s
+	}
+	return strings.Join(strings.Fields(s), " ")
+}
+
+func collapseWide(s string) string {
+	spaces, words := 0, 0
 	single := true
 	for _, r := range s {
 		if r <= ' ' && (r == ' ' || r >= '\t' && r <= '\r') || r > '~' && unicode.IsSpace(r) {
@@ -90,13 +142,6 @@ func collapse(s string) string {
 func afterLast(s, sep string) string {
 	if i := strings.LastIndex(s, sep); i >= 0 {
 		return s[i+len(sep):]
-	}
-	return s
-}
-
-func nonempty(s string, _ []string) any {
-	if strings.TrimSpace(s) == "" {
-		return nil
 	}
 	return s
 }
@@ -127,31 +172,83 @@ func toNumber(v any, _ []string) (any, error) {
 
 // dateParts turns {"date-parts": [[2024, 3]]} into "2024-03".
 func dateParts(v any, _ []string) (any, error) {
-	object, ok := asMap(v)
-	if !ok {
-		return nil, fmt.Errorf("expected an object with date-parts, found %s", kindOf(v))
-	}
-	outer, _ := object["date-parts"].([]any)
-	if len(outer) == 0 {
-		return nil, nil
-	}
-	inner, _ := outer[0].([]any)
 	var parts []string
-	for i, p := range inner[:min(3, len(inner))] {
-		n, ok := p.(json.Number)
+	if n, is := v.(rawjson.Node); is && n.Kind() == rawjson.Object {
+		var room [3]string
+		parts = partsAt(n, room[:0])
+	} else {
+		object, ok := asMap(v)
 		if !ok {
-			break
+			return nil, fmt.Errorf("expected an object with date-parts, found %s", kindOf(v))
 		}
-		value, err := strconv.Atoi(n.String())
-		if err != nil {
-			return nil, fmt.Errorf("date part %s is no whole number", n)
-		}
-		parts = append(parts, fmt.Sprintf([]string{"%04d", "%02d", "%02d"}[i], value))
+		parts = partsIn(object)
 	}
 	if len(parts) == 0 {
 		return nil, nil
 	}
-	return strings.Join(parts, "-"), nil
+	var room [32]byte
+	b := room[:0]
+	for i, part := range parts {
+		value, err := strconv.Atoi(part)
+		if err != nil {
+			return nil, fmt.Errorf("date part %s is no whole number", part)
+		}
+		if i > 0 {
+			b = append(b, '-')
+		}
+		b = appendPadded(b, value, []int{4, 2, 2}[i])
+	}
+	return string(b), nil
+}
+
+// appendPadded appends a number with zeros before it.
+func appendPadded(b []byte, value, width int) []byte {
+	if value < 0 {
+		return fmt.Appendf(b, "%0*d", width, value)
+	}
+	for limit := 10; width > 1; width-- {
+		if value < limit {
+			b = append(b, '0')
+		}
+		limit *= 10
+	}
+	return strconv.AppendInt(b, int64(value), 10)
+}
+
+// partsIn are the numbers of the first date in a tree.
+func partsIn(object map[string]any) (parts []string) {
+	outer, _ := object["date-parts"].([]any)
+	if len(outer) == 0 {
+		return nil
+	}
+	inner, _ := outer[0].([]any)
+	for _, p := range inner[:min(3, len(inner))] {
+		n, ok := p.(json.Number)
+		if !ok {
+			break
+		}
+		parts = append(parts, n.String())
+	}
+	return parts
+}
+
+// partsAt are the same at a node.
+func partsAt(object rawjson.Node, parts []string) []string {
+	outer, found := object.Member("date-parts")
+	if !found {
+		return nil
+	}
+	inner, found := outer.Element(0)
+	if !found {
+		return nil
+	}
+	for p := range inner.Elements() {
+		if len(parts) == 3 || p.Kind() != rawjson.Number {
+			break
+		}
+		parts = append(parts, string(p.Bytes()))
+	}
+	return parts
 }
 
 func texts(values []any) ([]string, error) {
@@ -170,8 +267,24 @@ func join(values []any, args []string) ([]any, bool, error) {
 	if len(values) == 0 {
 		return nil, false, nil
 	}
-	all, err := texts(values)
-	return []any{strings.Join(all, args[0])}, false, err
+	var room [2048]byte
+	b := room[:0]
+	for i, v := range values {
+		if i > 0 {
+			b = append(b, args[0]...)
+		}
+		if n, is := v.(*xmlNode); is {
+			b = n.doc.AppendText(b, n.at)
+			continue
+		}
+		s, ok := textOf(v)
+		if !ok {
+			return nil, false, fmt.Errorf("expected texts, found %s", kindOf(v))
+		}
+		b = append(b, s...)
+	}
+	values[0] = string(b) // what was found is ours
+	return values[:1], false, nil
 }
 
 func split(values []any, args []string) (out []any, list bool, err error) {
@@ -211,9 +324,13 @@ func plain(v any) any {
 }
 
 func kindOf(v any) string {
-	switch v.(type) {
+	switch v := v.(type) {
 	case nil:
 		return "null"
+	case rawjson.Node:
+		if v.Kind() == rawjson.Array {
+			return "a list"
+		}
 	case bool:
 		return "a boolean"
 	case json.Number:

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"patra"
+	"patra/internal/rawjson"
 )
 
 // maxID is the longest id that the store keeps.
@@ -16,12 +17,22 @@ const maxID = 512
 // Item reads one item of a page: who it is, when it changed, what it says. An item that cannot become a record
 // gives a Fault of level L3, and the page goes on without it.
 func (p *Program) Item(raw []byte, observedAt patra.Instant) (patra.Observation, error) {
-	o := patra.Observation{ObservedAt: observedAt, Raw: raw, RawCode: p.rawCode()}
 	doc, err := p.opener.open(raw)
 	if err != nil {
-		return o, dataFault(patra.CodeBadBody, "", err.Error())
+		return p.observed(raw, observedAt), dataFault(patra.CodeBadBody, "", err.Error())
 	}
 	defer release(doc)
+	return p.item(raw, doc, observedAt)
+}
+
+// observed is all that is known of an item before it is read.
+func (p *Program) observed(raw []byte, at patra.Instant) patra.Observation {
+	return patra.Observation{ObservedAt: at, Raw: raw, RawCode: p.rawCode()}
+}
+
+// item reads an item that was opened.
+func (p *Program) item(raw []byte, doc any, observedAt patra.Instant) (o patra.Observation, err error) {
+	o = p.observed(raw, observedAt)
 	var noID error
 	if o.ID, noID = p.readID(doc); noID != nil && p.Spec.Response.NoID != "HASH" {
 		return o, noID
@@ -30,8 +41,10 @@ func (p *Program) Item(raw []byte, observedAt patra.Instant) (patra.Observation,
 		return o, err
 	}
 	p.readStanding(doc, &o)
-	fields, err := p.readFields(doc)
-	o.Facts = p.facts(doc, fields)
+	room := rooms.Get().(*scratch)
+	defer room.giveBack()
+	fields, err := p.readFields(doc, room)
+	o.Facts = p.facts(doc, fields, room)
 	if err != nil {
 		return o, err
 	}
@@ -55,8 +68,16 @@ func (p *Program) rawCode() string {
 
 // readID joins the parts of an id with a slash; every part must be there.
 func (p *Program) readID(doc any) (string, error) {
-	parts := make([]string, len(p.id))
-	for i, path := range p.id {
+	var room [4]string
+	parts := room[:0]
+	for i := range p.id {
+		path := &p.id[i]
+		if n, ok := path.nodes(doc); ok && len(n) == 1 {
+			if text, is := scalar(n[0]); is {
+				parts = append(parts, strings.TrimSpace(text))
+				continue
+			}
+		}
 		found := path.find(doc)
 		if len(found) != 1 {
 			return "", dataFault(patra.CodeMissingID, path.text, fmt.Sprintf("expected one id, found %d", len(found)))
@@ -65,7 +86,7 @@ func (p *Program) readID(doc any) (string, error) {
 		if _, isBool := found[0].(bool); !ok || isBool {
 			return "", dataFault(patra.CodeMissingID, path.text, "the id is "+kindOf(found[0]))
 		}
-		parts[i] = strings.TrimSpace(text)
+		parts = append(parts, strings.TrimSpace(text))
 	}
 	id := strings.Join(parts, "/")
 	if len(id) > maxID || strings.Trim(id, "/") == "" {
@@ -74,16 +95,36 @@ func (p *Program) readID(doc any) (string, error) {
 	return id, nil
 }
 
+// scalar is a text or a number as text.
+func scalar(n rawjson.Node) (text string, is bool) {
+	switch n.Kind() {
+	case rawjson.String:
+		return n.Text(), true
+	case rawjson.Number:
+		return string(n.Bytes()), true
+	}
+	return "", false
+}
+
 // readTime takes the first path that has something.
 func (p *Program) readTime(doc any) (*patra.Instant, error) {
-	for _, path := range p.updatedAt {
-		found := path.find(doc)
-		if len(found) == 0 || found[0] == nil {
+	for i := range p.updatedAt {
+		path := &p.updatedAt[i]
+		var text string
+		if n, ok := path.nodes(doc); ok && (len(n) == 0 || n[0].Kind() == rawjson.Null) {
 			continue
-		}
-		text, ok := textOf(found[0])
-		if _, isNumber := found[0].(json.Number); !ok || (isNumber && path.json != nil) {
-			return nil, dataFault(patra.CodeBadTime, path.text, "the time is "+kindOf(found[0]))
+		} else if ok && n[0].Kind() == rawjson.String {
+			text = n[0].Text()
+		} else {
+			found := path.find(doc)
+			if len(found) == 0 || found[0] == nil {
+				continue
+			}
+			var ok bool
+			text, ok = textOf(found[0])
+			if _, isNumber := found[0].(json.Number); !ok || (isNumber && path.json != nil) {
+				return nil, dataFault(patra.CodeBadTime, path.text, "the time is "+kindOf(found[0]))
+			}
 		}
 		if text = strings.TrimSpace(text); strings.Trim(text, "-/") == "" { // parts of a date that were not there
 			continue

@@ -14,26 +14,27 @@ import (
 // linesSplitter reads one JSON value a line.
 type linesSplitter struct{}
 
-func (linesSplitter) split(body []byte) (items [][]byte, around any, err error) {
+func (linesSplitter) split(body []byte) (parts, error) {
+	var items [][]byte
 	for line := range bytes.Lines(body) {
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
 			continue
 		}
 		if err := wholeJSON(line); err != nil {
-			return nil, nil, err
+			return parts{}, err
 		}
 		items = append(items, line)
 	}
-	return items, map[string]any{}, nil
+	return parts{items: items, around: map[string]any{}}, nil
 }
 
 // csvSplitter reads a table with a header line. An item is the row as a JSON object of texts.
 type csvSplitter struct{ comma rune }
 
-func (c csvSplitter) split(body []byte) (items [][]byte, around any, err error) {
+func (c csvSplitter) split(body []byte) (parts, error) {
 	if strings.HasPrefix(strings.TrimSpace(string(body[:min(len(body), 64)])), "<") {
-		return nil, nil, webPage()
+		return parts{}, webPage()
 	}
 	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))
 	if c.comma != 0 {
@@ -41,8 +42,9 @@ func (c csvSplitter) split(body []byte) (items [][]byte, around any, err error) 
 	}
 	header, err := r.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, nil, &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is empty"}
+		return parts{}, &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is empty"}
 	}
+	var items [][]byte
 	for err == nil {
 		var row []string
 		if row, err = r.Read(); err == nil {
@@ -57,7 +59,7 @@ func (c csvSplitter) split(body []byte) (items [][]byte, around any, err error) 
 		}
 	}
 	if !errors.Is(err, io.EOF) {
-		return nil, nil, notWhole(err)
+		return parts{}, notWhole(err)
 	}
-	return items, map[string]any{}, nil
+	return parts{items: items, around: map[string]any{}}, nil
 }

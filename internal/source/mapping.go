@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"patra/internal/rawjson"
 )
 
 // mapping reads one field from an item: a path, then an object template or none, then functions.
@@ -17,18 +19,23 @@ type mapping struct {
 	path   path
 	object []slot
 	calls  []call
+	many   bool // the path may find several
+	asis   bool // what is found is written as it stands there
+	list   bool // and in XML all of it, and not the first only
 }
 
 // slot is one entry of an object template.
 type slot struct {
-	name string
-	path path
+	name  string
+	label []byte // the name as it stands before its value
+	path  path
 }
 
 // call is a function with its arguments.
 type call struct {
 	name  string
 	fn    function // on one value
+	text  textFunction
 	whole listFunction
 	args  []string
 }
@@ -61,7 +68,28 @@ func parseMapping(format, text string) (*mapping, error) {
 		}
 		m.calls = append(m.calls, c)
 	}
+	m.many = m.path.many()
+	m.asis = len(m.calls) == 0 && m.path.walk != nil && m.path.walk.whole() && !m.twice()
+	simple := m.path.lookup.simple() && !slices.ContainsFunc(m.object, func(s slot) bool { return !s.path.lookup.simple() })
+	if simple && !m.twice() {
+		switch {
+		case len(m.calls) == 0 || len(m.calls) == 1 && m.calls[0].name == callFirst:
+			m.asis = true
+		case len(m.calls) == 1 && m.calls[0].name == callList:
+			m.asis, m.list = true, true
+		}
+	}
 	return m, nil
+}
+
+// twice reports whether two entries of the object have the same name.
+func (m *mapping) twice() bool {
+	for i := 1; i < len(m.object); i++ {
+		if m.object[i].name == m.object[i-1].name {
+			return true
+		}
+	}
+	return false
 }
 
 // joinUnions puts parts together again that are not the call of a function.
@@ -88,7 +116,7 @@ func (m *mapping) parseObject(format, text string) error {
 		if err != nil {
 			return err
 		}
-		m.object = append(m.object, slot{strings.TrimSpace(name), p})
+		m.object = append(m.object, slot{strings.TrimSpace(name), append(rawjson.AppendString(nil, strings.TrimSpace(name)), ':'), p})
 	}
 	slices.SortStableFunc(m.object, func(a, b slot) int { return strings.Compare(a.name, b.name) })
 	return nil
@@ -102,7 +130,7 @@ func parseCall(text string) (call, error) {
 	if !ok {
 		return call{}, fmt.Errorf("function %q is not known; known: %s", name, strings.Join(functionNames(), ", "))
 	}
-	c := call{name: name, fn: fn.apply, whole: listFunctions[name]}
+	c := call{name: name, fn: fn.apply, text: textFunctions[name].apply, whole: listFunctions[name]}
 	if hasArgs {
 		inside, closed := strings.CutSuffix(rest, ")")
 		if !closed {
@@ -125,6 +153,9 @@ func parseCall(text string) (call, error) {
 // read applies the mapping to an item; nil means that the item has no such field.
 func (m *mapping) read(doc any) (any, error) {
 	if m.object == nil {
+		if len(m.calls) > 0 && m.calls[0].name == callDateParts { // which needs no map
+			return m.finish(m.path.parts(doc))
+		}
 		return m.finish(m.path.find(doc))
 	}
 	values := m.path.parts(doc)
@@ -136,31 +167,71 @@ func (m *mapping) read(doc any) (any, error) {
 
 // finish applies the functions: those that work on one value to each, those that work on the list to the list.
 func (m *mapping) finish(values []any) (any, error) {
-	list := m.path.many()
-	for _, c := range m.calls {
-		if c.whole != nil {
-			var err error
-			if values, list, err = c.whole(values, c.args); err != nil {
-				return nil, fmt.Errorf("%s: %w", c.name, err)
+	list := m.many
+	for calls := m.calls; len(calls) > 0; {
+		c := &calls[0]
+		var err error
+		switch {
+		case c.whole != nil:
+			values, list, err = c.whole(values, c.args)
+			calls = calls[1:]
+		case c.text != nil:
+			n := 1
+			for n < len(calls) && calls[n].text != nil {
+				n++
 			}
-			continue
+			values, err = inTurn(calls[:n], values)
+			calls = calls[n:]
+		default:
+			values, err = c.each(values)
+			calls = calls[1:]
 		}
-		kept := values[:0] // what was found is ours
-		for _, v := range values {
-			if v == nil {
-				continue
-			}
-			out, err := c.fn(v, c.args)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", c.name, err)
-			}
-			if out != nil {
-				kept = append(kept, out)
-			}
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", c.name, err)
 		}
-		values = kept
 	}
 	return result(values, list), nil
+}
+
+// each applies a function to each value. What was found is ours, and is replaced.
+func (c *call) each(values []any) ([]any, error) {
+	kept := values[:0]
+	for _, v := range values {
+		if v == nil {
+			continue
+		}
+		out, err := c.fn(v, c.args)
+		if err != nil {
+			return nil, err
+		}
+		if out != nil {
+			kept = append(kept, out)
+		}
+	}
+	return kept, nil
+}
+
+// inTurn applies functions on texts to each value, one after the other. Only the first of them can fail: what it gives is text.
+func inTurn(calls []call, values []any) ([]any, error) {
+	kept := values[:0]
+next:
+	for _, v := range values {
+		if v == nil {
+			continue
+		}
+		s, err := asText(v)
+		if err != nil {
+			return nil, err
+		}
+		for i := range calls {
+			var some bool
+			if s, some = calls[i].text(s, calls[i].args); !some {
+				continue next
+			}
+		}
+		kept = append(kept, s)
+	}
+	return kept, nil
 }
 
 // result is a list, or its only value. Elements of a document become their text.

@@ -26,6 +26,7 @@ type Page struct {
 	HasNext bool
 	End     string // how the walk announced its end, when it did
 	Total   *int64
+	walked  *walked
 }
 
 // onward decides whether the walk goes on, by the end rules of the source. A short page ends nothing by itself, and a
@@ -121,8 +122,8 @@ func (p *Program) stop(page *Page, how string) error {
 // one and the same time cannot be passed.
 func (p *Program) byTime(page *Page, position string) error {
 	var last *patra.Instant
-	for _, raw := range page.Items {
-		o, err := p.Item(raw, 0)
+	for i := range page.Items {
+		o, err := p.itemAt(page, i, 0)
 		if err == nil && o.UpdatedAt != nil && (last == nil || *o.UpdatedAt > *last) {
 			last = o.UpdatedAt
 		}

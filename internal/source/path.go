@@ -12,7 +12,6 @@ import (
 	"github.com/theory/jsonpath/spec"
 
 	"patra/internal/rawjson"
-	"patra/internal/rawxml"
 )
 
 // path finds values in a document: an RFC 9535 JSONPath in JSON, an XPath in XML.
@@ -76,7 +75,7 @@ func (p path) inXML(node any) []any {
 	switch n := node.(type) {
 	case *xmlDocument:
 		if p.lookup != nil {
-			return p.lookup.find(n, rawxml.Root)
+			return p.lookup.find(n, n.Top())
 		}
 		return p.inTree(n.tree())
 	case *xmlNode:
@@ -122,7 +121,7 @@ func (p path) inJSON(node any, nodes bool) []any {
 		if p.walk == nil {
 			return p.json.Select(n.tree())
 		}
-		return p.walk.follow(n.Root(), 0, nil, nodes)
+		return p.walk.follow(n.root, 0, nil, nodes)
 	case rawjson.Node:
 		if p.walk == nil {
 			return p.json.Select(n.Value())
@@ -130,6 +129,17 @@ func (p path) inJSON(node any, nodes bool) []any {
 		return p.walk.follow(n, 0, nil, nodes)
 	}
 	return p.json.Select(node)
+}
+
+// nodes is find for a JSON item whose path can be followed to its end in the bytes; not ok if that is not so. What is found
+// is valid until the next question.
+func (p path) nodes(doc any) (found []rawjson.Node, ok bool) {
+	d, is := doc.(*document)
+	if !is || p.walk == nil {
+		return nil, false
+	}
+	d.found, ok = p.walk.nodes(d.root, d.found[:0])
+	return d.found, ok
 }
 
 // textOf is a scalar as text. An XML element is all the text inside it, mixed content included.

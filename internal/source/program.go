@@ -172,12 +172,22 @@ func (p *Program) Read(status int, body []byte, position string) (Page, error) {
 	if err != nil || page.End != "" {
 		return page, err
 	}
-	return page, p.onward(&page, around, position)
+	if err := p.onward(&page, around, position); err != nil {
+		page.walked.release()
+		return page, err
+	}
+	return page, nil
 }
 
 // open finds what is in an answer, and leaves the way on to others: they are given what stands around the items.
 func (p *Program) open(status int, body []byte, position string) (page Page, around any, err error) {
-	items, around, splitErr := p.splitter.split(body)
+	got, splitErr := p.splitter.split(body)
+	defer func() {
+		if page.walked == nil { // nobody will ask for the items
+			got.walked.release()
+		}
+	}()
+	around = got.around
 	if means, fault := p.failed(status, body, around); fault != nil {
 		return Page{}, nil, fault
 	} else if means == meansEmpty {
@@ -189,7 +199,7 @@ func (p *Program) open(status int, body []byte, position string) (page Page, aro
 	if splitErr != nil {
 		return Page{}, nil, splitErr
 	}
-	page.Items = items
+	page.Items, page.walked = got.items, got.walked
 	if p.total != nil {
 		page.Total = number(p.total.find(around))
 	}

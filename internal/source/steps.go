@@ -68,6 +68,41 @@ func stepOf(seg *spec.Segment) (step, bool) {
 	return step{}, false
 }
 
+// whole reports whether a walk needs no library at its end.
+func (w *walk) whole() bool { return w.rest[len(w.steps)] == nil }
+
+// nodes appends where the path leads below a node; not ok if the library must be asked.
+func (w *walk) nodes(n rawjson.Node, found []rawjson.Node) (_ []rawjson.Node, ok bool) {
+	return w.nodesFrom(n, 0, found)
+}
+
+func (w *walk) nodesFrom(n rawjson.Node, at int, found []rawjson.Node) (_ []rawjson.Node, ok bool) {
+	for ; at < len(w.steps); at++ {
+		switch s := &w.steps[at]; {
+		case s.kind == byName:
+			n, ok = n.Member(s.name)
+		case s.kind == byIndex:
+			n, ok = n.Element(s.index)
+		case n.Kind() == rawjson.Object: // whose members have no order of their own
+			return found, false
+		default:
+			for e := range n.Elements() {
+				if found, ok = w.nodesFrom(e, at+1, found); !ok {
+					return found, false
+				}
+			}
+			return found, true
+		}
+		if !ok {
+			return found, true
+		}
+	}
+	if !w.whole() {
+		return found, false
+	}
+	return append(found, n), true
+}
+
 // follow appends what the path finds below a node.
 func (w *walk) follow(n rawjson.Node, at int, found []any, nodes bool) []any {
 	for ; at < len(w.steps); at++ {

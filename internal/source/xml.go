@@ -78,14 +78,23 @@ func (p elementPath) fits(open []string) bool {
 
 // cut takes elements out of an XML text: each as it was sent, the text without them, and the prefixes declared around.
 func cut(body []byte, which []elementPath) (pieces [][]byte, rest []byte, prefixes string, err error) {
+	pieces, rest, prefixes, walked, err := cutWalked(body, which)
+	walked.release()
+	return pieces, rest, prefixes, err
+}
+
+// cutWalked is cut for whoever wants to look at the elements afterwards, if they are such as can be looked at there.
+func cutWalked(body []byte, which []elementPath) (pieces [][]byte, rest []byte, prefixes string, _ *walked, err error) {
 	d := xmlDocuments.Get().(*xmlDocument)
-	defer release(d)
 	if d.ResetNames(body) != nil {
-		return cutTokens(body, which)
+		release(d)
+		pieces, rest, prefixes, err = cutTokens(body, which)
+		return pieces, rest, prefixes, nil, err
 	}
+	d.text = body
 	c := cutting{doc: &d.Doc, text: body, which: which}
 	c.inside(rawxml.Root, 1)
-	return c.pieces, append(c.rest, body[c.kept:]...), declarations(c.declared), nil
+	return c.pieces, append(c.rest, body[c.kept:]...), declarations(c.declared), &walked{xml: d, elements: c.nodes}, nil
 }
 
 // cutting is a document that is being cut.
@@ -94,6 +103,7 @@ type cutting struct {
 	text     []byte
 	which    []elementPath
 	pieces   [][]byte
+	nodes    []rawxml.Node // the same
 	rest     []byte
 	kept     int // the place up to which the rest was kept
 	declared map[string]string
@@ -110,7 +120,7 @@ func (c *cutting) inside(n rawxml.Node, depth int) {
 	for _, p := range c.which {
 		if p.at(d, n, depth) {
 			from, to := d.Span(n)
-			c.pieces = append(c.pieces, c.text[from:to])
+			c.pieces, c.nodes = append(c.pieces, c.text[from:to]), append(c.nodes, n)
 			c.rest = append(c.rest, c.text[c.kept:from]...)
 			c.kept = to
 			return
@@ -212,26 +222,34 @@ type xmlSplitter struct {
 	items []elementPath
 }
 
-func (x xmlSplitter) split(body []byte) ([][]byte, any, error) {
-	pieces, rest, prefixes, err := cut(body, x.items)
+func (x xmlSplitter) split(body []byte) (got parts, err error) {
+	pieces, rest, prefixes, walked, err := cutWalked(body, x.items)
+	defer func() {
+		if got.walked == nil {
+			walked.release()
+		}
+	}()
 	if err != nil {
-		return nil, nil, err
+		return parts{}, err
 	}
 	around, err := xmlquery.Parse(bytes.NewReader(rest))
 	if err != nil {
-		return nil, nil, notWhole(err)
+		return parts{}, notWhole(err)
 	}
 	if root := rootOf(around); root != nil && strings.EqualFold(root.Data, "html") {
-		return nil, nil, webPage()
+		return parts{}, webPage()
 	}
 	if len(pieces) == 0 && !x.hasParent(rest) {
-		return nil, around, schemaFault(x.text, "the answer has no such place for items")
+		return parts{around: around}, schemaFault(x.text, "the answer has no such place for items")
 	}
 	items, declared := make([][]byte, len(pieces)), prefixesOf(prefixes)
 	for i, p := range pieces {
 		items[i] = withPrefixes(p, declared)
+		if walked != nil && (len(items[i]) != len(p) || !walked.xml.Alone(walked.elements[i])) {
+			walked.elements[i] = rawxml.Root // it is not the same in its page
+		}
 	}
-	return items, around, nil
+	return parts{items: items, around: around, walked: walked}, nil
 }
 
 // hasParent tells an empty list from an answer that has no list at all, where the path says what stands around the items.
@@ -310,9 +328,10 @@ func (x xmlOpener) hash(item []byte, doc any) (string, error) {
 		return patra.HashBytes(item), nil
 	}
 	if d, ok := doc.(*xmlDocument); ok {
-		c := cutting{doc: &d.Doc, text: item, which: x.volatile, rest: d.room[:0]}
-		c.inside(rawxml.Root, 1)
-		d.room = append(c.rest, item[c.kept:]...)
+		from, to := d.span()
+		c := cutting{doc: &d.Doc, text: d.text[:to], which: x.volatile, rest: d.room[:0], kept: from}
+		c.inside(d.Top(), 1)
+		d.room = append(c.rest, c.text[c.kept:]...)
 		return patra.HashBytes(d.room), nil
 	}
 	_, rest, _, err := cut(item, x.volatile)

@@ -80,12 +80,12 @@ func BenchmarkReadPage(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				for _, raw := range page.Items {
-					if _, err := p.Item(raw, 1); err != nil {
+				records = len(page.Items)
+				for _, err := range p.Records(&page, 1) {
+					if err != nil {
 						b.Fatal(err)
 					}
 				}
-				records = len(page.Items)
 			}
 			b.ReportMetric(float64((cpu()-before).Microseconds())/float64(b.N*records), "cpu-µs/record")
 			b.ReportMetric(float64(len(body)/records), "bytes/record")

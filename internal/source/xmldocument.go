@@ -12,13 +12,15 @@ import (
 // xmlDocument is one XML item: its text, walked once. What the paths of a source ask for is found in the bytes.
 type xmlDocument struct {
 	rawxml.Doc
-	item  []byte
-	whole *xmlquery.Node // the item as a tree, if somebody needed that
-	found []rawxml.Node
-	seen  []uint64
-	room  []byte
-	given []any     // what was found, as others were given it
-	parts []xmlNode // and what that points to
+	text   []byte // of the item, or of its page
+	item   []byte
+	whole  *xmlquery.Node // the item as a tree, if somebody needed that
+	found  []rawxml.Node
+	around []rawxml.Node // where the template of an object is filled in
+	seen   []uint64
+	room   []byte
+	given  []any     // what was found, as others were given it
+	parts  []xmlNode // and what that points to
 }
 
 // xmlNode is a part of an item.
@@ -36,8 +38,23 @@ func openXML(item []byte) *xmlDocument {
 		release(d)
 		return nil
 	}
-	d.item, d.whole = item, nil
+	d.text, d.item, d.whole = item, item, nil
 	return d
+}
+
+// turn makes this the document of another item of its page.
+func (d *xmlDocument) turn(n rawxml.Node, item []byte) {
+	d.Turn(n)
+	clear(d.given)
+	d.item, d.whole, d.given, d.parts = item, nil, d.given[:0], d.parts[:0]
+}
+
+// span is where the item stands in the text, with what stands around it if it stands alone.
+func (d *xmlDocument) span() (from, to int) {
+	if d.Top() == rawxml.Root {
+		return 0, len(d.text)
+	}
+	return d.Span(d.Top())
 }
 
 // tree is the item as the library of paths wants it.
@@ -85,7 +102,7 @@ func roomFor[T any](list []T, more int) []T {
 
 // tree is the same part of the item in its tree.
 func (n *xmlNode) tree() *xmlquery.Node {
-	if n.at == rawxml.Root {
+	if n.at == n.doc.Top() {
 		return n.doc.tree()
 	}
 	parent := xmlNode{n.doc, n.doc.Parent(n.at)}

@@ -65,6 +65,9 @@ const (
 // literal reports whether a part of a lookup is a text.
 func (l *lookup) literal() bool { return l.call == "" && l.paths == nil }
 
+// simple reports whether it finds nodes, and makes nothing of them.
+func (l *lookup) simple() bool { return l != nil && l.call == "" && !l.literal() }
+
 // conditional reports whether there is a condition somewhere in it.
 func (l *lookup) conditional() bool {
 	for _, p := range l.paths {

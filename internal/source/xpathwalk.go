@@ -37,14 +37,17 @@ func (l *lookup) nodes(d *xmlDocument, n rawxml.Node) []rawxml.Node {
 
 // once leaves out what was found before.
 func (d *xmlDocument) once(found []rawxml.Node) []rawxml.Node {
-	d.seen = slices.Grow(d.seen[:0], d.Len()/64+1)[:d.Len()/64+1]
+	top := d.Top()
+	words := int(d.End(top)-top)/64 + 1
+	d.seen = slices.Grow(d.seen[:0], words)[:words]
 	clear(d.seen)
 	kept := found[:0]
 	for _, n := range found {
-		if d.seen[n/64]&(1<<(n%64)) != 0 || d.Kind(n) == rawxml.Attribute && slices.ContainsFunc(kept, func(k rawxml.Node) bool { return d.sameAttribute(k, n) }) {
+		word, bit := &d.seen[(n-top)/64], uint64(1)<<((n-top)%64)
+		if *word&bit != 0 || d.Kind(n) == rawxml.Attribute && slices.ContainsFunc(kept, func(k rawxml.Node) bool { return d.sameAttribute(k, n) }) {
 			continue
 		}
-		d.seen[n/64] |= 1 << (n % 64)
+		*word |= bit
 		kept = append(kept, n)
 	}
 	return kept
@@ -116,7 +119,7 @@ func (p elements) each(d *rawxml.Doc, n rawxml.Node, yield func(rawxml.Node) boo
 	case toSelf:
 		return !s.fits(d, n) || p[1:].each(d, n, yield)
 	case toAncestor:
-		for n != rawxml.Root {
+		for n != d.Top() {
 			if n = d.Parent(n); s.fits(d, n) && !yield(n) {
 				return false
 			}
