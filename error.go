@@ -51,6 +51,9 @@ var (
 	ErrFired = errors.New("this fire of the schedule was accepted before")
 	// ErrNoProof means that the ledger does not prove that the scan reached its end.
 	ErrNoProof = errors.New("the ledger does not prove that the scan was exhausted")
+	// ErrLookAgain means that the parts of a window do not add up to the whole, and that nobody has looked twice; nothing
+	// was written.
+	ErrLookAgain = errors.New("the parts of this window do not add up to the whole; it must be looked at once more")
 	// ErrIllegalMove means that a state machine does not allow the requested step.
 	ErrIllegalMove = errors.New("the state machine does not allow this step")
 	// ErrUnavailable means that the store could not be written for reasons of its own: locked, full, gone.

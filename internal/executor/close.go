@@ -38,6 +38,13 @@ func (x *Executor) close(ctx context.Context, c *patra.Claim, r *run, walked err
 	x.halt(ctx, c, end)
 	x.exhausted(ctx, c, walked)
 	err := x.finish(ctx, working, c, end)
+	if errors.Is(err, patra.ErrLookAgain) {
+		// The last two parts of a window closed at the same moment, and neither run knew that it was the last. Whoever takes
+		// this one next knows.
+		x.of(c).InfoContext(ctx, "the parts of a window do not add up to the whole, and the last is read again", "window", c.Slice.Window.String(), "reason", err.Error())
+		end, event = patra.Closing{Status: patra.Queued, GiveBack: true}, Event{Kind: EventReleased, Claim: c, Fault: disputed}
+		err = x.finish(ctx, working, c, end)
+	}
 	if errors.Is(err, patra.ErrLeaseLost) {
 		x.lost(ctx, c)
 		return nil

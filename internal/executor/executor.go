@@ -31,11 +31,13 @@ import (
 )
 
 // Queue hands out tasks and takes them back. Claim gives nil when there is nothing to do. Heartbeat and Finish fail
-// with patra.ErrLeaseLost when another worker has the task; then nothing was written.
+// with patra.ErrLeaseLost when another worker has the task; then nothing was written. Finish fails with patra.ErrLookAgain
+// when the parts of a window that was cut by ids do not add up, and nobody has looked twice.
 type Queue interface {
 	Claim(ctx context.Context, req patra.ClaimRequest) (*patra.Claim, error)
 	Heartbeat(ctx context.Context, l patra.Lease) error
 	Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.Closing) error
+	OtherParts(ctx context.Context, c *patra.Claim) (ids int64, last bool, err error)
 	FailExhausted(ctx context.Context) (int, error)
 }
 
