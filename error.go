@@ -21,6 +21,7 @@ const (
 const (
 	CodeExhausted     = "EXHAUSTED"      // every permitted attempt was used
 	CodeNetwork       = "NETWORK"        // no answer, or a connection that broke
+	CodeCertificate   = "CERTIFICATE"    // the provider does not prove that it is who it says
 	CodeTimeout       = "TIMEOUT"        // no complete answer in time
 	CodeHTTP          = "HTTP"           // an answer with a status that means failure
 	CodeRateLimited   = "RATE_LIMITED"   // the provider asks us to slow down

@@ -99,10 +99,10 @@ func (r *run) cutShort(now patra.Instant, fault *patra.Fault) error {
 	return nil
 }
 
-// lasting is a fault that stayed. A web page or an error in place of data may be a gateway that is being restarted; one that
-// comes again and again is a door that a person must look at.
+// lasting is a fault that stayed. A web page or an error in place of data may be a gateway that is being restarted, and so may
+// one that shows another's certificate; one that comes again and again is a door that a person must look at.
 func lasting(f *patra.Fault) *patra.Fault {
-	if f.Code != patra.CodeWebPage && f.Code != patra.CodeSchema {
+	if f.Code != patra.CodeWebPage && f.Code != patra.CodeSchema && f.Code != patra.CodeCertificate {
 		return f
 	}
 	grave := *f
