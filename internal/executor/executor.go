@@ -165,7 +165,8 @@ type target struct {
 	second       *source.Program // where a search gives only ids
 	secondClient *http.Client
 
-	sizes *sizes
+	sizes    *sizes
+	spoilage *spoilage
 }
 
 // sizes are the largest answers that came, of a search and of records by id.
@@ -325,7 +326,7 @@ func (x *Executor) target(ctx context.Context, c *patra.Claim) (*target, error) 
 
 // newTarget makes what is needed to talk to a source.
 func newTarget(spec *source.Spec, baseURL string, client func(*source.Spec, string) *http.Client) (t *target, err error) {
-	t = &target{client: client(spec, baseURL), sizes: &sizes{}}
+	t = &target{client: client(spec, baseURL), sizes: &sizes{}, spoilage: newSpoilage()}
 	if t.program, err = spec.Compile(); err != nil || spec.Second == nil {
 		return t, err
 	}

@@ -49,6 +49,9 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 	}
 	exhausted := attempt >= spec.Retry.MaxAttempts && !failed.renewed(attempt) || r.restarts >= spec.Retry.MaxAttempts
 	if fault.Level != patra.LevelRetry || exhausted {
+		if fault.Code == patra.CodeSchema {
+			r.spoilage.forget()
+		}
 		return lasting(fault)
 	}
 	switch slow := fault.Code == patra.CodeTimeout && attempt > 1 && search; {

@@ -319,6 +319,7 @@ func (r *run) commit(ctx context.Context, coming *arrival, res patra.PageResult,
 		r.abandon(after)
 		return nil, counts, err
 	}
+	r.spoilage.keep(res)
 	r.keptPage(trace.ContextWithSpan(ctx, coming.span), coming, res, counts)
 	if opened != nil {
 		coming.held.free() // what was written is in nobody's hands any more
