@@ -38,6 +38,7 @@ const (
 	CodeMissingID     = "MISSING_ID"     // a record without a usable id
 	CodeBadTime       = "BAD_TIME"       // a record whose update time cannot be read
 	CodeMapping       = "MAPPING"        // a record whose mapped fields cannot be read
+	CodeNotKept       = "NOT_KEPT"       // an answer could not be kept, so that no page was made of it: the disk is full, or the place is gone
 	CodeInternal      = "INTERNAL"       // a defect of ours
 	CodeUnknownSource = "UNKNOWN_SOURCE" // no source of that name
 )

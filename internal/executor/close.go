@@ -53,6 +53,9 @@ func (x *Executor) close(ctx context.Context, c *patra.Claim, r *run, walked err
 		x.letGo(ctx, c, end)
 		x.tell(event)
 	}
+	if lost, ok := errors.AsType[*notKept](walked); ok && err == nil && !interrupted {
+		return lost
+	}
 	return err
 }
 
@@ -82,6 +85,10 @@ func (x *Executor) ending(ctx context.Context, c *patra.Claim, r *run, walked er
 		return patra.Closing{Status: patra.Queued, GiveBack: true}, Event{Kind: EventReleased, Claim: c}
 	}
 	fault := patra.AsFault(walked)
+	if _, ok := errors.AsType[*notKept](walked); ok {
+		fault = &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNotKept, Path: "evidence.url", Text: walked.Error(), Err: walked}
+		return patra.Closing{Status: patra.Queued, GiveBack: true, Fault: fault, WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}
+	}
 	if errors.Is(walked, patra.ErrUnavailable) { // nobody's fault: the task keeps its attempts
 		x.of(c).WarnContext(ctx, "the store could not be used, the task is tried again later", "reason", fault.Text)
 		return patra.Closing{Status: patra.Queued, GiveBack: true, Fault: fault, RetryIn: backoff(retryTask, 1), WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}
