@@ -39,6 +39,7 @@ const (
 	CodeBadTime       = "BAD_TIME"       // a record whose update time cannot be read
 	CodeMapping       = "MAPPING"        // a record whose mapped fields cannot be read
 	CodeNotKept       = "NOT_KEPT"       // an answer could not be kept, so that no page was made of it: the disk is full, or the place is gone
+	CodeNewer         = "NEWER"          // a task says something that only another version of the program understands
 	CodeInternal      = "INTERNAL"       // a defect of ours
 	CodeUnknownSource = "UNKNOWN_SOURCE" // no source of that name
 )

@@ -56,6 +56,9 @@ func (x *Executor) close(ctx context.Context, c *patra.Claim, r *run, walked err
 	if lost, ok := errors.AsType[*notKept](walked); ok && err == nil && !interrupted {
 		return lost
 	}
+	if newer, ok := errors.AsType[*tooNew](walked); ok && err == nil && !interrupted && !x.Config.Outlast { // somebody waits, and in vain
+		return newer
+	}
 	return err
 }
 
@@ -88,6 +91,11 @@ func (x *Executor) ending(ctx context.Context, c *patra.Claim, r *run, walked er
 	if _, ok := errors.AsType[*notKept](walked); ok {
 		fault = &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNotKept, Path: "evidence.url", Text: walked.Error(), Err: walked}
 		return patra.Closing{Status: patra.Queued, GiveBack: true, Fault: fault, WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}
+	}
+	if _, ok := errors.AsType[*tooNew](walked); ok {
+		fault = &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeNewer, Path: "task", Text: walked.Error(), Err: walked}
+		x.of(c).WarnContext(ctx, "the task is left to another version of the program", "code", fault.Code, "reason", fault.Text, "next", "Stop the older one of the two programs")
+		return patra.Closing{Status: patra.Queued, GiveBack: true, Fault: fault, RetryIn: leaveFor, WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}
 	}
 	if errors.Is(walked, patra.ErrUnavailable) { // nobody's fault: the task keeps its attempts
 		x.of(c).WarnContext(ctx, "the store could not be used, the task is tried again later", "reason", fault.Text)

@@ -317,11 +317,28 @@ func (x *Executor) target(ctx context.Context, c *patra.Claim) (*target, error) 
 	if err == nil {
 		made, err = newTarget(spec, c.BaseURL, x.Client)
 	}
+	if errors.Is(err, source.ErrNewer) {
+		return nil, &tooNew{err}
+	}
 	if err != nil {
 		return nil, &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeInternal, Text: err.Error(), Err: err}
 	}
 	t, _ := x.ready.LoadOrStore(key, made)
 	return t.(*target), nil
+}
+
+// tooNew is why a task is left to another version of the program.
+type tooNew struct{ err error }
+
+// leaveFor is how long a task rests that was left to another version: there may be one here that waits for it.
+const leaveFor = 5 * time.Second
+
+// Error implements error.
+func (e *tooNew) Error() string { return e.err.Error() }
+
+// Unwrap gives the reason, and what a person can do.
+func (e *tooNew) Unwrap() []error {
+	return []error{e.err, patra.Problems{{Code: patra.CodeNewer, Path: "task", Text: "a task was planned by another version of patra, and says what this one does not understand (" + e.err.Error() + ")", Hint: "Use that version, or a newer one"}}}
 }
 
 // newTarget makes what is needed to talk to a source.
