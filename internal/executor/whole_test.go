@@ -85,7 +85,7 @@ func newCutDay(t *testing.T) *cutDay {
 	if d.plan, err = p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Contact: "t@example.org", From: &start, To: &end, BaseURL: server.URL}); err != nil {
 		t.Fatal(err)
 	}
-	if d.parts = int64(d.plan.Added); d.parts < 2 {
+	if d.parts = d.plan.Added; d.parts < 2 {
 		t.Fatalf("the day was cut into %d parts", d.parts)
 	}
 	return d
