@@ -222,4 +222,5 @@ type Proof struct {
 	ByID    bool // there was no search: the ids were known
 
 	WindowTotal *int64 // of a part: what the provider says that the whole window has
+	LookedTwice bool   // of a part: it was read again because the parts did not add up to that, and this is what was found then
 }

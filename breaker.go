@@ -27,10 +27,10 @@ type Breaker struct {
 }
 
 // Counts reports whether a failure says something about the endpoint. That we are too fast, or ask for something that is
-// not there, or do not understand what it says, does not: it answers.
+// not there, or do not understand what it says, or do not believe that it is who it says, does not: it answers.
 func (f *Fault) Counts() bool {
 	switch f.Code {
-	case CodeRateLimited, CodeTokenExpired, CodeInternal, CodeDisputed, CodeWebPage, CodeSchema:
+	case CodeRateLimited, CodeTokenExpired, CodeInternal, CodeDisputed, CodeWebPage, CodeSchema, CodeCertificate:
 		return false
 	}
 	return f.Level == LevelRetry

@@ -21,6 +21,7 @@ const (
 const (
 	CodeExhausted     = "EXHAUSTED"      // every permitted attempt was used
 	CodeNetwork       = "NETWORK"        // no answer, or a connection that broke
+	CodeCertificate   = "CERTIFICATE"    // the provider does not prove that it is who it says
 	CodeTimeout       = "TIMEOUT"        // no complete answer in time
 	CodeHTTP          = "HTTP"           // an answer with a status that means failure
 	CodeRateLimited   = "RATE_LIMITED"   // the provider asks us to slow down
@@ -37,6 +38,8 @@ const (
 	CodeMissingID     = "MISSING_ID"     // a record without a usable id
 	CodeBadTime       = "BAD_TIME"       // a record whose update time cannot be read
 	CodeMapping       = "MAPPING"        // a record whose mapped fields cannot be read
+	CodeNotKept       = "NOT_KEPT"       // an answer could not be kept, so that no page was made of it: the disk is full, or the place is gone
+	CodeNewer         = "NEWER"          // a task says something that only another version of the program understands
 	CodeInternal      = "INTERNAL"       // a defect of ours
 	CodeUnknownSource = "UNKNOWN_SOURCE" // no source of that name
 )
@@ -51,6 +54,9 @@ var (
 	ErrFired = errors.New("this fire of the schedule was accepted before")
 	// ErrNoProof means that the ledger does not prove that the scan reached its end.
 	ErrNoProof = errors.New("the ledger does not prove that the scan was exhausted")
+	// ErrLookAgain means that the parts of a window do not add up to the whole, and that nobody has looked twice; nothing
+	// was written.
+	ErrLookAgain = errors.New("the parts of this window do not add up to the whole; it must be looked at once more")
 	// ErrIllegalMove means that a state machine does not allow the requested step.
 	ErrIllegalMove = errors.New("the state machine does not allow this step")
 	// ErrUnavailable means that the store could not be written for reasons of its own: locked, full, gone.

@@ -115,7 +115,8 @@ func TestABackupOfAnOlderStore(t *testing.T) {
 	}{
 		{"older", "DELETE FROM goose_db_version WHERE version_id = (SELECT MAX(version_id) FROM goose_db_version)", exitOK, "it is sound"},
 		{"of a later generation", "INSERT INTO goose_db_version (version_id, is_applied) SELECT MAX(version_id) + 1000, 1 FROM goose_db_version", exitOK, "it is sound"},
-		{"empty", "DROP TABLE goose_db_version", exitEnvironment, "has no tables yet"},
+		{"without its versions", "DELETE FROM goose_db_version", exitEnvironment, "table of versions (goose_db_version) is damaged"},
+		{"without their table", "DROP TABLE goose_db_version", exitEnvironment, "restore a backup"},
 	} {
 		if _, err := db.Exec(tt.change); err != nil {
 			t.Fatal(err)

@@ -125,7 +125,8 @@ func TestDiskFullUnderKeptAnswers(t *testing.T) {
 	answers, change := smallDisk(t, 48)
 	s := newSmallScene(t, t.TempDir(), answers)
 	code, out := endedWith(t, s.harvest())
-	if code == 0 || !strings.Contains(out, "no space left on device") {
+	if code != exitEnvironment || !strings.Contains(out, "the disk of the kept answers is full: ") || !strings.Contains(out, answers) || !strings.Contains(out, "NOT_KEPT at evidence.url") ||
+		!strings.Contains(out, "Make room where evidence.url points to, and give the same command again") || strings.Contains(out, "INTERNAL") {
 		t.Fatalf("it ended with %d and said\n%s", code, out)
 	}
 	s.sound()
@@ -181,6 +182,10 @@ func TestDiskAndFewOpenFiles(t *testing.T) {
 			failed++
 			if strings.Contains(out, "panic") || strings.Contains(out, "goroutine ") || strings.TrimSpace(out) == "" {
 				t.Errorf("with %s files it ended with %d and said\n%s", limit, code, out)
+			}
+			// Whoever meets the limit says so: the store, or whoever keeps an answer or wants a connection.
+			if !strings.Contains(out, "Only "+limit+" files may be open at once here") && !strings.Contains(out, "too many open files") || strings.Contains(out, "writable") {
+				t.Errorf("with %s files it did not say that they are too few:\n%s", limit, out)
 			}
 		}
 		t.Logf("with %s files: exit %d: %s", limit, code, lastLine(out))

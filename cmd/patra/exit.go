@@ -99,5 +99,5 @@ func report(stderr io.Writer, err error) int {
 
 // ofEnvironment reports whether a problem is not with what was asked but with where it was asked.
 func ofEnvironment(p patra.Problem) bool {
-	return p.Code == source.CodeSecretMissing || p.Code == source.CodeSecretUnreadable
+	return p.Code == source.CodeSecretMissing || p.Code == source.CodeSecretUnreadable || p.Code == patra.CodeNotKept || p.Code == patra.CodeNewer
 }

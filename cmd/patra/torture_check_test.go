@@ -17,7 +17,8 @@ import (
 // check has the whole of it judged from outside, by a program that knows nothing of ours, and sees that everything was read.
 func (s *stage) check(f *fleet) {
 	s.t.Helper()
-	for _, v := range s.judged(f.outs) {
+	s.verdict = s.judged(f.outs)
+	for _, v := range s.verdict {
 		if v.Skipped != "" {
 			s.find("nobody could ask whether %s: %s", v.Text, v.Skipped)
 		}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -24,7 +25,15 @@ type tortureReport struct {
 	records  int
 	findings int
 	faults   map[string]int64
+	looked   map[string]int64  // how much each line of the judge had to look at, in all combinations
+	lines    map[string]string // and what it says
 }
+
+// unlooked are the lines of the judge for which a torture has nothing: nobody replays anything in it.
+var unlooked = []string{"replay"}
+
+// lucky are those for which it has something only where a slice ends early and is cut, which nobody can promise.
+var lucky = []string{"tiling", "confirmed"}
 
 func (r *tortureReport) cyclesEach() int {
 	if r.long {
@@ -50,6 +59,13 @@ func (r *tortureReport) add(s *stage) {
 	}
 	for name, n := range happened {
 		r.faults[name] += n
+	}
+	if r.looked == nil {
+		r.looked, r.lines = map[string]int64{}, map[string]string{}
+	}
+	for _, v := range s.verdict {
+		r.looked[v.Name] += v.Looked
+		r.lines[v.Name] = v.Text
 	}
 	if r.long {
 		r.t.Logf("%s seed %d: %s/%s %v, %d requests, %d findings; %d cycles in all", time.Since(r.began).Round(time.Second), r.seed, s.profile, s.code, s.done, stats.Requests, len(s.findings), r.cycles)
@@ -80,4 +96,20 @@ func (r *tortureReport) conclude() {
 		}
 	}
 	r.t.Logf("how often every fault happened:%s", b)
+	r.lookedAt()
+}
+
+// lookedAt sees that the judge had something to look at, for each of its lines: one that had nothing has proved nothing. Only a
+// long run fails for that.
+func (r *tortureReport) lookedAt() {
+	for name, n := range r.looked {
+		switch expected := !slices.Contains(unlooked, name); {
+		case n > 0 && !expected:
+			r.t.Errorf("the judge looks at %d of what nobody thought of: %s (%s)", n, r.lines[name], name)
+		case n == 0 && expected && r.long && r.whole() && !slices.Contains(lucky, name):
+			r.t.Errorf("the judge had nothing to look at, whether %s (%s)", r.lines[name], name)
+		case n == 0 && expected:
+			r.t.Logf("the judge had nothing to look at, whether %s (%s)", r.lines[name], name)
+		}
+	}
 }

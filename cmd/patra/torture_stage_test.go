@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"patra/internal/outside"
 	"patra/internal/sim"
 	"patra/internal/store/storetest"
 )
@@ -40,6 +41,7 @@ type stage struct {
 	faults     sim.Faults
 	done       map[string]int64 // what was done to processes
 	findings   []string
+	verdict    []outside.Invariant // what the judge said at the end
 }
 
 // tortureSecret is a secret that is sent with every request, and may stand nowhere.

@@ -286,3 +286,35 @@ func TestEveryKindFiresAndRecovers(t *testing.T) {
 		}
 	}
 }
+
+// A provider that does not know us any more fails a task and halts the endpoint. That is one cause, and one alert; a task that
+// failed for a reason of its own has its own.
+func TestAHaltAndTheTaskThatMetItAreOneAlert(t *testing.T) {
+	s := newScene(t, 3)
+	met, other := s.Take(), s.Take()
+	fault := patra.Fault{Level: patra.LevelFatal, Code: patra.CodeAuth, Status: 401, Text: "who are you"}
+	_, err := s.Halt(t.Context(), here, fault)
+	s.must(err)
+	s.must(s.Finish(t.Context(), met, s.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &fault}))
+	kinds := func() (all []patra.AlertKind) {
+		s.look()
+		for _, a := range s.live() {
+			all = append(all, a.Kind)
+		}
+		return all
+	}
+	if now := kinds(); len(now) != 1 || now[0] != patra.AlertHalted {
+		t.Errorf("one refusal is told as %v", now)
+	}
+	own := patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Status: 400, Text: "no"}
+	s.must(s.Finish(t.Context(), other, s.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &own}))
+	if now := kinds(); len(now) != 2 {
+		t.Errorf("a refusal and a failure are told as %v", now)
+	}
+	if w, err := s.FailedBeside(t.Context(), "demo"); err != nil || w.Count != 1 || w.Last.ID != other.TaskID || w.Fault.Status != 400 {
+		t.Errorf("%+v, %v", w, err)
+	}
+	if w, err := s.FailedOf(t.Context(), "demo"); err != nil || w.Count != 2 {
+		t.Errorf("%+v, %v", w, err)
+	}
+}

@@ -104,7 +104,7 @@ func Sources(ctx context.Context, st *store.Store) ([]string, error) {
 
 func (s Sight) bySource(ctx context.Context, f *patra.AlertFacts, codes []string) error {
 	for _, code := range codes {
-		w, err := s.Store.FailedOf(ctx, code)
+		w, err := s.Store.FailedBeside(ctx, code)
 		if err != nil {
 			return err
 		}

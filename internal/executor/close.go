@@ -38,6 +38,13 @@ func (x *Executor) close(ctx context.Context, c *patra.Claim, r *run, walked err
 	x.halt(ctx, c, end)
 	x.exhausted(ctx, c, walked)
 	err := x.finish(ctx, working, c, end)
+	if errors.Is(err, patra.ErrLookAgain) {
+		// The last two parts of a window closed at the same moment, and neither run knew that it was the last. Whoever takes
+		// this one next knows.
+		x.of(c).InfoContext(ctx, "the parts of a window do not add up to the whole, and the last is read again", "window", c.Slice.Window.String(), "reason", err.Error())
+		end, event = patra.Closing{Status: patra.Queued, GiveBack: true}, Event{Kind: EventReleased, Claim: c, Fault: disputed}
+		err = x.finish(ctx, working, c, end)
+	}
 	if errors.Is(err, patra.ErrLeaseLost) {
 		x.lost(ctx, c)
 		return nil
@@ -45,6 +52,12 @@ func (x *Executor) close(ctx context.Context, c *patra.Claim, r *run, walked err
 	if err == nil {
 		x.letGo(ctx, c, end)
 		x.tell(event)
+	}
+	if lost, ok := errors.AsType[*notKept](walked); ok && err == nil && !interrupted {
+		return lost
+	}
+	if newer, ok := errors.AsType[*tooNew](walked); ok && err == nil && !interrupted && !x.Config.Outlast { // somebody waits, and in vain
+		return newer
 	}
 	return err
 }
@@ -75,6 +88,15 @@ func (x *Executor) ending(ctx context.Context, c *patra.Claim, r *run, walked er
 		return patra.Closing{Status: patra.Queued, GiveBack: true}, Event{Kind: EventReleased, Claim: c}
 	}
 	fault := patra.AsFault(walked)
+	if _, ok := errors.AsType[*notKept](walked); ok {
+		fault = &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNotKept, Path: "evidence.url", Text: walked.Error(), Err: walked}
+		return patra.Closing{Status: patra.Queued, GiveBack: true, Fault: fault, WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}
+	}
+	if _, ok := errors.AsType[*tooNew](walked); ok {
+		fault = &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeNewer, Path: "task", Text: walked.Error(), Err: walked}
+		x.of(c).WarnContext(ctx, "the task is left to another version of the program", "code", fault.Code, "reason", fault.Text, "next", "Stop the older one of the two programs")
+		return patra.Closing{Status: patra.Queued, GiveBack: true, Fault: fault, RetryIn: leaveFor, WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}
+	}
 	if errors.Is(walked, patra.ErrUnavailable) { // nobody's fault: the task keeps its attempts
 		x.of(c).WarnContext(ctx, "the store could not be used, the task is tried again later", "reason", fault.Text)
 		return patra.Closing{Status: patra.Queued, GiveBack: true, Fault: fault, RetryIn: backoff(retryTask, 1), WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}

@@ -3,6 +3,7 @@ package executor
 import (
 	"context"
 	"errors"
+	"syscall"
 	"time"
 
 	"patra"
@@ -28,7 +29,7 @@ func (r *run) keep(ctx context.Context, spec *source.Spec, got *answer, err erro
 		kept, failure = r.Evidence.Keep(context.WithoutCancel(ctx), got.sum, got.body, got.clean)
 	}
 	if failure != nil {
-		return failure
+		return &notKept{failure}
 	}
 	r.sayRoom(ctx)
 	kept.Keep = r.keepFor(spec.Source)
@@ -37,6 +38,22 @@ func (r *run) keep(ctx context.Context, spec *source.Spec, got *answer, err erro
 		failed.sum, failed.kept = got.sum, got.kept
 	}
 	return nil
+}
+
+// notKept is why an answer could not be kept. Nobody outlasts it who says so: the run gives its task back, with its attempts,
+// and the process ends, since the next answer would fare no better.
+type notKept struct{ err error }
+
+// Error implements error.
+func (e *notKept) Error() string { return "an answer could not be kept: " + e.err.Error() }
+
+// Unwrap gives the reason, and that it is nobody's fault.
+func (e *notKept) Unwrap() []error {
+	what, hint := "answers cannot be kept: "+e.err.Error(), "See to the place that evidence.url names (patra doctor tries it), and give the same command again"
+	if errors.Is(e.err, syscall.ENOSPC) || errors.Is(e.err, syscall.EDQUOT) {
+		what, hint = "the disk of the kept answers is full: "+e.err.Error(), "Make room where evidence.url points to, and give the same command again"
+	}
+	return []error{e.err, patra.Problems{{Code: patra.CodeNotKept, Path: "evidence.url", Text: what, Hint: hint}}}
 }
 
 // sayFull and sayRoom say once that answers cannot be kept, and once that they can, however many workers wait for it. While one

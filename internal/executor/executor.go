@@ -31,11 +31,13 @@ import (
 )
 
 // Queue hands out tasks and takes them back. Claim gives nil when there is nothing to do. Heartbeat and Finish fail
-// with patra.ErrLeaseLost when another worker has the task; then nothing was written.
+// with patra.ErrLeaseLost when another worker has the task; then nothing was written. Finish fails with patra.ErrLookAgain
+// when the parts of a window that was cut by ids do not add up, and nobody has looked twice.
 type Queue interface {
 	Claim(ctx context.Context, req patra.ClaimRequest) (*patra.Claim, error)
 	Heartbeat(ctx context.Context, l patra.Lease) error
 	Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.Closing) error
+	OtherParts(ctx context.Context, c *patra.Claim) (ids int64, last bool, err error)
 	FailExhausted(ctx context.Context) (int, error)
 }
 
@@ -163,7 +165,8 @@ type target struct {
 	second       *source.Program // where a search gives only ids
 	secondClient *http.Client
 
-	sizes *sizes
+	sizes    *sizes
+	spoilage *spoilage
 }
 
 // sizes are the largest answers that came, of a search and of records by id.
@@ -314,6 +317,9 @@ func (x *Executor) target(ctx context.Context, c *patra.Claim) (*target, error) 
 	if err == nil {
 		made, err = newTarget(spec, c.BaseURL, x.Client)
 	}
+	if errors.Is(err, source.ErrNewer) {
+		return nil, &tooNew{err}
+	}
 	if err != nil {
 		return nil, &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeInternal, Text: err.Error(), Err: err}
 	}
@@ -321,9 +327,23 @@ func (x *Executor) target(ctx context.Context, c *patra.Claim) (*target, error) 
 	return t.(*target), nil
 }
 
+// tooNew is why a task is left to another version of the program.
+type tooNew struct{ err error }
+
+// leaveFor is how long a task rests that was left to another version: there may be one here that waits for it.
+const leaveFor = 5 * time.Second
+
+// Error implements error.
+func (e *tooNew) Error() string { return e.err.Error() }
+
+// Unwrap gives the reason, and what a person can do.
+func (e *tooNew) Unwrap() []error {
+	return []error{e.err, patra.Problems{{Code: patra.CodeNewer, Path: "task", Text: "a task was planned by another version of patra, and says what this one does not understand (" + e.err.Error() + ")", Hint: "Use that version, or a newer one"}}}
+}
+
 // newTarget makes what is needed to talk to a source.
 func newTarget(spec *source.Spec, baseURL string, client func(*source.Spec, string) *http.Client) (t *target, err error) {
-	t = &target{client: client(spec, baseURL), sizes: &sizes{}}
+	t = &target{client: client(spec, baseURL), sizes: &sizes{}, spoilage: newSpoilage()}
 	if t.program, err = spec.Compile(); err != nil || spec.Second == nil {
 		return t, err
 	}

@@ -55,7 +55,13 @@ func newBubbleOf(t *testing.T, days int, wrap func(http.Handler) http.Handler) *
 // newBubbleWith has a provider with a quota, and a plan of one operation.
 func newBubbleWith(t *testing.T, days int, quota sim.Quota, op patra.Operation, wrap func(http.Handler) http.Handler, change ...string) *bubble {
 	t.Helper()
-	s, err := store.Open(t.Context(), "sqlite::memory:", store.WithClock(time.Now))
+	return newBubbleIn(t, "sqlite::memory:", time.Now, days, quota, op, wrap, change...)
+}
+
+// newBubbleIn has a store at an address, with a clock of its own.
+func newBubbleIn(t *testing.T, dbURL string, clock func() time.Time, days int, quota sim.Quota, op patra.Operation, wrap func(http.Handler) http.Handler, change ...string) *bubble {
+	t.Helper()
+	s, err := store.Open(t.Context(), dbURL, store.WithClock(clock))
 	if err != nil {
 		t.Fatal(err)
 	}

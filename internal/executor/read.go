@@ -32,7 +32,7 @@ func (r *run) read(program *source.Program, page patra.OpenPage, got answer) (pa
 	if r.second == nil || page.Phase == patra.PhaseDetail { // else they are ids, and no records
 		res.Raw = rawPage(got, res.Records)
 	}
-	return res, tooMuchPoison(res)
+	return res, r.tooMuchPoison(res)
 }
 
 // rawPage is what the raw content of records is part of. That is the answer as it is kept, where it is kept and has them as they
@@ -75,17 +75,28 @@ func (r *run) repeats(res patra.PageResult, position string) error {
 	return nil
 }
 
-func tooMuchPoison(res patra.PageResult) error {
+// tooMuchPoison refuses a page of which a good part cannot be read, or that is one of many small ones of which that is so.
+func (r *run) tooMuchPoison(res patra.PageResult) error {
 	bad, all := len(res.Quarantined), len(res.Quarantined)+len(res.Records)
-	if !patra.Poisoned(bad, all) {
+	if patra.Poisoned(bad, all) {
+		return poison(res, bad, all, "of the page")
+	}
+	if bad == 0 {
 		return nil
 	}
+	if bad, all = r.spoilage.with(res); patra.PoisonedOver(bad, all) {
+		return poison(res, bad, all, "that came last")
+	}
+	return nil
+}
+
+func poison(res patra.PageResult, bad, all int, of string) error {
 	first := res.Quarantined[0]
 	which := fmt.Sprintf("item %d", first.ItemNo)
 	if first.ID != "" && len(first.ID) <= 100 {
 		which += ", " + first.ID
 	}
-	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeSchema, Path: first.Path, Text: fmt.Sprintf("%d of %d items of the page cannot be read (%s), the first of them is %s; has the provider changed its answers?", bad, all, first.Code, which)}
+	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeSchema, Path: first.Path, Text: fmt.Sprintf("%d of %d items %s cannot be read (%s), the first of them is %s; has the provider changed its answers?", bad, all, of, first.Code, which)}
 }
 
 // position is where a page starts; a detail page starts nowhere, it is the answer to some ids.

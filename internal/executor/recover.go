@@ -49,6 +49,9 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 	}
 	exhausted := attempt >= spec.Retry.MaxAttempts && !failed.renewed(attempt) || r.restarts >= spec.Retry.MaxAttempts
 	if fault.Level != patra.LevelRetry || exhausted {
+		if fault.Code == patra.CodeSchema {
+			r.spoilage.forget()
+		}
 		return lasting(fault)
 	}
 	switch slow := fault.Code == patra.CodeTimeout && attempt > 1 && search; {
@@ -99,10 +102,10 @@ func (r *run) cutShort(now patra.Instant, fault *patra.Fault) error {
 	return nil
 }
 
-// lasting is a fault that stayed. A web page or an error in place of data may be a gateway that is being restarted; one that
-// comes again and again is a door that a person must look at.
+// lasting is a fault that stayed. A web page or an error in place of data may be a gateway that is being restarted, and so may
+// one that shows another's certificate; one that comes again and again is a door that a person must look at.
 func lasting(f *patra.Fault) *patra.Fault {
-	if f.Code != patra.CodeWebPage && f.Code != patra.CodeSchema {
+	if f.Code != patra.CodeWebPage && f.Code != patra.CodeSchema && f.Code != patra.CodeCertificate {
 		return f
 	}
 	grave := *f

@@ -30,6 +30,7 @@ type run struct {
 	batchNo  int64
 	scan     scan
 	rescans  int64
+	looks    int64 // scans that were begun because the parts of the window did not add up to the whole
 	restarts int
 	strain   patra.Strain
 	advanced bool // a page came and was kept
@@ -142,7 +143,10 @@ func (r *run) settle(ctx context.Context) error {
 	if err := r.judge(); err != nil {
 		return err
 	}
-	return r.countWhole(ctx)
+	if err := r.countWhole(ctx); err != nil {
+		return err
+	}
+	return r.addUp(ctx)
 }
 
 // judge compares the finished scan with the provider's count, which must not have changed under a walk by numbers. A first
@@ -157,7 +161,7 @@ func (r *run) judge() error {
 		r.rescans++
 		return disputed
 	}
-	r.proof = &patra.Proof{ScanNo: r.scan.no, Trust: trust, State: state, IDsSeen: r.scan.seen(), Rescans: r.rescans, Details: r.second != nil}
+	r.proof = &patra.Proof{ScanNo: r.scan.no, Trust: trust, State: state, IDsSeen: r.scan.seen(), Rescans: r.rescans + r.looks, Details: r.second != nil}
 	return nil
 }
 
@@ -315,6 +319,7 @@ func (r *run) commit(ctx context.Context, coming *arrival, res patra.PageResult,
 		r.abandon(after)
 		return nil, counts, err
 	}
+	r.spoilage.keep(res)
 	r.keptPage(trace.ContextWithSpan(ctx, coming.span), coming, res, counts)
 	if opened != nil {
 		coming.held.free() // what was written is in nobody's hands any more

@@ -27,3 +27,22 @@ func (r *run) countWhole(ctx context.Context) error {
 	}
 	return err
 }
+
+// addUp compares the whole window with its parts, when this run has read the last of them. A first disagreement asks for one
+// more scan and one more count; a second one is kept as a dispute. What has changed in another part is not read again here:
+// then the dispute stays, until the window is filled.
+func (r *run) addUp(ctx context.Context) error {
+	if r.proof.WindowTotal == nil {
+		return nil
+	}
+	ids, last, err := r.Store.OtherParts(ctx, r.claim)
+	if err != nil || !last {
+		return err
+	}
+	r.proof.LookedTwice = r.looks > 0
+	if r.looks == 0 && patra.Judge(r.proof.Trust, r.proof.WindowTotal, ids+r.proof.IDsSeen) == patra.StateDisputed {
+		r.looks++
+		return disputed
+	}
+	return nil
+}

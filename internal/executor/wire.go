@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"io"
@@ -260,18 +261,21 @@ func unsent(err error) error {
 }
 
 var outcomes = map[string]string{
-	patra.CodeNetwork: patra.OutcomeNetError, patra.CodeTimeout: patra.OutcomeTimeout, patra.CodeTooLarge: patra.OutcomeTooLarge, patra.CodeBadBody: patra.OutcomeCut,
+	patra.CodeNetwork: patra.OutcomeNetError, patra.CodeCertificate: patra.OutcomeNetError, patra.CodeTimeout: patra.OutcomeTimeout, patra.CodeTooLarge: patra.OutcomeTooLarge, patra.CodeBadBody: patra.OutcomeCut,
 }
 
 // wireFault classifies a failure below HTTP. The error text never contains the URL.
 func wireFault(err error, status int) *patra.Fault {
 	f := &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork, Status: status, Text: err.Error(), Err: err}
 	netErr, isNet := errors.AsType[net.Error](err)
+	cert, isCert := errors.AsType[*tls.CertificateVerificationError](err)
 	switch {
 	case errors.Is(err, egress.ErrTooLarge):
 		f.Level, f.Code = patra.LevelRequest, patra.CodeTooLarge
 	case errors.Is(err, egress.ErrRefused):
 		f.Level = patra.LevelRequest
+	case isCert:
+		f.Code, f.Text = patra.CodeCertificate, distrust(cert)
 	case errors.Is(err, context.DeadlineExceeded) || (isNet && netErr.Timeout()):
 		f.Code = patra.CodeTimeout
 	case errors.Is(err, io.ErrUnexpectedEOF) && status != 0:

@@ -1,8 +1,10 @@
 package source
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -266,15 +268,29 @@ func FromSnapshot(fingerprint string, body json.RawMessage) (*Spec, error) {
 	if patra.HashBytes(body) != fingerprint {
 		return nil, fmt.Errorf("snapshot %.8s: the stored text does not match its fingerprint", fingerprint)
 	}
-	s := &Spec{}
-	if err := json.Unmarshal(body, s); err != nil {
+	var age struct {
+		V int `json:"v"`
+	}
+	if err := json.Unmarshal(body, &age); err != nil {
 		return nil, fmt.Errorf("snapshot %.8s: %w", fingerprint, err)
 	}
-	if s.V != specVersion {
-		return nil, fmt.Errorf("snapshot %.8s: version %d is not known to this program", fingerprint, s.V)
+	if age.V != specVersion {
+		return nil, fmt.Errorf("snapshot %.8s: version %d is not known to this program: %w", fingerprint, age.V, ErrNewer)
+	}
+	s := &Spec{}
+	strict := json.NewDecoder(bytes.NewReader(body))
+	strict.DisallowUnknownFields() // what is left out asks another question, or asks it in another way
+	if err := strict.Decode(s); err != nil {
+		if strings.Contains(err.Error(), "unknown field") {
+			err = fmt.Errorf("%w: %w", err, ErrNewer)
+		}
+		return nil, fmt.Errorf("snapshot %.8s: %w", fingerprint, err)
 	}
 	return s, nil
 }
+
+// ErrNewer means that a snapshot says something that this program does not understand.
+var ErrNewer = errors.New("another version of patra wrote it: use that version")
 
 // CanAsk says why a query cannot be asked together with a window, if it cannot.
 func (s *Spec) CanAsk(query expr.Node) error {

@@ -32,6 +32,9 @@ func (v Age) verdict() error {
 
 // Age asks where the tables are.
 func (s *Store) Age(ctx context.Context) (v Age, err error) {
+	if err := s.versions(ctx); err != nil {
+		return v, fmt.Errorf("check store: %w", marked(err))
+	}
 	provider, err := s.provider()
 	if err == nil {
 		v.Store, v.Program, err = provider.GetVersions(ctx)

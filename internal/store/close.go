@@ -152,6 +152,7 @@ type finding struct {
 	answer   patra.Answer
 	observed string // the greatest time that was seen
 	whole    *int64 // of a part: what the whole window has, ids that no part asked for included
+	twice    bool   // of a part: that is what a second look found
 }
 
 // succeed closes a slice whose scan is proved to be exhausted. Then its window is covered and the watermark may move;

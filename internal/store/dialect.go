@@ -154,7 +154,7 @@ func Unavailable(err error) bool {
 		return false
 	}
 	_, network := errors.AsType[*net.OpError](err)
-	return network || brokenConn(err) || absent(err) || mysqlDialect.retryable(err) || errors.Is(err, ErrNeedsMigration) || errors.Is(err, ErrTooNew)
+	return network || brokenConn(err) || absent(err) || mysqlDialect.retryable(err) || errors.Is(err, ErrNeedsMigration) || errors.Is(err, ErrTooNew) || errors.Is(err, ErrVersionsDamaged)
 }
 
 // Damaged reports whether an error says that the file of the store is spoiled, and not only out of reach.
@@ -170,6 +170,9 @@ func Advice(err error) string {
 		case sqlite3.SQLITE_FULL:
 			return "Make room on the disk of the store, and give the same command again"
 		case sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_READONLY, sqlite3.SQLITE_PERM:
+			if few := openFiles(); few != "" && e.Code()&0xff == sqlite3.SQLITE_CANTOPEN {
+				return few
+			}
 			return "The file of the store and its folder must be writable, also for a command that only looks"
 		case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
 			return "Another process is writing; give the same command again"

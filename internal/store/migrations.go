@@ -42,6 +42,9 @@ func (s *Store) Migrate(ctx context.Context) ([]Migration, error) {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
 	defer unlock()
+	if err := s.versions(ctx); err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
 	provider, err := s.provider()
 	if err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)

@@ -1,8 +1,10 @@
 package store
 
 import (
+	"context"
 	"database/sql"
 	"encoding/json"
+	"fmt"
 
 	"patra"
 )
@@ -28,19 +30,36 @@ func (t *tx) joinParts(c *patra.Claim, now patra.Instant, found finding) error {
 	if err != nil {
 		return err
 	}
-	space := c.Slice.Spec.Range.Of
-	if space.Tile(ranges) || !space.Tile(append(ranges, c.Slice.Spec.Range.IDRange)) {
+	if !lastPart(c, ranges) {
 		return nil // the window is covered already, or not yet
 	}
 	a := patra.Grouped(append([]patra.Answer{found.answer}, answers...))
 	// What lies outside the space of ids was asked for by no part, and only the count of the whole window tells of it.
 	if found.whole != nil && patra.Judge(a.Trust, found.whole, a.IDsSeen) == patra.StateDisputed {
+		if !found.twice { // one wrong count is not enough, also where the last two parts close at the same moment
+			return fmt.Errorf("%d ids in the parts of %s, %d in the whole: %w", a.IDsSeen, c.Slice.Window, *found.whole, patra.ErrLookAgain)
+		}
 		a.State, a.CountAfter = patra.StateDisputed, found.whole
 	}
 	if a.SealedAt = nil; a.State == patra.StateSealed {
 		a.SealedAt = &now
 	}
 	return t.cover(now, a, *c, c.Slice.ExprHash, found.observed)
+}
+
+// lastPart reports whether the part in hand is the one that makes a window whole, beside the ranges of those that are closed.
+func lastPart(c *patra.Claim, closed []patra.IDRange) bool {
+	own := c.Slice.Spec.Range
+	return !own.Of.Tile(closed) && own.Of.Tile(append(closed, own.IDRange))
+}
+
+// OtherParts tells how many ids the closed parts of a claim's window have, and whether the claim's is the last that is missing.
+func (s *Store) OtherParts(ctx context.Context, c *patra.Claim) (ids int64, last bool, err error) {
+	ranges, answers, err := s.read(ctx).otherParts(c)
+	for _, a := range answers {
+		ids += a.IDsSeen
+	}
+	return ids, err == nil && lastPart(c, ranges), err
 }
 
 // otherParts reads the parts of the same window that are closed, without the one in hand.

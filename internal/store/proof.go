@@ -15,7 +15,7 @@ var (
 // prove looks into the ledger whether a scan was exhausted, and sums up what it found.
 func (t *tx) prove(c *patra.Claim, now patra.Instant, proof patra.Proof) (finding, error) {
 	found := finding{answer: patra.Answer{CursorID: c.Slice.CursorID, SliceID: c.Slice.ID, Window: c.Slice.Window, Kind: patra.KindScan, State: proof.State, Trust: proof.Trust,
-		IDsSeen: proof.IDsSeen, Rescans: proof.Rescans, ClosedAt: now}, whole: proof.WindowTotal}
+		IDsSeen: proof.IDsSeen, Rescans: proof.Rescans, ClosedAt: now}, whole: proof.WindowTotal, twice: proof.LookedTwice}
 	if proof.State == patra.StateSealed {
 		found.answer.SealedAt = &now
 	}

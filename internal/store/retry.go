@@ -18,9 +18,7 @@ var (
 		WHERE slice_id = ? AND status_code IN ('FAILED', 'CANCELLED')`}
 	revivePlan = stmt{"revive_plan", `UPDATE ing_plan SET status_code = 'PARTIAL', reason_code = NULL, version = version + 1 WHERE id = ? AND status_code = 'CANCELLED'`}
 	endedPlans = stmt{"ended_plans", `SELECT DISTINCT plan_id FROM ing_task WHERE status_code IN ('FAILED', 'CANCELLED') AND {where} ORDER BY plan_id`}
-	haltedWork = stmt{"halted_work", `SELECT plan_id, slice_id FROM ing_task WHERE provenance_code = ? AND endpoint_name = ? AND status_code = 'FAILED'
-		AND finished_at >= ? AND last_error LIKE '{"level":"L4"%'
-		AND NOT EXISTS (SELECT 1 FROM ing_plan p WHERE p.id = ing_task.plan_id AND p.status_code = 'CANCELLED') ORDER BY plan_id, slice_id`}  // what somebody called off stays so
+	haltedWork = stmt{"halted_work", haltedTasks + ` ORDER BY plan_id, slice_id`}
 )
 
 // Retry queues the failed and cancelled tasks of a plan again, unless another plan has covered their windows or is
@@ -119,19 +117,30 @@ func (s *Store) retryPlan(ctx context.Context, planID, sliceID int64, note func(
 	return steered, err
 }
 
+// haltedTasks are those that failed because of a halt. What somebody called off stays so.
+const haltedTasks = `SELECT plan_id, slice_id FROM ing_task WHERE provenance_code = ? AND endpoint_name = ? AND status_code = 'FAILED'
+	AND finished_at >= ? AND last_error LIKE '{"level":"L4"%'
+	AND NOT EXISTS (SELECT 1 FROM ing_plan p WHERE p.id = ing_task.plan_id AND p.status_code = 'CANCELLED')`
+
+// aboutHalt is the time between a task that fails and the halt: it ends a moment after the halt is set, and one that was faster
+// a moment before.
+const aboutHalt = 10 * patra.Minute
+
+// haltedBy are what haltedTasks asks for.
+func haltedBy(halt patra.Control) []any {
+	return []any{halt.Place().Source, halt.Place().Endpoint, halt.Detail.Since - aboutHalt}
+}
+
 // reviveHalted queues again what failed because of a halt that a person has ended: it is mended now, or halts again.
 func (s *Store) reviveHalted(ctx context.Context, halt patra.Control, steered *patra.Steered) error {
-	at := halt.Place()
 	type work struct{ plan, slice int64 }
 	var all []work
-	// A task that failed with the fault ends a moment after the halt is set, and one that was faster a moment before.
-	const about = 10 * patra.Minute
 	err := s.read(ctx).rows(haltedWork, func(r *sql.Rows) error {
 		var w work
 		err := r.Scan(&w.plan, &w.slice)
 		all = append(all, w)
 		return err
-	}, at.Source, at.Endpoint, halt.Detail.Since-about)
+	}, haltedBy(halt)...)
 	for _, w := range all {
 		if err != nil {
 			return err

@@ -76,6 +76,7 @@ func Run(t *testing.T, e Engine) {
 		{"a claim knows the whole slice", claimedSpec},
 		{"a window that is cut by ids is covered with its last part", partsTogether},
 		{"a part in dispute is a dispute about the window", partInDispute},
+		{"parts that do not add up to the whole are looked at twice", partsThatDoNotAddUp},
 		{"two last parts at once are one answer", partsAtOnce},
 		{"ids that were read twice are one answer all the same", partsThatOverlap},
 		{"a part that failed is waited for", partFails},

@@ -119,6 +119,38 @@ func partInDispute(t *testing.T, e Engine) {
 	}
 }
 
+// The last of the parts that do not add up to the whole is not closed before somebody has looked twice.
+func partsThatDoNotAddUp(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 0)
+	w.Add(Parts(Day(0), space.Cut(2)...)...)
+	whole := int64(3)
+	end := patra.Closing{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: 1, Trust: patra.TrustExact, State: patra.StateSealed, IDsSeen: 1, WindowTotal: &whole}}
+	first := w.Take()
+	w.Page(first, 1, false, w.Record("a", Origin, "a"))
+	if ids, last, err := w.OtherParts(t.Context(), first); ids != 0 || last || err != nil {
+		t.Errorf("the first part is beside %d ids, the last: %v, %v", ids, last, err)
+	}
+	w.must(w.Finish(t.Context(), first, w.Clock.Instant(), end))
+	second := w.Take()
+	w.Page(second, 1, false, w.Record("b", Origin, "b"))
+	if ids, last, err := w.OtherParts(t.Context(), second); ids != 1 || !last || err != nil {
+		t.Errorf("the second part is beside %d ids, the last: %v, %v", ids, last, err)
+	}
+	if err := w.Finish(t.Context(), second, w.Clock.Instant(), end); !errors.Is(err, patra.ErrLookAgain) {
+		t.Fatalf("closed after one look: %v", err)
+	}
+	if task := w.Task(second.TaskID); task.Status != patra.Running || len(w.covered()) != 0 {
+		t.Fatalf("the task is %s, and %+v is covered", task.Status, w.covered())
+	}
+	CheckInvariants(t, Inspect(t, w.URL))
+	end.Proof.LookedTwice = true
+	w.must(w.Finish(t.Context(), second, w.Clock.Instant(), end))
+	if all := w.covered(); len(all) != 1 || all[0].State != patra.StateDisputed || *all[0].CountAfter != whole {
+		t.Errorf("answers %+v", all)
+	}
+	CheckInvariants(t, Inspect(t, w.URL))
+}
+
 func partsAtOnce(t *testing.T, e Engine) {
 	const days = 8
 	w := NewWorld(t, e, 0)
