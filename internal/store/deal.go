@@ -55,12 +55,13 @@ type dealer struct {
 	lists map[lane][]int64 // what is left of a lane that was looked at
 	aged  []candidate      // the oldest, once they were looked at
 	all   bool             // and no more of them is to be had
+	thin  map[string]bool  // partitions that gave one of the oldest: a lane of theirs may have had no other
 }
 
 // deal gives one task to whoever has this turn, or nil.
 func (d *dealer) deal(turn uint64) (*candidate, error) {
 	if d.dealt == nil {
-		d.dealt, d.given, d.lists = map[int64]bool{}, map[string]int64{}, map[lane][]int64{}
+		d.dealt, d.given, d.lists, d.thin = map[int64]bool{}, map[string]int64{}, map[lane][]int64{}, map[string]bool{}
 		slices.SortStableFunc(d.lanes, func(a, b lane) int {
 			return cmp.Or(cmp.Compare(a.priority, b.priority), cmp.Compare(a.partition, b.partition))
 		})
@@ -113,6 +114,7 @@ func (d *dealer) oldest() (*candidate, error) {
 		}
 		for _, c := range d.aged {
 			if d.free(c.id) && d.open(c.partition) {
+				d.thin[c.partition] = true
 				return d.queued(c.id, c.partition), nil
 			}
 		}
@@ -130,7 +132,15 @@ func (d *dealer) byTurn(turn uint64) (*candidate, error) {
 		to, best := from, d.lanes[from].priority
 		var turns []lane
 		for ; to < len(d.lanes) && d.lanes[to].priority == best; to++ {
-			if l := d.lanes[to]; !d.empty(l) && d.open(l.partition) {
+			l := d.lanes[to]
+			if !d.open(l.partition) {
+				continue
+			}
+			empty, err := d.empty(l)
+			if err != nil {
+				return nil, err
+			}
+			if !empty {
 				turns = append(turns, l)
 			}
 		}
@@ -149,25 +159,39 @@ func (d *dealer) byTurn(turn uint64) (*candidate, error) {
 	return nil, nil
 }
 
-// empty reports whether a lane was looked at, and nothing is left of it.
-func (d *dealer) empty(l lane) bool {
+// empty reports whether nothing is left of a lane, as far as anybody has a reason to think so.
+func (d *dealer) empty(l lane) (bool, error) {
+	if _, looked := d.lists[l]; !looked && !d.thin[l.partition] {
+		return false, nil
+	}
+	list, err := d.list(l)
+	return !slices.ContainsFunc(list, d.free), err
+}
+
+// list is what is left of a lane.
+func (d *dealer) list(l lane) ([]int64, error) {
 	list, looked := d.lists[l]
-	return looked && !slices.ContainsFunc(list, d.free)
+	if looked {
+		return list, nil
+	}
+	list, err := d.queue.due(l)
+	if err != nil {
+		return nil, err
+	}
+	rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
+	d.lists[l] = list
+	return list, nil
 }
 
 // next takes a task from a lane.
 func (d *dealer) next(l lane) (int64, bool, error) {
-	if _, looked := d.lists[l]; !looked {
-		list, err := d.queue.due(l)
-		if err != nil {
-			return 0, false, err
-		}
-		rand.Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
-		d.lists[l] = list
+	list, err := d.list(l)
+	if err != nil {
+		return 0, false, err
 	}
-	for i, id := range d.lists[l] {
+	for i, id := range list {
 		if d.free(id) {
-			d.lists[l] = d.lists[l][i+1:]
+			d.lists[l] = list[i+1:]
 			return id, true, nil
 		}
 	}
