@@ -88,14 +88,43 @@ func (s *Store) serve(group []*asker) {
 	defer over()
 	lost := newLoss()
 	for round := 0; len(group) > 0 && round < candidates; round++ {
-		picks, err := s.read(ctx).pick(group, lost)
-		if err == nil {
-			err = s.take(ctx, picks, lost)
-		}
+		picks, err := s.pickAndTake(ctx, group, lost)
 		group = answered(group, picks, err)
 	}
 	for _, a := range group {
 		a.answer <- answer{}
+	}
+}
+
+// pickAndTake chooses a task for each of a group, and makes them their owners as far as nobody else was quicker.
+//
+// On a server the choice is made before the transaction, so that it is short. The writer of an embedded store has everything at hand
+// that it wrote last, which others would have to read again: where there was work a moment ago it both looks and takes.
+func (s *Store) pickAndTake(ctx context.Context, group []*asker, lost loss) (picks []*pick, err error) {
+	if s.Embedded() && s.desk.rich.Load() {
+		err = s.writeAs(ctx, urgent, "claim", func(t *tx) error {
+			if picks, err = t.pick(group, lost); err == nil {
+				_, err = t.takeAll(picks, lost)
+			}
+			return err
+		})
+		if err == nil {
+			settle(picks, lost)
+		}
+	} else if picks, err = s.read(ctx).pick(group, lost); err == nil {
+		err = s.take(ctx, picks, lost)
+	}
+	s.desk.rich.Store(len(picks) > 0)
+	return picks, err
+}
+
+// settle notes who owns what, once that is committed.
+func settle(picks []*pick, lost loss) {
+	for _, p := range picks {
+		p.claim = p.taken
+		if p.claim == nil {
+			lost.add(p)
+		}
 	}
 }
 
@@ -126,16 +155,12 @@ func answered(group []*asker, picks []*pick, err error) (again []*asker) {
 func (t *tx) pick(group []*asker, lost loss) (picks []*pick, err error) {
 	q := &queue{t: t, req: group[0].req, n: len(group) + len(lost.tasks)}
 	// What somebody holds back is taken over all the same: its run finds that out, and puts it back into the queue.
-	expired, err := q.expired()
-	if err != nil {
+	d := dealer{queue: q, lost: lost}
+	if d.expired, d.lanes, err = t.look(q); err != nil {
 		return nil, err
 	}
-	d := dealer{queue: q, lost: lost, expired: expired}
-	if len(expired) < len(group) {
+	if len(d.expired) < len(group) && len(d.lanes) > 0 {
 		if d.doors, err = t.doors(q.req.PerPartition); err != nil {
-			return nil, err
-		}
-		if d.lanes, err = t.lanes(); err != nil {
 			return nil, err
 		}
 	}
@@ -221,12 +246,7 @@ func (s *Store) take(ctx context.Context, picks []*pick, lost loss) error {
 	case err != nil:
 		return err
 	}
-	for _, p := range picks {
-		p.claim = p.taken
-		if p.claim == nil {
-			lost.add(p)
-		}
-	}
+	settle(picks, lost)
 	return nil
 }
 

@@ -20,6 +20,7 @@ type desk struct {
 	mu      sync.Mutex
 	open    bool // somebody serves a group
 	waiting []*asker
+	rich    atomic.Bool // the last group found something
 }
 
 // asker is somebody who asks for work.

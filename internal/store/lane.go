@@ -29,6 +29,12 @@ var jumpingLanes = stmt{"find_lanes", `WITH RECURSIVE parts AS (
 const nextLane = `SELECT %d, partition_key, priority, scheduled_at <= {now} FROM (SELECT partition_key, priority, scheduled_at FROM ing_task
 	WHERE status_code = 'QUEUED' AND (partition_key > ? OR (partition_key = ? AND priority > ?)) ORDER BY partition_key, priority, scheduled_at LIMIT 1) AS n%d`
 
+// theExpired stands in place of the number of a lane.
+const theExpired = -1
+
+// expiredToo asks for what has run out of its lease, in the columns of lanes. Rows of such a part come in their order.
+var expiredToo = fmt.Sprintf(`SELECT %d, partition_key, id, 1 FROM (%s) AS expired`, theExpired, findExpired.text)
+
 // knownLanes are those that a server had when it was asked last. They are no more than where to look first.
 type knownLanes struct {
 	mu  sync.Mutex
@@ -42,28 +48,40 @@ type hop struct {
 	due   bool
 }
 
-// lanes are those that have something due.
-func (t *tx) lanes() (all []lane, err error) {
+// look finds what has run out of its lease, and the lanes that have something due. A server is asked for both in one statement.
+func (t *tx) look(q *queue) (expired []candidate, lanes []lane, err error) {
 	if t.s.Embedded() {
+		if expired, err = q.expired(); err != nil {
+			return nil, nil, err
+		}
 		err = t.rows(jumpingLanes, func(r *sql.Rows) error {
 			var l lane
 			err := r.Scan(&l.partition, &l.priority)
-			all = append(all, l)
+			lanes = append(lanes, l)
 			return err
 		})
-		return all, err
+		return expired, lanes, err
 	}
 	known := &t.s.lanes
 	known.mu.Lock()
 	guess := known.all
 	known.mu.Unlock()
-	chain, due, err := follow(guess, t.hops)
+	first := true
+	chain, lanes, err := follow(guess, func(from []lane) (hops []hop, err error) {
+		if !first {
+			hops, _, err = t.hops(from, nil)
+			return hops, err
+		}
+		first = false
+		hops, expired, err = t.hops(from, q)
+		return hops, err
+	})
 	if err == nil {
 		known.mu.Lock()
 		known.all = chain
 		known.mu.Unlock()
 	}
-	return due, err
+	return expired, lanes, err
 }
 
 // follow goes from lane to lane to the end. It asks for the hops of all lanes that it expects at once, and of others as it meets them: a
@@ -94,21 +112,33 @@ func follow(expected []lane, ask func([]lane) ([]hop, error)) (chain, due []lane
 	}
 }
 
-// hops asks for what is behind each of some lanes, in one statement.
-func (t *tx) hops(from []lane) ([]hop, error) {
+// hops asks for what is behind each of some lanes, in one statement; and for what has run out of its lease, if q is given.
+func (t *tx) hops(from []lane, q *queue) (all []hop, expired []candidate, err error) {
 	var parts []string
 	var args []any
 	for i, l := range from {
 		parts = append(parts, fmt.Sprintf(nextLane, i, i))
 		args = append(args, l.partition, l.partition, l.priority)
 	}
-	all := make([]hop, len(from))
-	err := t.rows(stmt{"find_lanes", strings.Join(parts, " UNION ALL ")}, func(r *sql.Rows) error {
+	if q != nil {
+		parts = append(parts, expiredToo)
+		args = append(append(args, q.args()...), candidates)
+	}
+	all = make([]hop, len(from))
+	err = t.rows(stmt{"find_lanes", strings.Join(parts, " UNION ALL ")}, func(r *sql.Rows) error {
 		var i int
-		h := hop{found: true}
-		err := r.Scan(&i, &h.to.partition, &h.to.priority, &h.due)
-		all[i] = h
-		return err
+		var partition string
+		var number int64
+		var due bool
+		if err := r.Scan(&i, &partition, &number, &due); err != nil {
+			return err
+		}
+		if i == theExpired {
+			expired = append(expired, candidate{id: number, partition: partition})
+		} else {
+			all[i] = hop{lane{partition, int(number)}, true, due}
+		}
+		return nil
 	}, args...)
-	return all, err
+	return all, expired, err
 }

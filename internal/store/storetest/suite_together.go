@@ -36,11 +36,11 @@ func newCrowd(t *testing.T, e Engine, tasks int) *crowd {
 	return c
 }
 
-// on calls do with the first statement of a name that comes from now on.
+// on calls do with the first statement of a name, or of any, that comes from now on.
 func (c *crowd) on(name string, do func()) {
 	var once sync.Once
 	seen := func(is string) {
-		if is == name {
+		if name == "" || is == name {
 			once.Do(do)
 		}
 	}
@@ -71,7 +71,7 @@ func (c *crowd) ask(reqs []patra.ClaimRequest, contexts map[int]context.Context,
 	var waiting, done sync.WaitGroup
 	waiting.Add(len(reqs))
 	free, served := make(chan struct{}), make(chan struct{})
-	c.on("find_expired", func() {
+	c.on("", func() {
 		close(served)
 		<-free
 	})
