@@ -297,7 +297,20 @@ func (t *tx) takeAll(picks []*pick, lost loss) (won []*pick, err error) {
 	if _, err := t.exec(ids.in(insertRuns), ids.args...); err != nil {
 		return nil, err
 	}
-	return won, t.readClaims(ids, byID)
+	if err := t.readClaims(ids, byID); err != nil {
+		return nil, err
+	}
+	return won, nobody(won)
+}
+
+// nobody is the reason why nothing is taken after all, if all for whom it would be have gone away.
+func nobody(won []*pick) (gone error) {
+	for _, p := range won {
+		if gone = p.asker.ctx.Err(); gone == nil {
+			return nil
+		}
+	}
+	return gone
 }
 
 // peek locks what may still be taken of the picks.
