@@ -61,8 +61,8 @@ func TestTurnstile(t *testing.T) {
 	})
 }
 
-// Whoever should lead and goes away leaves that to the next, and whoever waits for nobody is not kept.
-func TestADeskIsNotLeftWithoutALeader(t *testing.T) {
+// Those who want the same are served together, and whoever goes away keeps nobody.
+func TestADeskServesGroups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var d desk
 		var groups []int
@@ -99,4 +99,21 @@ func TestADeskIsNotLeftWithoutALeader(t *testing.T) {
 			t.Error("the desk is still open")
 		}
 	})
+}
+
+// Whoever is told to lead and goes away leaves that to the next in the queue, and the last one closes the desk.
+func TestADeskPassesTheLeadOn(t *testing.T) {
+	var d desk
+	a, b := &asker{answer: make(chan answer, 1)}, &asker{answer: make(chan answer, 1)}
+	d.come(a)
+	d.come(b)
+	if !d.leave(a) {
+		t.Fatal("it was not waiting")
+	}
+	if len(b.answer) != 1 || !d.open {
+		t.Fatal("nobody leads")
+	}
+	if !d.leave(b) || d.open || len(d.waiting) > 0 {
+		t.Error("the desk is still open")
+	}
 }
