@@ -8,6 +8,7 @@ import (
 
 	"patra"
 	"patra/internal/pieces"
+	"patra/internal/store"
 	"patra/internal/store/storetest"
 )
 
@@ -37,6 +38,50 @@ func BenchmarkCommitPage(b *testing.B) {
 		if _, _, err := w.CommitPage(b.Context(), c, w.Clock.Instant(), "work", page, res, nil); err != nil {
 			b.Fatal(err)
 		}
+	}
+}
+
+// The ids of a search of 20,000, noted in pages of a thousand and settled two hundred at a time: what a source whose search gives
+// only ids costs the store, without its records.
+func BenchmarkItems(b *testing.B) {
+	for _, e := range storetest.Engines() {
+		w := storetest.NewWorld(b, e, 1)
+		c := w.Take()
+		scan := int64(0)
+		open := func(batch, ordinal int64, phase patra.Phase) patra.OpenPage {
+			page, err := w.OpenPage(b.Context(), c, w.Clock.Instant(), patra.PageOpen{BatchNo: batch, ScanNo: scan, Phase: phase, Ordinal: ordinal, PageSize: 1000,
+				RequestID: store.NewOwner(), GateKey: "demo", Cost: 1, AcquiredAt: w.Clock.Instant()})
+			if err != nil {
+				b.Fatal(err)
+			}
+			return page
+		}
+		commit := func(page patra.OpenPage, res patra.PageResult) {
+			if _, _, err := w.CommitPage(b.Context(), c, w.Clock.Instant(), "work", page, res, nil); err != nil {
+				b.Fatal(err)
+			}
+		}
+		b.Run(benchName(e), func(b *testing.B) {
+			for b.Loop() {
+				scan++
+				batch := scan * 1000
+				for page := range int64(20) {
+					res := w.Result(page < 19)
+					for i := range 1000 {
+						res.IDs = append(res.IDs, fmt.Sprint(38_000_000+page*1000+int64(i)))
+					}
+					commit(open(batch+page, page+1, patra.PhaseSearch), res)
+				}
+				for page := range int64(100) {
+					res := w.Result(page < 99)
+					for i := range 200 {
+						res.Items = map[patra.Status][]string{patra.ItemDone: append(res.Items[patra.ItemDone], fmt.Sprint(38_000_000+page*200+int64(i)))}
+					}
+					commit(open(batch+20+page, page+1, patra.PhaseDetail), res)
+				}
+			}
+			b.ReportMetric(float64(b.Elapsed().Microseconds())/float64(b.N)/20_000, "µs/id")
+		})
 	}
 }
 

@@ -22,7 +22,10 @@ type dialect struct {
 	lock  string // appended to a SELECT that reads what the transaction will write
 	peek  string // the same, but failing at once when somebody else has the row
 	byKey string // behind a table: it is read by its primary key, and by no other index
-	iso   string // a microsecond column as text; %[1]s is the column
+	// orFail stands behind INSERT where the transaction is given up if a row cannot be written: then what the statement has written
+	// before need not be taken back by itself, and no copies of the pages are kept for that.
+	orFail string
+	iso    string // a microsecond column as text; %[1]s is the column
 	// snapshot is the isolation under which several reads see one moment.
 	snapshot sql.IsolationLevel
 	// readOnly: whoever only reads may say so. TiDB knows the words and does not do it, so it refuses them.
@@ -43,12 +46,13 @@ type dialect struct {
 }
 
 var sqliteDialect = dialect{
-	name:  "sqlite",
-	goose: goose.DialectSQLite3,
-	now:   "CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
-	lock:  "", // the write lock is already held: every transaction begins IMMEDIATE
-	byKey: "NOT INDEXED",
-	iso:   "strftime('%%Y-%%m-%%dT%%H:%%M:%%fZ', %[1]s / 1000000.0, 'unixepoch')",
+	name:   "sqlite",
+	goose:  goose.DialectSQLite3,
+	now:    "CAST(unixepoch('subsec') * 1000000 AS INTEGER)",
+	lock:   "", // the write lock is already held: every transaction begins IMMEDIATE
+	byKey:  "NOT INDEXED",
+	orFail: "OR FAIL",
+	iso:    "strftime('%%Y-%%m-%%dT%%H:%%M:%%fZ', %[1]s / 1000000.0, 'unixepoch')",
 	types: map[string]string{
 		"id": "INTEGER PRIMARY KEY AUTOINCREMENT", "n": "INTEGER", "us": "INTEGER", "code": "TEXT",
 		"key": "TEXT", "hash": "TEXT", "text": "TEXT", "json": "TEXT", "blob": "BLOB",
@@ -202,7 +206,7 @@ func Advice(err error) string {
 // clock, a number. A column that has a reserved word of MySQL for its name stands in braces: all engines know it in
 // these quotes, which cannot be written into a text of Go.
 func (d dialect) rules(now string) *strings.Replacer {
-	return strings.NewReplacer("{now}", now, "{lock}", d.lock, "{peek}", d.peek, "{bykey}", d.byKey, "{stored}", "`stored`")
+	return strings.NewReplacer("{now}", now, "{lock}", d.lock, "{peek}", d.peek, "{bykey}", d.byKey, "{orfail}", d.orFail, "{stored}", "`stored`")
 }
 
 // column turns one type word into the engine's type.

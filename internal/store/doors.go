@@ -60,31 +60,28 @@ func (d doors) shut(partition string) bool {
 	return limit > 0 && d.running[partition] >= limit
 }
 
-// room reports whether one more task of a partition may run, and keeps everybody else from deciding the same until the
+// room tells how many more tasks of a partition may run, and keeps everybody else from deciding the same until the
 // transaction ends: else two claims at once would both find the last place. On SQLite the write lock sees to that; on
 // the MySQL family it is the row of the partition's limit. Nobody waits for that row: there is other work.
-func (t *tx) room(partition string, limit int64) (bool, error) {
-	if limit <= 0 {
-		return true, nil
-	}
+func (t *tx) room(partition string, limit int64) (places int64, err error) {
 	at := patra.Target{Scope: patra.ScopeOperation, Key: partition}
 	for range 2 {
 		var version int64
 		found, err := t.one(peekControl, []any{at.Scope, at.Key, patra.KindLimit}, &version)
 		if err != nil {
 			if t.s.dialect.locked(err) {
-				return false, nil
+				err = errTaken
 			}
-			return false, err
+			return 0, err
 		}
 		if found {
 			break
 		}
 		if _, err := t.exec(insertControl, at.Scope, at.Key, patra.KindLimit, patra.KindLimit.Rest()); err != nil && !t.s.dialect.duplicate(err) {
-			return false, err
+			return 0, err
 		}
 	}
 	var n int64
-	_, err := t.one(runningIn, []any{partition}, &n)
-	return n < limit, err
+	_, err = t.one(runningIn, []any{partition}, &n)
+	return limit - n, err
 }

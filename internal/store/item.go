@@ -3,8 +3,8 @@ package store
 import (
 	"context"
 	"database/sql"
+	"maps"
 	"slices"
-	"strings"
 
 	"patra"
 )
@@ -15,6 +15,7 @@ var (
 	pending      = stmt{"pending_items", `SELECT seq, provider_id FROM ing_task_item WHERE task_id = ? AND scan_no = ? AND status_code = 'PENDING' AND seq > ? ORDER BY seq LIMIT ?`}
 	itemSum      = stmt{"item_summary", `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status_code = 'PENDING' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN status_code IN ('MISSING', 'BAD') THEN 1 ELSE 0 END), 0)
 		FROM ing_task_item WHERE task_id = ? AND scan_no = ?`}
+	insertItems = newRowset("insert_item", `INSERT INTO ing_task_item (task_id, scan_no, seq, provider_id, search_ordinal, status_code, created_at) VALUES `, 7)
 )
 
 // Items gives the next ids of a scan whose records are still to be fetched, after the given one.
@@ -34,36 +35,32 @@ func (t *tx) addItems(c *patra.Claim, now patra.Instant, page patra.OpenPage, id
 	if _, err := t.one(lastItem, []any{c.TaskID, page.ScanNo}, &seq); err != nil {
 		return err
 	}
-	seen := map[string]bool{}
-	for part := range slices.Chunk(ids, chunk) {
-		known, err := t.knownItems(c.TaskID, page.ScanNo, part)
-		if err != nil {
-			return err
-		}
-		var values []string
-		var args []any
-		for _, id := range part {
-			if known[id] || seen[id] {
-				continue
+	seen := make(map[string]bool, len(ids))
+	if seq > 0 { // the first ids of a scan are not known yet
+		for part := range slices.Chunk(ids, chunk) {
+			known, err := t.knownItems(c.TaskID, page.ScanNo, part)
+			if err != nil {
+				return err
 			}
-			seen[id] = true
-			seq++
-			values = append(values, "(?, ?, ?, ?, ?, 'PENDING', ?)")
-			args = append(args, c.TaskID, page.ScanNo, seq, id, page.Ordinal, now)
-		}
-		if len(values) == 0 {
-			continue
-		}
-		insert := stmt{"insert_items", `INSERT INTO ing_task_item (task_id, scan_no, seq, provider_id, search_ordinal, status_code, created_at) VALUES ` + strings.Join(values, ", ")}
-		if _, err := t.exec(insert, args...); err != nil {
-			return err
+			maps.Copy(seen, known)
 		}
 	}
-	return nil
+	rows := make([]any, 0, len(ids)*insertItems.width)
+	for _, id := range ids {
+		if seen[id] {
+			continue
+		}
+		seen[id] = true
+		seq++
+		rows = append(rows, c.TaskID, page.ScanNo, seq, id, page.Ordinal, string(patra.ItemPending), int64(now))
+	}
+	return t.addRows(insertItems, rows)
 }
 
+// knownItems are those of some ids that a scan gave before.
 func (t *tx) knownItems(taskID, scanNo int64, ids []string) (map[string]bool, error) {
-	args := []any{taskID, scanNo}
+	args := make([]any, 0, len(ids)+2)
+	args = append(args, taskID, scanNo)
 	for _, id := range ids {
 		args = append(args, id)
 	}
@@ -84,11 +81,12 @@ func (t *tx) settleItems(c *patra.Claim, page patra.OpenPage, outcomes map[patra
 			return err
 		}
 		for part := range slices.Chunk(ids, chunk) {
-			args := []any{to, page.Ordinal, c.TaskID, page.ScanNo}
+			args := append(make([]any, 0, len(part)+4), to, page.Ordinal, c.TaskID, page.ScanNo)
 			for _, id := range part {
 				args = append(args, id)
 			}
-			n, err := t.exec(stmt{"settle_items", `UPDATE ing_task_item SET status_code = ?, detail_ordinal = ? WHERE task_id = ? AND scan_no = ? AND status_code = 'PENDING' AND provider_id IN (` + marks(len(part)) + `)`}, args...)
+			// By the ids, and not by the status: of that there are as many as the scan has left, and each page would read them all.
+			n, err := t.exec(stmt{"settle_items", `UPDATE ing_task_item SET status_code = ?, detail_ordinal = ? WHERE task_id = ? AND scan_no = ? AND COALESCE(status_code, '') = 'PENDING' AND provider_id IN (` + marks(len(part)) + `)`}, args...)
 			if err != nil {
 				return err
 			}

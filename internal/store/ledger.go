@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"errors"
 	"slices"
 	"strings"
 
@@ -105,11 +106,19 @@ func (s *Store) CountPages(ctx context.Context, q PageQuery) (n int64, err error
 
 // Context is what a task was given to run with, for somebody who looks at it later. It has no lease.
 func (s *Store) Context(ctx context.Context, taskID int64) (*patra.Claim, error) {
-	c, err := s.read(ctx).claimBy(claimOfTask, taskID)
-	if err == nil {
-		c.Lease = patra.Lease{TaskID: taskID}
+	var c *patra.Claim
+	err := s.read(ctx).rows(claimOfTask, func(r *sql.Rows) error {
+		c = &patra.Claim{}
+		return scanClaim(r, c)
+	}, taskID)
+	if err == nil && c == nil {
+		err = errors.New("a task has no slice or no plan")
 	}
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	c.Lease = patra.Lease{TaskID: taskID}
+	return c, nil
 }
 
 // Versions are the versions that a page brought.
@@ -124,7 +133,7 @@ func (s *Store) Versions(ctx context.Context, batchID int64) (all []patra.PageVe
 }
 
 var (
-	claimOfTask  = stmt{"claim_of_task", strings.Replace(selectClaim.text, "t.lease_token = ?", "t.id = ?", 1)}
+	claimOfTask  = stmt{"claim_of_task", `SELECT ` + claimColumns + ` FROM ` + claimTables + ` WHERE t.id = ?`}
 	pageVersions = stmt{"page_versions", `SELECT r.provider_id, v.rev, v.change_code, v.content_sha256, v.provider_updated_at FROM ing_record_rev v JOIN ing_record r ON r.id = v.record_id
 		WHERE v.batch_id = ? ORDER BY r.provider_id, v.rev`}
 	idsOfPage = stmt{"ids_of_page", `SELECT provider_id FROM ing_task_item WHERE task_id = ? AND scan_no = ? AND search_ordinal = ? ORDER BY seq`}

@@ -16,6 +16,8 @@ import (
 const (
 	outboxRole  = "outbox" // its position is the last number that was given
 	numberBatch = 500      // how many events get their numbers in one transaction
+
+	numbersAtOnce = 50 // and in one statement
 )
 
 var (
@@ -91,7 +93,7 @@ func (s *Store) Number(ctx context.Context) (n int, last int64, err error) {
 		if err != nil || len(events) == 0 {
 			return err
 		}
-		for part := range slices.Chunk(events, rowsAtOnce) {
+		for part := range slices.Chunk(events, numbersAtOnce) {
 			if err := t.number(part, last+int64(n)); err != nil {
 				return err
 			}

@@ -37,8 +37,13 @@ const maxTries = 12
 // write runs do in one transaction and retries the whole of it when the engine asks for that. landed, if given,
 // is asked when a COMMIT got no answer: it reads whether the transaction is there.
 func (s *Store) write(ctx context.Context, name string, do func(*tx) error, landed ...func(*tx) (bool, error)) error {
+	return s.writeAs(ctx, inTurn, name, do, landed...)
+}
+
+// writeAs is write for those too who need not wait for their turn.
+func (s *Store) writeAs(ctx context.Context, when precedence, name string, do func(*tx) error, landed ...func(*tx) (bool, error)) error {
 	for try := 1; ; try++ {
-		t, err := s.writeOnce(ctx, do)
+		t, err := s.writeOnce(ctx, when, do)
 		if err == nil {
 			t.landed()
 			s.there.heard(nil, true)
@@ -70,7 +75,13 @@ func (s *Store) write(ctx context.Context, name string, do func(*tx) error, land
 }
 
 // writeOnce gives the transaction too, as far as it came: that a COMMIT got no answer does not mean that it did not land.
-func (s *Store) writeOnce(ctx context.Context, do func(*tx) error) (*tx, error) {
+func (s *Store) writeOnce(ctx context.Context, when precedence, do func(*tx) error) (*tx, error) {
+	if s.Embedded() {
+		if err := s.writers.enter(ctx, when); err != nil {
+			return nil, err
+		}
+		defer s.writers.leave()
+	}
 	began, err := s.db.BeginTx(ctx, nil)
 	if err != nil {
 		return nil, err

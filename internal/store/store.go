@@ -30,6 +30,9 @@ type Store struct {
 	made    sync.Once
 	rules   *strings.Replacer // of SQL texts, see render
 	there   presence
+	desk    desk
+	lanes   knownLanes
+	writers turnstile // of an embedded store, which has one writer
 }
 
 // Option changes how a store behaves.

@@ -1,0 +1,206 @@
+package store
+
+import (
+	"cmp"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"patra"
+)
+
+// heap is a queue in memory: what a dealer sees of it, and what the rules say about it.
+type heap struct {
+	tasks []heapTask
+	n     int
+}
+
+type heapTask struct {
+	candidate
+	priority int
+	at       int // when it is due
+}
+
+func (h *heap) wanted() int { return h.n }
+
+func (h *heap) oldest(most int) (all []candidate, err error) {
+	for _, t := range h.tasks {
+		all = append(all, t.candidate)
+	}
+	return all[:min(most, len(all))], nil
+}
+
+func (h *heap) due(l lane) (ids []int64, err error) {
+	for _, t := range h.tasks {
+		if t.partition == l.partition && t.priority == l.priority && len(ids) < h.n+spare {
+			ids = append(ids, t.id)
+		}
+	}
+	return ids, nil
+}
+
+func (h *heap) lanes() (all []lane) {
+	for _, t := range h.tasks {
+		if l := (lane{t.partition, t.priority}); !slices.Contains(all, l) {
+			all = append(all, l)
+		}
+	}
+	return all
+}
+
+// expect is what one who asks alone gets from these tasks: a certain one, or any of some.
+func expect(tasks []heapTask, open func(string) bool, turn uint64) (ids []int64) {
+	tasks = slices.DeleteFunc(slices.Clone(tasks), func(t heapTask) bool { return !open(t.partition) })
+	if len(tasks) == 0 {
+		return nil
+	}
+	if turn%8 == 7 {
+		return []int64{tasks[0].id}
+	}
+	best := slices.MinFunc(tasks, func(a, b heapTask) int { return cmp.Compare(a.priority, b.priority) }).priority
+	var partitions []string
+	for _, t := range tasks {
+		if t.priority == best {
+			partitions = append(partitions, t.partition)
+		}
+	}
+	slices.Sort(partitions)
+	partitions = slices.Compact(partitions)
+	partition := partitions[turn%uint64(len(partitions))]
+	for _, t := range tasks {
+		if t.priority == best && t.partition == partition {
+			ids = append(ids, t.id)
+		}
+	}
+	return ids
+}
+
+// Each of a group gets what it would get if they asked one after the other.
+func TestADealerGivesWhatTheyWouldGetAlone(t *testing.T) {
+	for seed := range uint64(2000) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		h := &heap{n: 1 + r.IntN(20)}
+		for i := range r.IntN(40) {
+			partition := fmt.Sprintf("source%d/works/HARVEST", r.IntN(5))
+			h.tasks = append(h.tasks, heapTask{candidate{id: int64(i + 1), partition: partition}, 1 + r.IntN(3), i})
+		}
+		limit := int64(r.IntN(5))
+		d := dealer{queue: h, lanes: h.lanes(), lost: newLoss(), doors: doors{configured: limit, running: map[string]int64{}}}
+		shut := fmt.Sprintf("source%d", r.IntN(5))
+		d.doors.gates = patra.Gates{{Target: patra.Target{Scope: patra.ScopeSource, Key: shut}, Kind: patra.KindPause, State: patra.Paused}}
+		running := map[string]int64{}
+		for p := range 5 {
+			partition := fmt.Sprintf("source%d/works/HARVEST", p)
+			running[partition] = int64(r.IntN(3))
+			d.doors.running[partition] = running[partition]
+		}
+		open := func(partition string) bool {
+			return partition != shut+"/works/HARVEST" && (limit == 0 || running[partition] < limit)
+		}
+		left := slices.Clone(h.tasks)
+		first := r.Uint64N(100)
+		for i := range h.n {
+			turn := first + uint64(i)
+			want := expect(left, open, turn)
+			got, err := d.deal(turn)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got == nil {
+				if want != nil {
+					t.Fatalf("seed %d, turn %d: got nothing, and %v is there", seed, turn, want)
+				}
+				continue
+			}
+			if !slices.Contains(want, got.id) || got.limit != limit {
+				t.Fatalf("seed %d, turn %d: got %+v of %v", seed, turn, *got, want)
+			}
+			running[got.partition]++
+			left = slices.DeleteFunc(left, func(t heapTask) bool { return t.id == got.id })
+		}
+	}
+}
+
+// What has run out of its lease goes first, whoever asks, and no limit is asked for it.
+func TestADealerGivesExpiredTasksFirst(t *testing.T) {
+	const partition = "demo/works/HARVEST"
+	h := &heap{n: 3, tasks: []heapTask{{candidate{id: 9, partition: partition}, 1, 0}}}
+	d := dealer{queue: h, lanes: h.lanes(), lost: newLoss(), doors: doors{configured: 1, running: map[string]int64{partition: 1}},
+		expired: []candidate{{id: 1, partition: partition}, {id: 2, partition: partition}, {id: 3, partition: partition}}}
+	d.lost.tasks[1] = true
+	for i, want := range []int64{2, 3, 0} {
+		got, err := d.deal(uint64(i))
+		if err != nil || (got == nil) != (want == 0) || got != nil && (got.id != want || got.limit != 0) {
+			t.Errorf("%d: got %+v, %v", i, got, err)
+		}
+	}
+}
+
+// What the first look does not show of the oldest is looked for before a younger one is given.
+func TestADealerLooksFurtherForTheOldest(t *testing.T) {
+	h := &heap{n: 1}
+	for i := range 60 {
+		partition := "shut/works/HARVEST"
+		if i == 50 {
+			partition = "open/works/HARVEST"
+		}
+		h.tasks = append(h.tasks, heapTask{candidate{id: int64(i), partition: partition}, 5, i})
+	}
+	h.tasks = append(h.tasks, heapTask{candidate{id: 100, partition: "open/works/HARVEST"}, 1, 60})
+	d := dealer{queue: h, lanes: h.lanes(), lost: newLoss(), doors: doors{running: map[string]int64{},
+		gates: patra.Gates{{Target: patra.Target{Scope: patra.ScopeSource, Key: "shut"}, Kind: patra.KindPause, State: patra.Paused}}}}
+	if got, err := d.deal(7); err != nil || got == nil || got.id != 50 {
+		t.Errorf("got %+v, %v", got, err)
+	}
+}
+
+// Whatever lanes a process expects, it finds those that are there; and asks once if they are as expected.
+func TestLanesAreFoundWhateverIsExpected(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	some := func() (all []lane) {
+		for p := range 4 {
+			for priority := 1; priority < 4; priority++ {
+				if r.IntN(3) == 0 {
+					all = append(all, lane{string(rune('a' + p)), priority})
+				}
+			}
+		}
+		return all
+	}
+	for range 1000 {
+		there, expected := some(), some()
+		if r.IntN(4) == 0 {
+			expected = there
+		}
+		due := map[lane]bool{}
+		asked := 0
+		ask := func(from []lane) (hops []hop, err error) {
+			asked++
+			for _, l := range from {
+				var h hop
+				for _, to := range there {
+					if to.partition > l.partition || to.partition == l.partition && to.priority > l.priority {
+						h = hop{to, true, due[to]}
+						break
+					}
+				}
+				hops = append(hops, h)
+			}
+			return hops, nil
+		}
+		var want []lane
+		for _, l := range there {
+			if due[l] = r.IntN(2) == 0; due[l] {
+				want = append(want, l)
+			}
+		}
+		chain, got, err := follow(expected, ask)
+		if err != nil || !slices.Equal(chain, there) || !slices.Equal(got, want) {
+			t.Fatalf("found %v, due %v (%v); there are %v, due %v", chain, got, err, there, want)
+		}
+		if slices.Equal(there, expected) && asked != 1 {
+			t.Fatalf("asked %d times", asked)
+		}
+	}
+}
