@@ -15,7 +15,7 @@ func TestAnEmbeddedStoreIsSetAsItShouldBe(t *testing.T) {
 	if _, err := s.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for setting, want := range map[string]string{"page_size": "16384", "journal_mode": "wal", "synchronous": "2", "busy_timeout": "10000", "cache_size": "-8192"} {
+	for setting, want := range map[string]string{"page_size": "8192", "journal_mode": "wal", "synchronous": "2", "busy_timeout": "10000", "cache_size": "-8192"} {
 		var is string
 		if err := s.db.QueryRowContext(t.Context(), "PRAGMA "+setting).Scan(&is); err != nil || is != want {
 			t.Errorf("%s is %q and not %s, %v", setting, is, want, err)
