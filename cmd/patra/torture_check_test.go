@@ -38,8 +38,10 @@ func (s *stage) judged(outs []*lockedBuffer) []outside.Invariant {
 	s.t.Helper()
 	args := append(s.evidenceOf(outs), "-o", "json")
 	out, err := exec.CommandContext(s.t.Context(), "patra-check", args...).Output()
-	if e, ok := errors.AsType[*exec.ExitError](err); err != nil && (!ok || e.ExitCode() != exitFailed) {
-		s.t.Fatalf("patra-check %q: %v\n%s", args, err, out)
+	if e, ok := errors.AsType[*exec.ExitError](err); ok && e.ExitCode() != exitFailed {
+		s.t.Fatalf("patra-check %q: %v\n%s%s", args, err, out, e.Stderr)
+	} else if err != nil && !ok {
+		s.t.Fatal(err)
 	}
 	var all []outside.Invariant
 	if err := json.Unmarshal(out, &all); err != nil {

@@ -108,12 +108,18 @@ func TestNoPageWithoutItsBody(t *testing.T) {
 	x := h.executor(2)
 	disk := &fullDisk{Keeper: keeper(t), room: 5}
 	x.Evidence = disk
-	if err := x.Run(t.Context()); err != nil {
-		t.Fatal(err)
+	// Whoever works in the foreground ends, and begins again when there is room.
+	ends := 0
+	for ; x.Run(t.Context()) != nil; ends++ {
+		if ends > 3 {
+			t.Fatal("it never goes on")
+		}
+		x = h.executor(2)
+		x.Evidence = disk
 	}
 	h.exact()
-	if disk.gone != 3 {
-		t.Errorf("the disk was full %d times", disk.gone)
+	if disk.gone != 3 || ends == 0 {
+		t.Errorf("the disk was full %d times, and it ended %d times", disk.gone, ends)
 	}
 	pages, err := h.store.Batches(t.Context(), store.Filter{Limit: 1000})
 	if err != nil {

@@ -69,50 +69,70 @@ func (t *truth) newest(i int32) *version {
 // ours are versions of a record that are no news of the provider: it said the same, or another record said it.
 const ours = `(SELECT COUNT(*) FROM ing_record_rev v WHERE v.record_id = r.id AND v.change_code IN ('REMAPPED', 'TAKEN_OVER'))`
 
+// held is a record as it is stored, with its raw content or with where in which page that is.
+type held struct {
+	id         int64
+	name, code string
+	rev        int32
+	raw        []byte
+	batch      int64
+	from, size sql.NullInt64
+}
+
+// atOnce is how many records are in memory: their pages are asked for when the list of them has been read.
+const atOnce = 500
+
 // compare goes through the records of a source.
 func (s *Scene) compare(ctx context.Context, t *truth, j *judgement) error {
 	source, _ := split(t.of)
 	pages := shelf{scene: s}
-	return s.each(ctx, `SELECT r.provider_id, r.rev - `+ours+`, r.raw, r.raw_code, r.batch_id, r.raw_from, r.raw_size FROM ing_record r WHERE r.provenance_code = ?`, func(r *sql.Rows) error {
-		var name, raw sql.RawBytes
-		var rev int32
-		var code string
-		var batch int64
-		var from, size sql.NullInt64
-		if err := r.Scan(&name, &rev, &raw, &code, &batch, &from, &size); err != nil {
+	for last := int64(0); ; {
+		var part []held
+		err := s.each(ctx, `SELECT r.id, r.provider_id, r.rev - `+ours+`, r.raw, r.raw_code, r.batch_id, r.raw_from, r.raw_size FROM ing_record r WHERE r.provenance_code = ? AND r.id > ? ORDER BY r.id LIMIT ?`, func(r *sql.Rows) error {
+			var h held
+			err := r.Scan(&h.id, &h.name, &h.rev, &h.raw, &h.code, &h.batch, &h.from, &h.size)
+			part, last = append(part, h), h.id
+			return err
+		}, source, last, atOnce)
+		if err != nil || len(part) == 0 {
 			return err
 		}
-		j.records++
-		id := string(name)
-		t.settle(name)
-		if from.Valid {
+		for _, h := range part {
 			var err error
-			raw, err = pages.cut(ctx, batch, from.Int64, size.Int64)
-			if errors.Is(err, sql.ErrNoRows) { // the tables say so by themselves
-				return nil
+			if h.from.Valid {
+				h.raw, err = pages.cut(ctx, h.batch, h.from.Int64, h.size.Int64)
 			}
-			if err != nil {
-				note(&j.lost, &j.nLost, func() string { return "record " + id + " has no raw content: " + err.Error() })
-				return nil
-			}
+			j.record(t, h, err)
 		}
-		versions := t.record(id)
-		is, must := stored(versions, raw, code), int32(0)
-		for _, v := range versions {
-			if v.must && !v.poisoned {
-				must = max(must, v.number)
-			}
+	}
+}
+
+// record compares one. That it lies in a page that is not there the tables say by themselves.
+func (j *judgement) record(t *truth, h held, err error) {
+	j.records++
+	t.settle([]byte(h.name))
+	if errors.Is(err, sql.ErrNoRows) {
+		return
+	}
+	if err != nil {
+		note(&j.lost, &j.nLost, func() string { return "record " + h.name + " has no raw content: " + err.Error() })
+		return
+	}
+	versions := t.record(h.name)
+	is, must := stored(versions, h.raw, h.code), int32(0)
+	for _, v := range versions {
+		if v.must && !v.poisoned {
+			must = max(must, v.number)
 		}
-		switch {
-		case is == 0:
-			note(&j.invented, &j.nInvented, func() string { return "record " + id + " is nothing that the provider ever had" })
-		case is < must:
-			note(&j.stale, &j.nStale, func() string { return "record " + id + " is older than a version that was there throughout" })
-		case rev > is:
-			note(&j.invented, &j.nInvented, func() string { return "record " + id + " has more versions than there were" })
-		}
-		return nil
-	}, source)
+	}
+	switch {
+	case is == 0:
+		note(&j.invented, &j.nInvented, func() string { return "record " + h.name + " is nothing that the provider ever had" })
+	case is < must:
+		note(&j.stale, &j.nStale, func() string { return "record " + h.name + " is older than a version that was there throughout" })
+	case h.rev > is:
+		note(&j.invented, &j.nInvented, func() string { return "record " + h.name + " has more versions than there were" })
+	}
 }
 
 // setAside goes through the quarantine: what is there is not lost, and something must be wrong with it.

@@ -3,7 +3,6 @@ package store
 import (
 	"database/sql"
 	"errors"
-	"strconv"
 	"strings"
 
 	"patra"
@@ -79,7 +78,7 @@ func (in *intake) insertTogether(fresh []patra.Observation) error {
 				}
 			}
 		}
-		st := stmt{"insert_records_" + strconv.Itoa(n), recordInto + strings.Repeat(recordRow+", ", n-1) + recordRow}
+		st := stmt{"insert_records", recordInto + strings.Repeat(recordRow+", ", n-1) + recordRow}
 		if _, err := in.many(st, args...); err != nil {
 			return err
 		}

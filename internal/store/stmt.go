@@ -23,7 +23,7 @@ type tx struct {
 	s    *Store
 	db   *sql.DB
 	sql  *sql.Tx // nil for a plain read
-	loop map[string]*sql.Stmt
+	loop map[stmt]*sql.Stmt
 	// short is for statements that are over at once. The driver of SQLite keeps a goroutine beside every statement that can be
 	// called off, which costs as much as the row; that the transaction is called off is noticed by the next that can be.
 	short context.Context
@@ -87,7 +87,7 @@ func (s *Store) writeOnce(ctx context.Context, when precedence, do func(*tx) err
 		return nil, err
 	}
 	defer began.Rollback()
-	t := &tx{ctx: ctx, s: s, db: s.db, sql: began, loop: map[string]*sql.Stmt{}, short: ctx}
+	t := &tx{ctx: ctx, s: s, db: s.db, sql: began, loop: map[stmt]*sql.Stmt{}, short: ctx}
 	if s.Embedded() {
 		t.short = context.WithoutCancel(ctx)
 	}
@@ -130,13 +130,13 @@ func (s *Store) render(text string) string {
 func (t *tx) many(st stmt, args ...any) (sql.Result, error) {
 	t.told(st, st.text, args)
 	defer t.took(st.name, t.begun())
-	p, ok := t.loop[st.name]
+	p, ok := t.loop[st]
 	if !ok {
 		var err error
 		if p, err = t.sql.PrepareContext(t.ctx, t.s.render(st.text)); err != nil {
 			return nil, fmt.Errorf("%s: %w", st.name, err)
 		}
-		t.loop[st.name] = p // closed with the transaction
+		t.loop[st] = p // closed with the transaction
 	}
 	res, err := p.ExecContext(t.short, args...)
 	if err != nil {

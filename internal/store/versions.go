@@ -11,7 +11,7 @@ import (
 var ErrVersionsDamaged = errors.New("the store's table of versions (goose_db_version) is damaged, and nobody can tell how old the other tables are: restore a backup")
 
 var (
-	anyTable    = stmt{"any_table", `SELECT COUNT(*) FROM ing_plan WHERE 1 = 0`}
+	anyTable    = stmt{"any_table", `SELECT COUNT(*) FROM ing_plan WHERE id = 0`}
 	allVersions = stmt{"all_versions", `SELECT COUNT(*), COALESCE(MAX(version_id), 0) FROM goose_db_version`}
 )
 

@@ -340,7 +340,7 @@ func (j *judge) ended() {
 	if n := j.w.open(); n > 0 {
 		j.find("liveness", "%d tasks are open", n)
 	}
-	j.current("late", func(v *version) bool {
+	j.current("late", j.w.lastStart, func(v *version) bool {
 		return v.From.Sub(v.At) <= j.w.length(j.w.spec.Window.Lookback) && !j.excused(v)
 	})
 	j.invented()
@@ -352,23 +352,23 @@ func (j *judge) excused(v *version) bool {
 	return j.w.count(`SELECT COUNT(*) FROM ing_plan_slice WHERE purpose_code = 'LOOKBACK' AND window_from <= ? AND window_to > ? AND status_code <> 'SUCCEEDED'`, at, at) > 0
 }
 
-// reconciled: after all of it was read once more, everything is stored as it is now.
-func (j *judge) reconciled() {
+// reconciled: after all of it was read once more, everything is stored as it was when that began, or is now.
+func (j *judge) reconciled(began time.Time) {
 	j.promises()
-	j.current("stale", func(*version) bool { return true })
+	j.current("stale", began, func(*version) bool { return true })
 	j.invented()
 	j.events()
 }
 
-// current: what can be seen now, from the first harvest to the watermark, is stored as it is now.
-func (j *judge) current(rule string, of func(*version) bool) {
+// current: what can be seen now, and could be at a moment before, from the first harvest to the watermark, is stored as it is now.
+func (j *judge) current(rule string, before time.Time, of func(*version) bool) {
 	first, now := j.w.start.Add(-2*day), time.Now()
 	for d, list := range j.byDay {
 		if d > j.mark/86_400_000_000 {
 			continue
 		}
 		for _, v := range list {
-			if v.At.Before(first) || v.At.UnixMicro() >= j.mark || v.From.After(now) || (!v.Until.IsZero() && !v.Until.After(now)) || !of(v) {
+			if v.At.Before(first) || v.At.UnixMicro() >= j.mark || v.From.After(before) || (!v.Until.IsZero() && !v.Until.After(now)) || !of(v) {
 				continue
 			}
 			if why := j.lacks(v); why != "" {

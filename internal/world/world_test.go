@@ -410,10 +410,12 @@ func (w *world) work(n int, calm bool) {
 }
 
 // workOff lets the fleet work until nothing is left to do, however much there is: at the end of a year that can be a third of
-// all its windows, and then all of them.
+// all its windows, and then all of them. A quota may permit only a part of that in a day.
 func (w *world) workOff(n int) {
-	for range 30 {
-		if w.work(n, true); w.open() == 0 {
+	for until := time.Now().Add(60 * day); time.Now().Before(until); time.Sleep(time.Hour) {
+		w.tendOnce(w.t.Context())
+		w.work(n, true)
+		if w.open()+w.count(`SELECT COUNT(*) FROM ing_plan WHERE status_code IN ('PARTIAL', 'DRAFT', 'SLICING')`) == 0 {
 			return
 		}
 	}
@@ -457,13 +459,17 @@ func (w *world) tend(ctx context.Context) {
 			return
 		case <-time.After(time.Minute):
 		}
-		p, ctx := w.process(ctx, "tender", fate{})
-		pl, tr := w.planner(p)
-		if err := pl.Tend(ctx, patra.InstantOf(time.Now())); err != nil {
-			w.log.Info("tending failed", "reason", err.Error())
-		}
-		p.stop()
-		tr.CloseIdleConnections()
+		w.tendOnce(ctx)
+	}
+}
+
+func (w *world) tendOnce(ctx context.Context) {
+	p, ctx := w.process(ctx, "tender", fate{})
+	defer p.stop()
+	pl, tr := w.planner(p)
+	defer tr.CloseIdleConnections()
+	if err := pl.Tend(ctx, patra.InstantOf(time.Now())); err != nil {
+		w.log.Info("tending failed", "reason", err.Error())
 	}
 }
 
@@ -498,12 +504,12 @@ func (w *world) finish(n int) {
 	w.publish(n, true)
 	w.judge.session(n, true)
 	w.judge.ended()
-	from, to := patra.InstantOf(w.start.Add(-2*day)), patra.InstantOf(w.judge.horizon())
+	from, to, again := patra.InstantOf(w.start.Add(-2*day)), patra.InstantOf(w.judge.horizon()), time.Now()
 	w.plan(calm, true, planner.Request{From: &from, To: &to, Force: true})
 	w.workOff(n + 1)
 	w.publish(n+1, true)
 	w.judge.session(n+1, true)
-	w.judge.reconciled()
+	w.judge.reconciled(again)
 }
 
 // doubt puts a third of what the harvest has read into dispute, as somebody does who has counted again. Most disputes of
