@@ -61,6 +61,8 @@ var (
 	ErrIllegalMove = errors.New("the state machine does not allow this step")
 	// ErrUnavailable means that the store could not be written for reasons of its own: locked, full, gone.
 	ErrUnavailable = errors.New("the store cannot be used now")
+	// ErrDamaged means that the file of the store is spoiled. It comes together with ErrUnavailable, and does not pass.
+	ErrDamaged = errors.New("the store is damaged")
 	// ErrNotFound means that a row that was named does not exist.
 	ErrNotFound = errors.New("not found")
 )

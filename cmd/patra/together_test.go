@@ -64,10 +64,10 @@ func TestDiskPagesThatAreSpoiled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const page = 16 << 10
+	const page = 8 << 10
 	pages := len(whole) / page
 	met := 0
-	for n := 1; n < pages; n += max(1, pages/4) {
+	for n := 1; n < pages; n += max(1, pages/5) {
 		broken := bytes.Clone(whole)
 		for i := range 16 {
 			broken[n*page+i] ^= 0xff

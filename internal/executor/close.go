@@ -56,6 +56,9 @@ func (x *Executor) close(ctx context.Context, c *patra.Claim, r *run, walked err
 	if lost, ok := errors.AsType[*notKept](walked); ok && err == nil && !interrupted {
 		return lost
 	}
+	if errors.Is(walked, patra.ErrDamaged) && err == nil && !interrupted && !x.Config.Outlast { // the next page may meet the same
+		return walked
+	}
 	if newer, ok := errors.AsType[*tooNew](walked); ok && err == nil && !interrupted && !x.Config.Outlast { // somebody waits, and in vain
 		return newer
 	}
@@ -97,7 +100,10 @@ func (x *Executor) ending(ctx context.Context, c *patra.Claim, r *run, walked er
 		x.of(c).WarnContext(ctx, "the task is left to another version of the program", "code", fault.Code, "reason", fault.Text, "next", "Stop the older one of the two programs")
 		return patra.Closing{Status: patra.Queued, GiveBack: true, Fault: fault, RetryIn: leaveFor, WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}
 	}
-	if errors.Is(walked, patra.ErrUnavailable) { // nobody's fault: the task keeps its attempts
+	damaged := errors.Is(walked, patra.ErrDamaged)
+	if damaged && x.Config.Outlast { // it does not heal by itself: whoever goes on asks the provider in vain, and not for ever
+		fault.Level = patra.LevelRetry
+	} else if damaged || errors.Is(walked, patra.ErrUnavailable) { // nobody's fault: the task keeps its attempts
 		x.of(c).WarnContext(ctx, "the store could not be used, the task is tried again later", "reason", fault.Text)
 		return patra.Closing{Status: patra.Queued, GiveBack: true, Fault: fault, RetryIn: backoff(retryTask, 1), WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}
 	}

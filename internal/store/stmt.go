@@ -334,4 +334,9 @@ func marked(err error) error {
 type unavailable struct{ error }
 
 // Unwrap gives the error, and what it means.
-func (u unavailable) Unwrap() []error { return []error{u.error, patra.ErrUnavailable} }
+func (u unavailable) Unwrap() []error {
+	if Damaged(u.error) {
+		return []error{u.error, patra.ErrUnavailable, patra.ErrDamaged}
+	}
+	return []error{u.error, patra.ErrUnavailable}
+}
