@@ -24,7 +24,18 @@ type Breaker struct {
 	Trips    int64   // how often it opened since it was closed
 	Until    Instant // OPEN: nobody asks before it. HALF_OPEN: whoever tries is given up for lost
 	Version  int64   // names the one that may try
+	Prober   Prober  // HALF_OPEN: the run that tries
 }
+
+// Prober is the run of a task that tries a breaker. The next run of the same task has a higher fence.
+type Prober struct {
+	Task  int64 `json:"task"`
+	Fence int64 `json:"fence"`
+}
+
+// heir reports whether p has taken over the task of one that tried: that one has lost its lease, and whatever became of its
+// request, nobody will hear of it.
+func (p Prober) heir(of Prober) bool { return p.Task != 0 && p.Task == of.Task && p.Fence > of.Fence }
 
 // Counts reports whether a failure says something about the endpoint. That we are too fast, or ask for something that is
 // not there, or do not understand what it says, or do not believe that it is who it says, does not: it answers.
@@ -50,7 +61,7 @@ func (b Breaker) Fail(r BreakerRule, now Instant, probe int64, dice float64) Bre
 	default:
 		b.Failures++
 	}
-	b.State = Open
+	b.State, b.Prober = Open, Prober{}
 	b.Trips++
 	b.Until = now.Add(r.cooldown(b.Trips, dice))
 	return b
@@ -64,20 +75,25 @@ func (b Breaker) Answer(probe int64) Breaker {
 	return b
 }
 
-// Try is the breaker when somebody wants to ask: one may, when its time is over, and one more when that one is lost.
-func (b Breaker) Try(now Instant) (Breaker, bool) {
-	if b.State == Closed || b.Until > now {
+// Try is the breaker when a run wants to ask: one may, when its time is over, and one more when that one is lost.
+func (b Breaker) Try(now Instant, by Prober) (Breaker, bool) {
+	if b.State == Closed || !b.Due(now, by) {
 		return b, b.State == Closed
 	}
-	b.State, b.Until = HalfOpen, now.Add(ProbeTime)
+	b.State, b.Until, b.Prober = HalfOpen, now.Add(ProbeTime), by
 	return b, true
+}
+
+// Due reports whether a run may try a breaker that is not closed.
+func (b Breaker) Due(now Instant, by Prober) bool {
+	return b.Until <= now || b.State == HalfOpen && by.heir(b.Prober)
 }
 
 // Untried is the breaker when the one that was to try has not asked, or nobody heard what came of it: the next may try at
 // once.
 func (b Breaker) Untried(now Instant, probe int64) Breaker {
 	if b.State == HalfOpen && probe == b.Version {
-		b.State, b.Until = Open, now
+		b.State, b.Until, b.Prober = Open, now, Prober{}
 	}
 	return b
 }
@@ -100,5 +116,5 @@ func (r BreakerRule) cooldown(trips int64, dice float64) time.Duration {
 
 // Breaker is the row as the rules see it.
 func (c Control) Breaker() Breaker {
-	return Breaker{State: c.State, Failures: c.Failures, Trips: c.Detail.Trips, Until: c.Until, Version: c.Version}
+	return Breaker{State: c.State, Failures: c.Failures, Trips: c.Detail.Trips, Until: c.Until, Version: c.Version, Prober: c.Detail.Prober}
 }

@@ -37,7 +37,7 @@ func TestATryThatFailsDoublesTheWait(t *testing.T) {
 		waits = append(waits, b.Until.Sub(at))
 		at = b.Until
 		var may bool
-		if b, may = b.Try(at); !may {
+		if b, may = b.Try(at, patra.Prober{}); !may {
 			t.Fatal("nobody may try when the time is over")
 		}
 		b.Version = version + 10
@@ -62,7 +62,7 @@ func TestOnlyOneTriesAtATime(t *testing.T) {
 		b := patra.Breaker{State: patra.Closed, Version: 1}
 		now := patra.Date(2026, 6, 1)
 		rule := patra.BreakerRule{Failures: rapid.Int64Range(1, 5).Draw(t, "failures"), Shortest: time.Minute, Longest: 3 * time.Minute}
-		probe, probed := int64(0), patra.Instant(0)
+		probe, probed, prober := int64(0), patra.Instant(0), patra.Prober{}
 		store := func(next patra.Breaker) {
 			if next != b {
 				if err := patra.BreakerMoves.Check(b.State, next.State); err != nil {
@@ -77,16 +77,21 @@ func TestOnlyOneTriesAtATime(t *testing.T) {
 			switch rapid.SampledFrom([]string{"ask", "fail", "answer", "straggler fails", "straggler answers"}).Draw(t, "what") {
 			case "ask":
 				was := b.State
-				next, may := b.Try(now)
+				by := patra.Prober{Task: rapid.Int64Range(0, 2).Draw(t, "task"), Fence: rapid.Int64Range(1, 3).Draw(t, "fence")}
+				heir := by.Task != 0 && by.Task == prober.Task && by.Fence > prober.Fence
+				next, may := b.Try(now, by)
+				if was == patra.HalfOpen && heir && !may {
+					t.Fatal("whoever took over the task of the one that tried has to wait")
+				}
 				store(next)
 				if may && was == patra.Open && now < next.Until.Add(-patra.ProbeTime) {
 					t.Fatal("somebody tried too early")
 				}
 				if may && b.State == patra.HalfOpen {
-					if was == patra.HalfOpen && now < probed.Add(patra.ProbeTime) {
+					if was == patra.HalfOpen && !heir && now < probed.Add(patra.ProbeTime) {
 						t.Fatal("two try at a time")
 					}
-					probe, probed = b.Version, now
+					probe, probed, prober = b.Version, now, by
 				}
 			case "fail":
 				was := b

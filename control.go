@@ -148,7 +148,11 @@ type Place struct {
 	PlanID    int64
 	SliceID   int64
 	TaskID    int64
+	Fence     int64 // of the run that asks; 0 where nobody runs
 }
+
+// Prober is the run, for a breaker that it tries.
+func (p Place) Prober() Prober { return Prober{p.TaskID, p.Fence} }
 
 // EndpointTarget is the endpoint: breakers and halts are about it, because whoever asks there asks the same machine.
 func (p Place) EndpointTarget() Target { return Target{ScopeEndpoint, p.Source + "/" + p.Endpoint} }
@@ -175,7 +179,7 @@ func (p Place) Targets() []Target {
 // Place is where the task of a claim stands.
 func (c *Claim) Place() Place {
 	p := c.Task.Place()
-	p.SliceID, p.TaskID = c.Slice.ID, c.TaskID
+	p.SliceID, p.TaskID, p.Fence = c.Slice.ID, c.TaskID, c.Fence
 	return p
 }
 
@@ -207,6 +211,7 @@ type ControlDetail struct {
 	Since   Instant   `json:"since,omitzero"`    // when it came into this state
 	Fault   *Fault    `json:"fault,omitempty"`   // of a breaker or a halt: what went wrong
 	Trips   int64     `json:"trips,omitempty"`   // of a breaker: how often in a row it opened
+	Prober  Prober    `json:"prober,omitzero"`   // of a breaker: who tries it
 	Limit   int64     `json:"limit,omitempty"`   // of a limit: how many may run
 	Of      int64     `json:"of,omitempty"`      // of a limit: how many would run without it
 	Refused []Instant `json:"refused,omitempty"` // of a limit: when the provider last asked us to slow down

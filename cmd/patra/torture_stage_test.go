@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -157,6 +158,45 @@ func (s *stage) count(query string, args ...any) (n int) {
 // open is how many tasks are waiting or running.
 func (s *stage) open() int {
 	return s.count(`SELECT COUNT(*) FROM ing_task WHERE status_code IN ('QUEUED', 'RUNNING', 'PARTIAL')`)
+}
+
+// stuck says of every open task what it waits for, and what stands in the way of all: whoever finds this wants to know why.
+func (s *stage) stuck() string {
+	var b strings.Builder
+	s.list(&b, `SELECT id, plan_id, status_code, COALESCE(wait_code, ''), priority, attempt_count, scan_no, next_ordinal, scheduled_at, leased_until, COALESCE(last_error, '') FROM ing_task
+		WHERE status_code IN ('QUEUED', 'RUNNING', 'PARTIAL') ORDER BY id`)
+	s.list(&b, `SELECT scope_code, scope_key, kind_code, state_code, version, until_at, COALESCE(reason, '') FROM ing_control`)
+	fmt.Fprintf(&b, "now %d\n", time.Now().UnixMicro())
+	return b.String()
+}
+
+// list writes the rows that a query finds.
+func (s *stage) list(b *strings.Builder, query string) {
+	rows, err := s.db.Query(query)
+	if err != nil {
+		s.t.Fatalf("%v in %s", err, query)
+	}
+	defer rows.Close()
+	names, err := rows.Columns()
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	for rows.Next() {
+		values, into := make([]sql.NullString, len(names)), make([]any, len(names))
+		for i := range values {
+			into[i] = &values[i]
+		}
+		if err := rows.Scan(into...); err != nil {
+			s.t.Fatal(err)
+		}
+		for i, v := range values {
+			fmt.Fprintf(b, "%s=%s ", names[i], v.String)
+		}
+		b.WriteByte('\n')
+	}
+	if err := rows.Err(); err != nil {
+		s.t.Fatal(err)
+	}
 }
 
 func (s *stage) find(format string, args ...any) {

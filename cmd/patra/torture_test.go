@@ -115,7 +115,7 @@ func (s *stage) drain(f *fleet, patience time.Duration) bool {
 func (s *stage) calm(f *fleet) {
 	s.provider.Calm()
 	if !s.drain(f, 90*time.Second) {
-		s.find("%d tasks are still open long after all is calm", s.open())
+		s.find("%d tasks are still open long after all is calm:\n%s", s.open(), s.stuck())
 	}
 	s.numbers(f)
 	f.dismiss()

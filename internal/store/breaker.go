@@ -11,7 +11,7 @@ var unparkBroken = stmt{"unpark_broken", `UPDATE ing_task SET scheduled_at = {no
 	WHERE provenance_code = ? AND endpoint_name = ? AND status_code = 'QUEUED' AND wait_code = 'BREAKER'`}
 
 func setBreaker(c *patra.Control, b patra.Breaker) {
-	c.State, c.Failures, c.Detail.Trips, c.Until = b.State, b.Failures, b.Trips, b.Until
+	c.State, c.Failures, c.Detail.Trips, c.Until, c.Detail.Prober = b.State, b.Failures, b.Trips, b.Until, b.Prober
 	if b.State == patra.Closed {
 		c.Until = 0
 		if b.Failures == 0 {
@@ -27,7 +27,7 @@ func (s *Store) try(ctx context.Context, at patra.Place) (hold patra.Hold, err e
 		may := false
 		m, err := t.steer(at.EndpointTarget(), patra.KindBreaker, func(c *patra.Control, now patra.Instant) {
 			var b patra.Breaker
-			b, may = c.Breaker().Try(now)
+			b, may = c.Breaker().Try(now, at.Prober())
 			setBreaker(c, b)
 		})
 		switch {

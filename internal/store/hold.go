@@ -40,14 +40,14 @@ func (t *tx) controlsOf(at patra.Place) (all []patra.Control, now patra.Instant,
 }
 
 // Hold says whether the work at a place may send a request now, and if not, why and how long. Of all who ask when the
-// time of an open breaker is over, in all processes, one is told to try.
+// time of an open breaker is over, in all processes, one is told to try; and whoever takes its task over, if it is lost.
 func (s *Store) Hold(ctx context.Context, at patra.Place) (patra.Hold, error) {
 	all, now, cancelled, err := s.read(ctx).controlsOf(at)
 	if err != nil || cancelled {
 		return patra.Hold{Code: patra.HoldCancelled}, err
 	}
 	hold := patra.Judged(all, now)
-	if hold.Code != patra.WaitBreaker || hold.Wait > 0 {
+	if hold.Code != patra.WaitBreaker || !hold.Control.Breaker().Due(now, at.Prober()) {
 		return hold, nil
 	}
 	return s.try(ctx, at)

@@ -99,6 +99,7 @@ func Run(t *testing.T, e Engine) {
 		{"a pause holds a place back, and only that place", pausedPlaces},
 		{"work that is paused piece by piece waits", pausedWork},
 		{"a breaker opens after failures in a row, and one try closes it", breaking},
+		{"whoever takes over the task of one that tried a breaker tries in its place", breakerHeir},
 		{"of all who ask at once one may try", oneTries},
 		{"a halt ends only by hand", halting},
 		{"what was called off stays so, and a pause keeps its reason", calledOffForGood},

@@ -240,6 +240,46 @@ func breaking(t *testing.T, e Engine) {
 	}
 }
 
+// breakerHeir: whoever takes over the task of a process that was lost while it tried a breaker tries in its place. Everybody else
+// waits for the two of them.
+func breakerHeir(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 2)
+	first, other := w.Take(), w.Take()
+	for range 3 {
+		w.must(second(w.Fail(t.Context(), w.place(), breakerRule, 0, outage, 0)))
+	}
+	w.Clock.Move(time.Minute)
+	lost := w.hold(first)
+	if lost.Probe == 0 {
+		t.Fatalf("nobody may try: %+v", lost)
+	}
+	if h := w.hold(first); h.Go() {
+		t.Errorf("the same run may try twice: %+v", h)
+	}
+	w.must(w.Heartbeat(t.Context(), other.Lease))
+	w.Clock.Move(Lease - time.Second) // since it was taken, the first has said nothing
+	heir := w.Take()
+	if heir.TaskID != first.TaskID {
+		t.Fatalf("task %d was taken over, want %d", heir.TaskID, first.TaskID)
+	}
+	if h := w.hold(other); h.Go() {
+		t.Errorf("somebody else may try: %+v", h)
+	}
+	tries := w.hold(heir)
+	if tries.Probe == 0 || tries.Probe == lost.Probe {
+		t.Fatalf("whoever took the task over waits for one who is lost: %+v", tries)
+	}
+	if h := w.hold(first); h.Go() {
+		t.Errorf("one who was lost may try again: %+v", h)
+	}
+	if ch := second2(w.Answered(t.Context(), w.place(), lost.Probe)); ch.Is.State != patra.HalfOpen {
+		t.Errorf("one who was lost decides: %+v", ch.Is)
+	}
+	if ch := second2(w.Answered(t.Context(), w.place(), tries.Probe)); ch.Is.State != patra.Closed || ch.Is.Detail.Prober != (patra.Prober{}) {
+		t.Errorf("after an answer: %+v", ch.Is)
+	}
+}
+
 func second2[T any](v T, _ error) T { return v }
 
 // oneTries: of all who ask at the same moment, from several connections, one may try.
