@@ -155,17 +155,19 @@ func (s *stage) count(query string, args ...any) (n int) {
 	return n
 }
 
-// open is how many tasks are waiting or running.
+// openTasks are those that wait or run, and those whose slice waits to be cut. When it is cut, others have the rest of it.
+const openTasks = `FROM ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id WHERE t.status_code IN ('QUEUED', 'RUNNING') OR s.status_code = 'PARTIAL'`
+
+// open is how many tasks are not at their end.
 func (s *stage) open() int {
-	return s.count(`SELECT COUNT(*) FROM ing_task WHERE status_code IN ('QUEUED', 'RUNNING', 'PARTIAL')`)
+	return s.count(`SELECT COUNT(*) ` + openTasks)
 }
 
 // stuck says of every open task what it waits for, and what stands in the way of all: whoever finds this wants to know why.
 func (s *stage) stuck() string {
 	var b strings.Builder
-	s.list(&b, `SELECT id, plan_id, status_code, COALESCE(wait_code, ''), priority, attempt_count, scan_no, next_ordinal, scheduled_at, leased_until, COALESCE(last_error, '') FROM ing_task
-		WHERE status_code IN ('QUEUED', 'RUNNING', 'PARTIAL') ORDER BY id`)
-	s.list(&b, `SELECT scope_code, scope_key, kind_code, state_code, version, until_at, COALESCE(reason, '') FROM ing_control`)
+	s.list(&b, `SELECT t.id, t.status_code, s.status_code AS slice, s.reslice, t.wait_code, t.priority, t.attempt_count, t.scan_no, t.next_ordinal, t.scheduled_at, t.leased_until, t.last_error `+openTasks)
+	s.list(&b, `SELECT scope_code, scope_key, kind_code, state_code, version, until_at, reason FROM ing_control`)
 	fmt.Fprintf(&b, "now %d\n", time.Now().UnixMicro())
 	return b.String()
 }
