@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/klauspost/compress/zstd"
 )
 
 //go:embed peers/dlt_works.py
@@ -57,11 +59,13 @@ func (b *bench) peers(ctx context.Context, folder string) (here []contender, awa
 		here = append(here, library.make(b.python, lastLine(string(out))))
 	}
 	if b.metha == "" {
-		away = append(away, missing{"metha", "oai.metha", "BENCH_METHA names no program"})
-	} else {
-		here = append(here, metha(b.metha))
+		return here, append(away, missing{"metha", "oai.metha", "BENCH_METHA names no program"})
 	}
-	return here, away
+	out, err := exec.CommandContext(ctx, b.metha, "-v").Output()
+	if err != nil {
+		return here, append(away, missing{"metha", "oai.metha", "the program of BENCH_METHA does not start: " + err.Error()})
+	}
+	return append(here, metha(b.metha, strings.TrimSpace(string(out)))), away
 }
 
 func lastLine(text string) string {
@@ -152,32 +156,45 @@ func airbyte(python, version string) contender {
 }
 
 // metha harvests OAI-PMH into compressed files.
-func metha(program string) contender {
-	return contender{name: "metha", tasks: []string{"oai"}, kind: peer,
+func metha(program, version string) contender {
+	return contender{name: "metha", version: version, tasks: []string{"oai"}, kind: peer,
 		lacks: "it stores no records, its answers are compressed files with every version; no ledger, no proof of completeness, no rate limit",
 		command: func(ctx context.Context, r round) (*exec.Cmd, error) {
 			return exec.CommandContext(ctx, program, "-base-dir", r.folder, "-daily", "-format", "oai_dc", "-from", r.first(), "-until", r.world.until().AddDate(0, 0, -1).Format(time.DateOnly), r.base+r.task.path), nil
 		},
 		count: func(_ context.Context, r round) (n int64, err error) {
 			err = filepath.WalkDir(r.folder, func(path string, d os.DirEntry, err error) error {
-				if err != nil || d.IsDir() || !strings.HasSuffix(path, ".gz") {
+				if err != nil || d.IsDir() {
 					return err
 				}
-				f, err := os.Open(path)
-				if err != nil {
-					return err
-				}
-				defer f.Close()
-				plain, err := gzip.NewReader(f)
-				if err != nil {
-					return err
-				}
-				text, err := io.ReadAll(plain)
-				n += int64(bytes.Count(text, []byte("<record>")))
+				text, err := unpacked(path)
+				n += int64(bytes.Count(text, []byte("<identifier>")))
 				return err
 			})
 			return n, err
 		}}
+}
+
+// unpacked is what is in a compressed file: metha wrote them with gzip, and now with zstd.
+func unpacked(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	var plain io.Reader
+	switch filepath.Ext(path) {
+	case ".gz":
+		plain, err = gzip.NewReader(f)
+	case ".zst":
+		plain, err = zstd.NewReader(f, zstd.WithDecoderConcurrency(1))
+	default:
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	return io.ReadAll(plain)
 }
 
 // linesWith counts the lines that have a text in them.
