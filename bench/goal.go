@@ -41,8 +41,6 @@ var reasons = map[string]string{
 	"limited.used":  "a part of the burst is kept in hand for requests that come late, and a hundredth of the rate for clocks that are set",
 	"read.p95":      "the map reads and draws every window that it shows; drawing a coarser one where nobody can see 25,000 would help",
 
-	"start.size": "by 40 kB; the files of the dashboard are in it as they are, 1.1 MB, and packed they would be a third of that",
-
 	"claim.sqlite.16.avg":  twoCores,
 	"claim.sqlite.16.p95":  twoCores,
 	"claim.mariadb.16.avg": twoCores,

@@ -7,7 +7,9 @@ package web
 
 import (
 	"bytes"
+	"compress/gzip"
 	"embed"
+	"io"
 	"io/fs"
 	"net/http"
 	"path"
@@ -57,9 +59,7 @@ func handler(app fs.FS) http.Handler {
 			return
 		}
 		name := strings.TrimPrefix(path.Clean("/"+r.URL.Path), "/")
-		if file, ok := read(app, name); ok && name != "index.html" {
-			h.Set("Cache-Control", caching(name))
-			http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(file))
+		if name != "index.html" && send(w, r, app, name) {
 			return
 		}
 		h.Set("Cache-Control", "no-cache")
@@ -70,6 +70,50 @@ func handler(app fs.FS) http.Handler {
 		h.Set("Content-Type", "text/html; charset=utf-8")
 		http.ServeContent(w, r, "index.html", time.Time{}, bytes.NewReader(index))
 	})
+}
+
+// send answers with the file of that name, if there is one. Most are packed, and whoever can unpack gets them so.
+func send(w http.ResponseWriter, r *http.Request, app fs.FS, name string) bool {
+	h := w.Header()
+	file, ok := read(app, name)
+	if !ok {
+		if file, ok = read(app, name+packed); !ok {
+			return false
+		}
+		h.Set("Vary", "Accept-Encoding")
+		if unpacks(r) {
+			h.Set("Content-Encoding", "gzip")
+		} else if file, ok = unpack(file); !ok {
+			return false
+		}
+	}
+	h.Set("Cache-Control", caching(name))
+	http.ServeContent(w, r, name, time.Time{}, bytes.NewReader(file))
+	return true
+}
+
+// packed is how the names of packed files end.
+const packed = ".gz"
+
+// unpacks reports whether the browser can unpack. Every browser can; what somebody writes by hand may not.
+func unpacks(r *http.Request) bool {
+	for word := range strings.SplitSeq(strings.Join(r.Header.Values("Accept-Encoding"), ","), ",") {
+		name, quality, _ := strings.Cut(strings.TrimSpace(word), ";")
+		q := strings.TrimSpace(quality)
+		if name == "gzip" && q != "q=0" && !strings.HasPrefix(q, "q=0.0") {
+			return true
+		}
+	}
+	return false
+}
+
+func unpack(file []byte) ([]byte, bool) {
+	z, err := gzip.NewReader(bytes.NewReader(file))
+	if err != nil {
+		return nil, false
+	}
+	plain, err := io.ReadAll(z)
+	return plain, err == nil
 }
 
 // read gives the file of that name. A folder is none, so nobody sees a listing.

@@ -1,6 +1,8 @@
 package web
 
 import (
+	"bytes"
+	"compress/gzip"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -76,5 +78,46 @@ func TestHandlerWorksEitherWay(t *testing.T) {
 	}
 	if strings.Contains(body, "<style") || strings.Contains(body, "<script>") {
 		t.Errorf("the policy forbids what stands within the page: %s", body)
+	}
+}
+
+// What is packed goes out packed to whoever can unpack it, and unpacked to everybody else.
+func TestWhatIsPackedIsServed(t *testing.T) {
+	const script = "main(1234567890)"
+	var small bytes.Buffer
+	z := gzip.NewWriter(&small)
+	if _, err := z.Write([]byte(script)); err != nil {
+		t.Fatal(err)
+	}
+	if err := z.Close(); err != nil {
+		t.Fatal(err)
+	}
+	app := fstest.MapFS{"index.html": {Data: []byte("app")}, "assets/main-1a2b.js.gz": {Data: small.Bytes()}, "assets/broken.js.gz": {Data: []byte("no gzip")}}
+	for _, c := range []struct {
+		accepts, coding, body string
+	}{
+		{"gzip, deflate, br", "gzip", small.String()},
+		{"br;q=1.0, gzip;q=0.8", "gzip", small.String()},
+		{"", "", script},
+		{"identity", "", script},
+		{"gzip;q=0", "", script},
+		{"gzip; q=0.000", "", script},
+	} {
+		r := httptest.NewRequest("GET", "/assets/main-1a2b.js", nil)
+		if c.accepts != "" {
+			r.Header.Set("Accept-Encoding", c.accepts)
+		}
+		w := httptest.NewRecorder()
+		handler(app).ServeHTTP(w, r)
+		h := w.Result().Header
+		if w.Code != 200 || w.Body.String() != c.body || h.Get("Content-Encoding") != c.coding || h.Get("Vary") != "Accept-Encoding" {
+			t.Errorf("%q: answered %d with %d bytes, %v", c.accepts, w.Code, w.Body.Len(), h)
+		}
+		if h.Get("Content-Type") != "text/javascript; charset=utf-8" || !strings.Contains(h.Get("Cache-Control"), "immutable") {
+			t.Errorf("%q: %v", c.accepts, h)
+		}
+	}
+	if resp, _ := ask(t, handler(app), "GET", "/assets/broken.js"); resp.StatusCode != 404 {
+		t.Errorf("a broken file: %d", resp.StatusCode)
 	}
 }
