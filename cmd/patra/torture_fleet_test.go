@@ -76,6 +76,7 @@ var cruelties = []struct {
 	{"executor-terminated", func(f *fleet, dice *rand.Rand) { f.replace(f.executor(dice)) }},
 	{"fleet-killed", func(f *fleet, _ *rand.Rand) { f.kill(f.members...) }},
 	{"executor-killed", func(f *fleet, dice *rand.Rand) { f.kill(f.executor(dice)) }},
+	{"executor-starved", func(f *fleet, dice *rand.Rand) { f.starve(f.executor(dice), dice) }},
 	{"two-planners", func(f *fleet, _ *rand.Rand) { f.planTwice() }},
 	{"planner-paused", func(f *fleet, dice *rand.Rand) { f.sleep(f.planner(), dice) }},
 }
@@ -107,6 +108,16 @@ func (f *fleet) sleep(m *member, dice *rand.Rand) {
 	f.signal(m, syscall.SIGSTOP)
 	time.Sleep(tortureLease + time.Duration(dice.IntN(1500))*time.Millisecond)
 	f.signal(m, syscall.SIGCONT)
+}
+
+// starve gives one a hundredth of the processor, for longer than a lease: whatever it does it does too late, and it may lose its
+// lease in the middle of anything.
+func (f *fleet) starve(m *member, dice *rand.Rand) {
+	for end := time.Now().Add(tortureLease + time.Duration(dice.IntN(1500))*time.Millisecond); time.Now().Before(end); time.Sleep(time.Millisecond) {
+		f.signal(m, syscall.SIGSTOP)
+		time.Sleep(99 * time.Millisecond)
+		f.signal(m, syscall.SIGCONT)
+	}
 }
 
 // replace tells one to stop, in the middle of whatever it does, and starts another.

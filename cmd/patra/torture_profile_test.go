@@ -53,6 +53,7 @@ var tortures = []struct{ name, words string }{
 	{"plan-killed", "a command that plans is killed on the way"},
 	{"fleet-killed", "all processes are killed at once"},
 	{"executor-paused", "a process that executes sleeps beyond its lease, and wakes"},
+	{"executor-starved", "a process that executes gets a hundredth of the processor, beyond its lease"},
 	{"planner-paused", "the process that plans sleeps beyond its lease, and wakes"},
 	{"executor-terminated", "a process is told to stop in the middle of a page"},
 	{"two-planners", "two planners begin at the same moment"},
