@@ -37,7 +37,7 @@ func (in *intake) insert() (err error) {
 	fresh := in.fresh
 	in.fresh = in.fresh[:0]
 	if in.s.Embedded() {
-		err = in.insertEach(fresh)
+		err = in.insertEmbedded(fresh)
 	} else {
 		err = in.insertTogether(fresh)
 	}
@@ -60,6 +60,15 @@ func (in *intake) insertEach(fresh []patra.Observation) error {
 		in.note(o, &known{id: id}, patra.Insert)
 	}
 	return nil
+}
+
+// insertEmbedded writes those that are like each other by few statements, and the others one by one.
+func (in *intake) insertEmbedded(fresh []patra.Observation) error {
+	alike, others := in.alike(fresh)
+	if err := in.insertAlike(alike); err != nil {
+		return err
+	}
+	return in.insertEach(others)
 }
 
 // insertTogether asks afterwards which ids they got: not every server gives those of one statement in a row.

@@ -1,0 +1,102 @@
+package store
+
+import (
+	"errors"
+	"strings"
+
+	"patra"
+)
+
+// What all new records of a page have in common is said once to the embedded engine, however many rows a statement has: a value
+// with a number can stand in every row. The columns are in the order of the table, so that the engine need not sort them.
+const (
+	alikeInto = `INSERT {orfail} INTO ing_record
+		(id, provenance_code, record_type, provider_id, rev, provider_updated_at, content_sha256, deleted, merged_into, fields, raw, raw_code, first_seen_at, observed_at, changed_at, last_refreshed_at,
+		 batch_id, expr_hash, spec_fingerprint, created_at, record_remarks, raw_from, raw_size) VALUES `
+	alikeRow = `(NULL, ?1, ?2, ?, 1, ?, ?, 0, NULL, ?, ?, ?8, ?9, ?10, {now}, ?9, ?11, ?12, ?13, ?9, ?, ?, ?)`
+)
+
+var (
+	// A mark without a number is the one behind the highest so far: in the first row 3 to 7 and 14 to 16, then one after the other.
+	insertAlike = []alikeStmt{alikeRows(rowsEmbedded), alikeRows(rowsEmbedded / 5), alikeRows(1)}
+
+	changesOfAlike = stmt{"insert_alike_revs", `INSERT {orfail} INTO ing_record_rev (record_id, rev, change_code, content_sha256, provider_updated_at, observed_at, batch_id, created_at)
+		SELECT id, rev, ?, content_sha256, provider_updated_at, observed_at, batch_id, created_at FROM ing_record WHERE id BETWEEN ? AND ? ORDER BY id`}
+	eventsOfAlike = stmt{"insert_alike_events", `INSERT {orfail} INTO ing_outbox (event_type, record_id, rev, created_at)
+		SELECT ?, id, rev, created_at FROM ing_record WHERE id BETWEEN ? AND ? ORDER BY id`}
+)
+
+type alikeStmt struct {
+	stmt
+	rows int
+}
+
+func alikeRows(n int) alikeStmt {
+	return alikeStmt{stmt{"insert_alike", alikeInto + strings.Repeat(alikeRow+", ", n-1) + alikeRow}, n}
+}
+
+// alike parts new records into those of which there is nothing to say but what they contain, and the others.
+func (in *intake) alike(fresh []patra.Observation) (alike, others []patra.Observation) {
+	for _, o := range fresh {
+		same := len(alike) == 0 || o.ObservedAt == alike[0].ObservedAt && o.RawCode == alike[0].RawCode
+		if same && o.Event() == patra.EventUpserted && len(in.rules.Derive(false, nil, o.Facts)) == 0 {
+			alike = append(alike, o)
+		} else {
+			others = append(others, o)
+		}
+	}
+	return alike, others
+}
+
+// insertAlike writes them, and what is told of them: that is in their rows already.
+func (in *intake) insertAlike(alike []patra.Observation) error {
+	if len(alike) == 0 {
+		return nil
+	}
+	var last int64
+	for rest := alike; len(rest) > 0; {
+		st := insertAlike[0]
+		for _, st = range insertAlike {
+			if st.rows <= len(rest) {
+				break
+			}
+		}
+		res, err := in.many(st.stmt, in.alikeValues(rest[:st.rows])...)
+		if err != nil {
+			return err
+		}
+		if last, err = res.LastInsertId(); err != nil {
+			return err
+		}
+		rest = rest[st.rows:]
+	}
+	in.taken = append(in.taken, alike...)
+	first := last - int64(len(alike)) + 1
+	if err := in.tellOf(changesOfAlike, patra.Insert, first, last); err != nil {
+		return err
+	}
+	return in.tellOf(eventsOfAlike, patra.EventUpserted, first, last)
+}
+
+func (in *intake) tellOf(st stmt, as any, first, last int64) error {
+	n, err := in.exec(st, as, first, last)
+	if err == nil && n != last-first+1 {
+		err = errors.New("the new records are not in a row")
+	}
+	return err
+}
+
+// alikeValues are the values of a statement of insertAlike.
+func (in *intake) alikeValues(some []patra.Observation) []any {
+	args := make([]any, 0, 16+8*(len(some)-1))
+	for i, o := range some {
+		at := in.raws.place(o.Raw)
+		if i == 0 {
+			args = append(args, in.claim.Task.Source, in.recordType, o.ID, o.UpdatedAt, o.Hash, string(o.Fields), at.raw,
+				o.RawCode, int64(in.now), int64(o.ObservedAt), in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, saidOf(o, nil).column(), at.from, at.size)
+			continue
+		}
+		args = append(args, o.ID, o.UpdatedAt, o.Hash, string(o.Fields), at.raw, saidOf(o, nil).column(), at.from, at.size)
+	}
+	return args
+}
