@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"strings"
 
 	"patra"
 )
@@ -18,7 +17,7 @@ const (
 
 var (
 	// A mark without a number is the one behind the highest so far: in the first row 3 to 7 and 14 to 16, then one after the other.
-	insertAlike = []alikeStmt{alikeRows(rowsEmbedded), alikeRows(rowsEmbedded / 5), alikeRows(1)}
+	insertAlike = alikeStmts()
 
 	changesOfAlike = stmt{"insert_alike_revs", `INSERT {orfail} INTO ing_record_rev (record_id, rev, change_code, content_sha256, provider_updated_at, observed_at, batch_id, created_at)
 		SELECT id, rev, ?, content_sha256, provider_updated_at, observed_at, batch_id, created_at FROM ing_record WHERE id BETWEEN ? AND ? ORDER BY id`}
@@ -26,13 +25,11 @@ var (
 		SELECT ?, id, rev, created_at FROM ing_record WHERE id BETWEEN ? AND ? ORDER BY id`}
 )
 
-type alikeStmt struct {
-	stmt
-	rows int
-}
-
-func alikeRows(n int) alikeStmt {
-	return alikeStmt{stmt{"insert_alike", alikeInto + strings.Repeat(alikeRow+", ", n-1) + alikeRow}, n}
+func alikeStmts() (all []stmt) {
+	for _, n := range sizesEmbedded {
+		all = append(all, stmt{"insert_alike", alikeInto + repeated(alikeRow, n)})
+	}
+	return all
 }
 
 // alike parts new records into those of which there is nothing to say but what they contain, and the others.
@@ -55,20 +52,15 @@ func (in *intake) insertAlike(alike []patra.Observation) error {
 	}
 	var last int64
 	for rest := alike; len(rest) > 0; {
-		st := insertAlike[0]
-		for _, st = range insertAlike {
-			if st.rows <= len(rest) {
-				break
-			}
-		}
-		res, err := in.many(st.stmt, in.alikeValues(rest[:st.rows])...)
+		n, at := fitting(len(rest))
+		res, err := in.many(insertAlike[at], in.alikeValues(rest[:n])...)
 		if err != nil {
 			return err
 		}
 		if last, err = res.LastInsertId(); err != nil {
 			return err
 		}
-		rest = rest[st.rows:]
+		rest = rest[n:]
 	}
 	in.taken = append(in.taken, alike...)
 	first := last - int64(len(alike)) + 1

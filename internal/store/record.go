@@ -22,6 +22,7 @@ var (
 		    batch_id = ?, expr_hash = ?, spec_fingerprint = ?, record_remarks = ?
 		WHERE id = ?`}
 	touchRecord  = stmt{"touch_record", `UPDATE ing_record SET provider_updated_at = ?, observed_at = ?, last_refreshed_at = ?, spec_fingerprint = ?, record_remarks = ? WHERE id = ?`}
+	anyBetween   = stmt{"any_between", `SELECT 1 FROM ing_record WHERE provenance_code = ? AND record_type = ? AND provider_id BETWEEN ? AND ? LIMIT 1`}
 	storedFields = stmt{"stored_fields", `SELECT fields FROM ing_record WHERE id = ?`}
 )
 
@@ -83,9 +84,8 @@ type intake struct {
 	taken  []patra.Observation // those that are new versions
 }
 
-// take decides about all observations of the page, and writes what is new.
-func (in *intake) take(res patra.PageResult) error {
-	unique := in.newestOfEach(res.Records)
+// take decides about all observations of the page, the newest of each record, and writes what is new.
+func (in *intake) take(res patra.PageResult, unique []patra.Observation) error {
 	in.counts.Dup = int64(len(res.Records) - len(unique))
 	all := make([]arrival, 0, len(unique))
 	for part := range slices.Chunk(unique, chunk) {
@@ -126,22 +126,32 @@ func (in *intake) arrived(o patra.Observation, have *known) arrival {
 
 // newestOfEach keeps one observation for each id, in id order: two workers that lock the same rows lock them in
 // the same order.
-func (in *intake) newestOfEach(arriving []patra.Observation) []patra.Observation {
-	best := make(map[string]patra.Observation, len(arriving))
-	for _, o := range arriving {
-		if have, ok := best[o.ID]; !ok || in.merge.Newer(o.Version(), have.Version()) {
-			best[o.ID] = o
+func newestOfEach(merge patra.Merge, arriving []patra.Observation) []patra.Observation {
+	order := make([]int, len(arriving)) // they are much smaller than what they stand for
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Or(cmp.Compare(arriving[a].ID, arriving[b].ID), cmp.Compare(a, b)) })
+	unique := make([]patra.Observation, 0, len(arriving))
+	for _, i := range order {
+		o, last := arriving[i], len(unique)-1
+		switch {
+		case last < 0 || unique[last].ID != o.ID:
+			unique = append(unique, o)
+		case merge.Newer(o.Version(), unique[last].Version()):
+			unique[last] = o
 		}
 	}
-	unique := make([]patra.Observation, 0, len(best))
-	for _, o := range best {
-		unique = append(unique, o)
-	}
-	slices.SortFunc(unique, func(a, b patra.Observation) int { return cmp.Compare(a.ID, b.ID) })
 	return unique
 }
 
+// known is what is stored of observations that are in the order of their ids.
 func (in *intake) known(part []patra.Observation) (map[string]*known, error) {
+	if in.s.Embedded() { // a server is not asked twice
+		if some, err := in.anyBetween(part[0].ID, part[len(part)-1].ID); err != nil || !some {
+			return nil, err
+		}
+	}
 	args := []any{in.claim.Task.Source, in.recordType}
 	for _, o := range part {
 		args = append(args, o.ID)
@@ -167,6 +177,13 @@ func (in *intake) known(part []patra.Observation) (map[string]*known, error) {
 		return err
 	}, args...)
 	return stored, err
+}
+
+// anyBetween tells whether any record is stored from one id to another. Many providers number their records, and where they add
+// new ones there is none yet: that is seen by one look, and not by one for each.
+func (in *intake) anyBetween(from, to string) (bool, error) {
+	var one int
+	return in.one(anyBetween, []any{in.claim.Task.Source, in.recordType, from, to}, &one)
 }
 
 func (in *intake) put(a arrival) error {
