@@ -33,10 +33,10 @@ func alikeStmts() (all []stmt) {
 }
 
 // alike parts new records into those of which there is nothing to say but what they contain, and the others.
-func (in *intake) alike(fresh []patra.Observation) (alike, others []patra.Observation) {
+func (in *intake) alike(fresh []incoming) (alike, others []incoming) {
 	for _, o := range fresh {
 		same := len(alike) == 0 || o.ObservedAt == alike[0].ObservedAt && o.RawCode == alike[0].RawCode
-		if same && o.Event() == patra.EventUpserted && len(in.rules.Derive(false, nil, o.Facts)) == 0 {
+		if same && o.plain {
 			alike = append(alike, o)
 		} else {
 			others = append(others, o)
@@ -46,7 +46,7 @@ func (in *intake) alike(fresh []patra.Observation) (alike, others []patra.Observ
 }
 
 // insertAlike writes them, and what is told of them: that is in their rows already.
-func (in *intake) insertAlike(alike []patra.Observation) error {
+func (in *intake) insertAlike(alike []incoming) error {
 	if len(alike) == 0 {
 		return nil
 	}
@@ -62,7 +62,9 @@ func (in *intake) insertAlike(alike []patra.Observation) error {
 		}
 		rest = rest[n:]
 	}
-	in.taken = append(in.taken, alike...)
+	for _, o := range alike {
+		in.taken = append(in.taken, o.Observation)
+	}
 	first := last - int64(len(alike)) + 1
 	if err := in.tellOf(changesOfAlike, patra.Insert, first, last); err != nil {
 		return err
@@ -79,16 +81,16 @@ func (in *intake) tellOf(st stmt, as any, first, last int64) error {
 }
 
 // alikeValues are the values of a statement of insertAlike.
-func (in *intake) alikeValues(some []patra.Observation) []any {
+func (in *intake) alikeValues(some []incoming) []any {
 	args := make([]any, 0, 16+8*(len(some)-1))
 	for i, o := range some {
 		at := in.raws.place(o.Raw)
 		if i == 0 {
 			args = append(args, in.claim.Task.Source, in.recordType, o.ID, o.UpdatedAt, o.Hash, string(o.Fields), at.raw,
-				o.RawCode, int64(in.now), int64(o.ObservedAt), in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, saidOf(o, nil).column(), at.from, at.size)
+				o.RawCode, int64(in.now), int64(o.ObservedAt), in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, o.said, at.from, at.size)
 			continue
 		}
-		args = append(args, o.ID, o.UpdatedAt, o.Hash, string(o.Fields), at.raw, saidOf(o, nil).column(), at.from, at.size)
+		args = append(args, o.ID, o.UpdatedAt, o.Hash, string(o.Fields), at.raw, o.said, at.from, at.size)
 	}
 	return args
 }

@@ -67,7 +67,7 @@ func (t *tx) openPage(c *patra.Claim, now patra.Instant, open patra.PageOpen) (p
 func (s *Store) CommitPage(ctx context.Context, c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult, next *patra.PageOpen) (patra.Counts, *patra.OpenPage, error) {
 	var counts patra.Counts
 	var opened *patra.OpenPage
-	newest := newestOfEach(res.Merge, res.Records) // before its turn: the others can write meanwhile
+	newest := incomingOf(res) // before its turn: the others can write meanwhile
 	err := s.write(ctx, "commit page", func(t *tx) (err error) {
 		opened = nil
 		began := time.Now()
@@ -177,7 +177,7 @@ func (t *tx) closeBatch(now patra.Instant, page patra.OpenPage, res patra.PageRe
 }
 
 // keep stores what a page brought: records and what could not become one. Together they account for every item.
-func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult, newest []patra.Observation) (patra.Counts, error) {
+func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult, newest []incoming) (patra.Counts, error) {
 	if err := t.refer(now, res.Kept); err != nil {
 		return patra.Counts{}, err
 	}
