@@ -16,7 +16,9 @@ import (
 func newcomers(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 1)
 	c := w.Take()
-	w.Page(c, 1, true, w.Record("5", Origin, "old"), w.Record("70", Origin, "old"))
+	w.Page(c, 1, true, w.Record("5", Origin, "old"), with(w.Record("70", Origin, "old"), func(o *patra.Observation) {
+		o.Facts = &patra.Facts{Rules: "k", Found: map[string]string{"title": "y"}}
+	}))
 	// The id of a row that is gone is not given again, and those of the new ones are in a row all the same.
 	db := Inspect(t, w.URL)
 	exec(t, db, `INSERT INTO ing_record (provenance_code, record_type, provider_id, rev, content_sha256, deleted, fields, raw, raw_code, first_seen_at, observed_at, changed_at, last_refreshed_at, batch_id, expr_hash, spec_fingerprint, created_at)
@@ -46,7 +48,7 @@ func newcomers(t *testing.T, e Engine) {
 		add(fmt.Sprint(100+i), "INSERT", "patra.record.upserted", "", "", plain)
 	}
 	add("5", "UPDATE", "patra.record.upserted", "", "", plain)
-	add("70", "DELETED", "patra.record.deleted", "", "", func(o *patra.Observation) { o.Deleted = true })
+	add("70", "DELETED", "patra.record.deleted", "", `{"facts":{"rules":"k","found":{"title":"y"}}}`, func(o *patra.Observation) { o.Deleted = true })
 	add("71", "INSERT", "patra.record.deleted", "", "", func(o *patra.Observation) { o.Deleted = true })
 	add("110x", "INSERT", "patra.record.merged", `{"merged_into":"5"}`, "", func(o *patra.Observation) { o.MergedInto = "5" })
 	add("120x", "INSERT", "patra.record.retracted", "", `{"retracted":true}`, func(o *patra.Observation) { o.Retracted = true })
