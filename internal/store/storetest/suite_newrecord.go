@@ -48,7 +48,7 @@ func newcomers(t *testing.T, e Engine) {
 		add(fmt.Sprint(100+i), "INSERT", "patra.record.upserted", "", "", plain)
 	}
 	add("5", "UPDATE", "patra.record.upserted", "", "", plain)
-	add("70", "DELETED", "patra.record.deleted", "", `{"facts":{"rules":"k","found":{"title":"y"}}}`, func(o *patra.Observation) { o.Deleted = true })
+	add("70", "DELETED", "patra.record.deleted", "", `{"facts":{"rules":"k","found":{"title":"y"}}}`, func(o *patra.Observation) { o.Deleted, o.Facts = true, &patra.Facts{Rules: "k"} })
 	add("71", "INSERT", "patra.record.deleted", "", "", func(o *patra.Observation) { o.Deleted = true })
 	add("110x", "INSERT", "patra.record.merged", `{"merged_into":"5"}`, "", func(o *patra.Observation) { o.MergedInto = "5" })
 	add("120x", "INSERT", "patra.record.retracted", "", `{"retracted":true}`, func(o *patra.Observation) { o.Retracted = true })
