@@ -31,8 +31,8 @@ func (in *intake) values(o incoming) []any {
 		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, o.said, in.now}
 }
 
-// insert writes the records that are new. An embedded database is asked once for each, and a server once for many, because there
-// most of the price is the way.
+// insert writes the records that are new. A server gets as many as it can in one statement, because there most of the price is the
+// way; an embedded database a few, because there it is the work.
 func (in *intake) insert() (err error) {
 	fresh := in.fresh
 	in.fresh = in.fresh[:0]
