@@ -35,15 +35,16 @@ func (r ChangeRules) Derive(had bool, former, latter *Facts) []string {
 		return nil
 	}
 	var codes []string
-	for _, code := range slices.Sorted(maps.Keys(r.When)) {
+	for code, when := range r.When {
 		before := ""
 		if former != nil {
 			before = former.Found[code]
 		}
-		if r.When[code].speaks(had, before, latter.Found[code]) {
+		if when.speaks(had, before, latter.Found[code]) {
 			codes = append(codes, code)
 		}
 	}
+	slices.Sort(codes)
 	return codes
 }
 

@@ -20,8 +20,12 @@ func (in *intake) absorb(arrived []patra.Observation) error {
 	})
 	slices.SortStableFunc(gone, func(a, b patra.Observation) int { return cmp.Compare(a.ID, b.ID) })
 	gone = slices.CompactFunc(gone, func(a, b patra.Observation) bool { return a.ID == b.ID }) // one that two name goes to the first
-	for part := range slices.Chunk(gone, chunk) {
-		stored, err := in.known(part)
+	all := make([]incoming, len(gone))
+	for i, g := range gone {
+		all[i] = asIncoming(g, in.rules)
+	}
+	for part := range slices.Chunk(all, chunk) {
+		stored, err := in.known(idsOf(part))
 		if err != nil {
 			return err
 		}

@@ -15,7 +15,7 @@ var (
 	pending      = stmt{"pending_items", `SELECT seq, provider_id FROM ing_task_item WHERE task_id = ? AND scan_no = ? AND status_code = 'PENDING' AND seq > ? ORDER BY seq LIMIT ?`}
 	itemSum      = stmt{"item_summary", `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status_code = 'PENDING' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN status_code IN ('MISSING', 'BAD') THEN 1 ELSE 0 END), 0)
 		FROM ing_task_item WHERE task_id = ? AND scan_no = ?`}
-	insertItems = newRowset("insert_item", `INSERT INTO ing_task_item (task_id, scan_no, seq, provider_id, search_ordinal, status_code, created_at) VALUES `, 7)
+	insertItems = newRowset("insert_item", `INSERT INTO ing_task_item (task_id, scan_no, seq, provider_id, search_ordinal, status_code, created_at) VALUES `, 7, 0, 1, 4, 5, 6)
 )
 
 // Items gives the next ids of a scan whose records are still to be fetched, after the given one.

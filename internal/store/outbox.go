@@ -3,8 +3,8 @@ package store
 import "patra"
 
 var (
-	insertEvents  = newRowset("insert_event", `INSERT INTO ing_outbox (event_type, record_id, rev, created_at) VALUES `, 4)
-	insertChanges = newRowset("insert_record_rev", `INSERT INTO ing_record_rev (record_id, rev, change_code, content_sha256, provider_updated_at, observed_at, batch_id, created_at, record_remarks) VALUES `, 9)
+	insertEvents  = newRowset("insert_event", `INSERT INTO ing_outbox (event_type, record_id, rev, created_at) VALUES `, 4, 0, 3)
+	insertChanges = newRowset("insert_record_rev", `INSERT INTO ing_record_rev (record_id, rev, change_code, content_sha256, provider_updated_at, observed_at, batch_id, created_at, record_remarks) VALUES `, 9, 2, 5, 6, 7)
 )
 
 // changes collects the new versions of a page: for the biographies of the records, and for those who listen. They are

@@ -67,6 +67,7 @@ func (t *tx) openPage(c *patra.Claim, now patra.Instant, open patra.PageOpen) (p
 func (s *Store) CommitPage(ctx context.Context, c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult, next *patra.PageOpen) (patra.Counts, *patra.OpenPage, error) {
 	var counts patra.Counts
 	var opened *patra.OpenPage
+	newest := incomingOf(res) // before its turn: the others can write meanwhile
 	err := s.write(ctx, "commit page", func(t *tx) (err error) {
 		opened = nil
 		began := time.Now()
@@ -74,7 +75,7 @@ func (s *Store) CommitPage(ctx context.Context, c *patra.Claim, now patra.Instan
 		if err := t.guard(c.Lease, page.Phase, page.ScanNo, page.Ordinal+1); err != nil {
 			return err
 		}
-		if counts, err = t.keep(c, now, recordType, page, res); err != nil {
+		if counts, err = t.keep(c, now, recordType, page, res, newest); err != nil {
 			return err
 		}
 		if err := t.closeBatch(now, page, res, counts); err != nil {
@@ -176,12 +177,12 @@ func (t *tx) closeBatch(now patra.Instant, page patra.OpenPage, res patra.PageRe
 }
 
 // keep stores what a page brought: records and what could not become one. Together they account for every item.
-func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult) (patra.Counts, error) {
+func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult, newest []incoming) (patra.Counts, error) {
 	if err := t.refer(now, res.Kept); err != nil {
 		return patra.Counts{}, err
 	}
 	in := &intake{tx: t, claim: c, now: now, recordType: recordType, batchID: page.BatchID, merge: res.Merge, rules: res.Changes}
-	if err := in.take(res); err != nil {
+	if err := in.take(res, newest); err != nil {
 		return in.counts, err
 	}
 	counts := in.counts

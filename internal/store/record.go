@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"cmp"
 	"database/sql"
 	"encoding/json"
 	"slices"
@@ -22,6 +21,7 @@ var (
 		    batch_id = ?, expr_hash = ?, spec_fingerprint = ?, record_remarks = ?
 		WHERE id = ?`}
 	touchRecord  = stmt{"touch_record", `UPDATE ing_record SET provider_updated_at = ?, observed_at = ?, last_refreshed_at = ?, spec_fingerprint = ?, record_remarks = ? WHERE id = ?`}
+	anyBetween   = stmt{"any_between", `SELECT 1 FROM ing_record WHERE provenance_code = ? AND record_type = ? AND provider_id BETWEEN ? AND ? LIMIT 1`}
 	storedFields = stmt{"stored_fields", `SELECT fields FROM ing_record WHERE id = ?`}
 )
 
@@ -59,7 +59,7 @@ type known struct {
 
 // arrival is an observation and what is stored of it.
 type arrival struct {
-	patra.Observation
+	incoming
 	have   *known
 	as     patra.Decision
 	brings bool // a new version, or perhaps one
@@ -79,17 +79,16 @@ type intake struct {
 	counts patra.Counts
 	made   changes
 	raws   raws
-	fresh  []patra.Observation // those that nobody had seen, until they are written
+	fresh  []incoming          // those that nobody had seen, until they are written
 	taken  []patra.Observation // those that are new versions
 }
 
-// take decides about all observations of the page, and writes what is new.
-func (in *intake) take(res patra.PageResult) error {
-	unique := in.newestOfEach(res.Records)
+// take decides about all observations of the page, the newest of each record, and writes what is new.
+func (in *intake) take(res patra.PageResult, unique []incoming) error {
 	in.counts.Dup = int64(len(res.Records) - len(unique))
 	all := make([]arrival, 0, len(unique))
 	for part := range slices.Chunk(unique, chunk) {
-		stored, err := in.known(part)
+		stored, err := in.known(idsOf(part))
 		if err != nil {
 			return err
 		}
@@ -114,41 +113,30 @@ func (in *intake) take(res patra.PageResult) error {
 	return nil
 }
 
-func (in *intake) arrived(o patra.Observation, have *known) arrival {
+func (in *intake) arrived(o incoming, have *known) arrival {
 	var old *patra.Version
 	if have != nil {
 		old = &have.Version
 	}
-	a := arrival{Observation: o, have: have, as: in.merge.Decide(old, o.Version())}
+	a := arrival{incoming: o, have: have, as: in.merge.Decide(old, o.Version())}
 	a.brings = a.as == patra.Insert || a.as == patra.Replace || a.as == patra.Same && have.spec != in.claim.Spec
 	return a
 }
 
-// newestOfEach keeps one observation for each id, in id order: two workers that lock the same rows lock them in
-// the same order.
-func (in *intake) newestOfEach(arriving []patra.Observation) []patra.Observation {
-	best := make(map[string]patra.Observation, len(arriving))
-	for _, o := range arriving {
-		if have, ok := best[o.ID]; !ok || in.merge.Newer(o.Version(), have.Version()) {
-			best[o.ID] = o
+// known is what is stored under ids that are in their order.
+func (in *intake) known(ids []string) (map[string]*known, error) {
+	if in.s.Embedded() { // a server is not asked twice
+		if some, err := in.anyBetween(ids[0], ids[len(ids)-1]); err != nil || !some {
+			return nil, err
 		}
 	}
-	unique := make([]patra.Observation, 0, len(best))
-	for _, o := range best {
-		unique = append(unique, o)
-	}
-	slices.SortFunc(unique, func(a, b patra.Observation) int { return cmp.Compare(a.ID, b.ID) })
-	return unique
-}
-
-func (in *intake) known(part []patra.Observation) (map[string]*known, error) {
 	args := []any{in.claim.Task.Source, in.recordType}
-	for _, o := range part {
-		args = append(args, o.ID)
+	for _, id := range ids {
+		args = append(args, id)
 	}
-	query := stmt{"known_records_" + strconv.Itoa(len(part)), `SELECT id, rev, provider_id, provider_updated_at, observed_at, content_sha256, deleted, spec_fingerprint, batch_id, raw_from, raw_size, record_remarks FROM ing_record
-		WHERE provenance_code = ? AND record_type = ? AND provider_id IN (` + marks(len(part)) + `) ORDER BY provider_id {lock}`}
-	stored := make(map[string]*known, len(part))
+	query := stmt{"known_records_" + strconv.Itoa(len(ids)), `SELECT id, rev, provider_id, provider_updated_at, observed_at, content_sha256, deleted, spec_fingerprint, batch_id, raw_from, raw_size, record_remarks FROM ing_record
+		WHERE provenance_code = ? AND record_type = ? AND provider_id IN (` + marks(len(ids)) + `) ORDER BY provider_id {lock}`}
+	stored := make(map[string]*known, len(ids))
 	err := in.rows(query, func(r *sql.Rows) error {
 		k := &known{}
 		var providerID string
@@ -169,17 +157,24 @@ func (in *intake) known(part []patra.Observation) (map[string]*known, error) {
 	return stored, err
 }
 
+// anyBetween tells whether any record is stored from one id to another. Many providers number their records, and where they add
+// new ones there is none yet: that is seen by one look, and not by one for each.
+func (in *intake) anyBetween(from, to string) (bool, error) {
+	var one int
+	return in.one(anyBetween, []any{in.claim.Task.Source, in.recordType, from, to}, &one)
+}
+
 func (in *intake) put(a arrival) error {
 	switch a.as {
 	case patra.Insert:
 		in.counts.Insert++
-		in.fresh = append(in.fresh, a.Observation)
+		in.fresh = append(in.fresh, a.incoming)
 		return nil
 	case patra.Replace:
 		in.counts.Update++
-		return in.replace(a.Observation, a.have, changeOf(a.Observation, a.have))
+		return in.replace(a.incoming, a.have, changeOf(a.Observation, a.have))
 	case patra.Same:
-		return in.same(a.Observation, a.have)
+		return in.same(a.incoming, a.have)
 	}
 	in.counts.Stale++
 	return nil
@@ -209,26 +204,26 @@ func saidOf(o patra.Observation, have *known) remarks {
 }
 
 // replace makes an observation the stored version.
-func (in *intake) replace(o patra.Observation, have *known, as patra.Decision) (err error) {
+func (in *intake) replace(o incoming, have *known, as patra.Decision) (err error) {
 	if in.merge.Fills(o.Version()) {
-		if o.Fields, err = in.filled(o, have); err != nil {
+		if o.Fields, err = in.filled(o.Observation, have); err != nil {
 			return err
 		}
 	}
 	in.raws.free(have)
 	at := in.raws.place(o.Raw)
 	_, err = in.many(replaceRecord, have.rev+1, o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), at.raw, at.from, at.size, o.RawCode, o.ObservedAt, in.now,
-		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, saidOf(o, have).column(), have.id)
+		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, o.saidWith(have), have.id)
 	if err != nil {
 		return err
 	}
-	in.note(o, have, as)
+	in.note(o.Observation, have, as)
 	return nil
 }
 
 // same notes that the provider says what we have. If another mapping read it this time, the record may say something new
 // all the same.
-func (in *intake) same(o patra.Observation, have *known) error {
+func (in *intake) same(o incoming, have *known) error {
 	newer := in.merge.Newer(o.Version(), have.Version)
 	spec := have.spec
 	if spec != in.claim.Spec && newer {
@@ -252,7 +247,7 @@ func (in *intake) same(o patra.Observation, have *known) error {
 	if newer {
 		updated, observed = o.UpdatedAt, o.ObservedAt
 	}
-	_, err := in.many(touchRecord, updated, observed, in.now, spec, saidOf(o, have).column(), have.id)
+	_, err := in.many(touchRecord, updated, observed, in.now, spec, o.saidWith(have), have.id)
 	return err
 }
 

@@ -1,6 +1,10 @@
 package store
 
-import "strings"
+import (
+	"slices"
+	"strconv"
+	"strings"
+)
 
 const (
 	// rowsAtOnce is how many rows one statement writes on a server: each statement goes there and back.
@@ -10,25 +14,42 @@ const (
 	rowsEmbedded = 25
 )
 
-// rowset writes many rows of one table. The texts of its statements never differ on an embedded store, so that each is compiled
-// once: many rows together, and one for what is left over.
+// sizesEmbedded are the numbers of rows for which an embedded store has a statement. Their texts never differ, so that each is
+// compiled once.
+var sizesEmbedded = []int{rowsEmbedded, rowsEmbedded / 5, 1}
+
+// rowset writes many rows of one table.
 type rowset struct {
-	one, many  stmt
 	name, into string
 	width      int
+	shared     []int // columns, from 0, in which rows that are written together mostly say the same
+	embedded   []stmt
 }
 
 // newRowset is for rows of a table; into ends with VALUES. Whoever writes them gives up the transaction if one cannot be written,
 // and an embedded store need not be able to take back the others.
-func newRowset(name, into string, width int) rowset {
-	into = strings.Replace(into, "INSERT INTO", "INSERT {orfail} INTO", 1)
-	return rowset{name: name, into: into, width: width, one: stmt{name, into + rowsOf(1, width)}, many: stmt{name + "s", into + rowsOf(rowsEmbedded, width)}}
+func newRowset(name, into string, width int, shared ...int) rowset {
+	r := rowset{name: name, into: strings.Replace(into, "INSERT INTO", "INSERT {orfail} INTO", 1), width: width, shared: shared}
+	row := make([]string, width)
+	for i := range row {
+		row[i] = "?"
+		if slices.Contains(shared, i) {
+			row[i] += strconv.Itoa(i + 1)
+		}
+	}
+	for _, n := range sizesEmbedded {
+		r.embedded = append(r.embedded, stmt{name + "s", r.into + repeated("("+strings.Join(row, ", ")+")", n)})
+	}
+	return r
 }
 
-// rowsOf is a list of rows of placeholders.
-func rowsOf(n, width int) string {
-	row := "(" + marks(width) + ")"
-	return strings.Repeat(row+", ", n-1) + row
+// repeated is a list of n times the same.
+func repeated(row string, n int) string { return strings.Repeat(row+", ", n-1) + row }
+
+// fitting is the largest size of which there are that many rows, and its place among the sizes.
+func fitting(rows int) (n, at int) {
+	at = slices.IndexFunc(sizesEmbedded, func(n int) bool { return n <= rows })
+	return sizesEmbedded[at], at
 }
 
 // addRows writes rows, one after the other in args.
@@ -45,16 +66,39 @@ func (t *tx) addRows(r rowset, args []any) error {
 
 // addSome writes as many rows as one statement takes, and tells how many values they had.
 func (t *tx) addSome(r rowset, args []any) (n int, err error) {
-	switch {
-	case !t.s.Embedded():
-		n = min(len(args), rowsAtOnce*r.width)
-		_, err = t.exec(stmt{r.name + "s", r.into + rowsOf(n/r.width, r.width)}, args[:n]...)
-	case len(args) >= rowsEmbedded*r.width:
-		n = rowsEmbedded * r.width
-		_, err = t.many(r.many, args[:n]...)
-	default:
-		n = r.width
-		_, err = t.many(r.one, args[:n]...)
+	if t.s.Embedded() {
+		rows, at := fitting(r.agreeing(args))
+		_, err = t.many(r.embedded[at], r.once(args[:rows*r.width])...)
+		return rows * r.width, err
 	}
+	n = min(len(args), rowsAtOnce*r.width)
+	_, err = t.exec(stmt{r.name + "s", r.into + repeated("("+marks(r.width)+")", n/r.width)}, args[:n]...)
 	return n, err
+}
+
+// agreeing is how many rows say the same as the first in the shared columns, as far as one statement could take them.
+func (r rowset) agreeing(args []any) int {
+	for n := 1; n < min(len(args)/r.width, rowsEmbedded); n++ {
+		if slices.ContainsFunc(r.shared, func(i int) bool { return args[n*r.width+i] != args[i] }) {
+			return n
+		}
+	}
+	return min(len(args)/r.width, rowsEmbedded)
+}
+
+// once are the values of rows with those of the shared columns only in the first. There every value has the number of its column, and
+// a mark without a number is the one behind the highest so far.
+func (r rowset) once(args []any) []any {
+	if len(r.shared) == 0 {
+		return args
+	}
+	own := append(make([]any, 0, len(args)), args[:r.width]...)
+	for row := range slices.Chunk(args[r.width:], r.width) {
+		for i, v := range row {
+			if !slices.Contains(r.shared, i) {
+				own = append(own, v)
+			}
+		}
+	}
+	return own
 }

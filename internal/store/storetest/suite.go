@@ -47,6 +47,7 @@ func Run(t *testing.T, e Engine) {
 		{"commit and next announcement are one transaction", announceNext},
 		{"a record is decided against what is stored", decide},
 		{"every version of a record is told once", told},
+		{"new records of every kind are stored and told as they are", newcomers},
 		{"events that are committed out of order are all read", outOfOrder},
 		{"no version gets its number before an older one", numbersInOrder},
 		{"what became of work is told once", toldOfWork},
