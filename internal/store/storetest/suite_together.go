@@ -295,7 +295,7 @@ func claimApart(t *testing.T, e Engine) {
 }
 
 func goneTogether(t *testing.T, e Engine) {
-	for name, at := range map[string]string{"before they are served": "", "while somebody looks": "find_queued", "in the transaction": "take_tasks", "at its end": "select_claims"} {
+	for name, at := range map[string]string{"before they are served": "", "while somebody looks": "find_queued", "in the transaction": "take_tasks", "at its end": "insert_runs"} {
 		t.Run(name, func(t *testing.T) {
 			c := newCrowd(t, e, 10)
 			c.Clock.Move(time.Second)
