@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"slices"
+	"strings"
 
 	"patra"
 )
@@ -23,7 +25,7 @@ var (
 		WHERE status_code = 'RUNNING' AND leased_until < {now} AND ` + claimable + ` ORDER BY leased_until LIMIT ?`}
 	findOldest = stmt{"find_oldest", `SELECT id, partition_key FROM ing_task
 		WHERE status_code = 'QUEUED' AND scheduled_at <= {now} AND ` + claimable + ` ORDER BY scheduled_at, id LIMIT ?`}
-	findQueued = stmt{"find_queued", `SELECT id FROM ing_task WHERE status_code = 'QUEUED' AND partition_key = ? AND priority = ? AND scheduled_at <= {now} AND ` + claimable + `
+	findQueued = stmt{"find_queued", `SELECT id FROM ing_task WHERE status_code = 'QUEUED' AND partition_key = ? AND priority = ? AND scheduled_at <= {now}{also}
 		ORDER BY scheduled_at, id LIMIT ?`}
 	nextPartition = stmt{"next_partition", `SELECT partition_key FROM ing_task WHERE status_code = 'QUEUED' AND partition_key > ? ORDER BY partition_key LIMIT 1`}
 	gates         = stmt{"gates", `SELECT {now}, ` + controlColumns + ` FROM ing_control
@@ -121,7 +123,10 @@ func answered(group []*asker, picks []*pick, err error) (again []*asker) {
 
 // pick chooses a task for each of a group, without locking anything; what is true under the locks decides who gets one.
 func (t *tx) pick(group []*asker, lost loss) (picks []*pick, err error) {
-	q := &queue{t: t, req: group[0].req, n: len(group) + len(lost.tasks)}
+	q := &queue{t: t, req: group[0].req, n: len(group) + len(lost.tasks), again: len(lost.tasks) > 0}
+	for _, a := range group {
+		q.turns = append(q.turns, a.req.Turn)
+	}
 	// What somebody holds back is taken over all the same: its run finds that out, and puts it back into the queue.
 	d := dealer{queue: q, lost: lost}
 	if d.expired, d.lanes, err = t.look(q); err != nil {
@@ -130,6 +135,9 @@ func (t *tx) pick(group []*asker, lost loss) (picks []*pick, err error) {
 	if len(d.expired) < len(group) && len(d.lanes) > 0 {
 		if d.doors, err = t.doors(q.req.PerPartition); err != nil {
 			return nil, err
+		}
+		if !t.s.Embedded() {
+			t.s.lanes.opened(slices.DeleteFunc(slices.Clone(d.lanes), func(l lane) bool { return !d.open(l.partition) }))
 		}
 	}
 	for _, a := range group {
@@ -146,9 +154,12 @@ func (t *tx) pick(group []*asker, lost loss) (picks []*pick, err error) {
 
 // queue is what a dealer sees of the tables, for requests that want the same.
 type queue struct {
-	t   *tx
-	req patra.ClaimRequest
-	n   int // how many are wanted
+	t        *tx
+	req      patra.ClaimRequest
+	n        int      // how many are wanted
+	turns    []uint64 // of those who want them
+	again    bool     // what was found before is not to be had
+	foreseen *foreseen
 }
 
 func (q *queue) args(first ...any) []any {
@@ -160,12 +171,33 @@ func (q *queue) expired() ([]candidate, error) {
 }
 
 func (q *queue) oldest(most int) ([]candidate, error) {
+	if f := q.foreseen; f != nil && f.aged && most == q.first() {
+		return f.oldest, nil
+	}
 	return q.t.candidates(findOldest, append(q.args(), most))
 }
 
 func (q *queue) due(l lane) ([]int64, error) {
-	return q.t.ids(findQueued, append(q.args(l.partition, l.priority), min(q.n+spare, candidates))...)
+	if q.foreseen != nil {
+		if ids, looked := q.foreseen.due[l]; looked {
+			return ids, nil
+		}
+	}
+	also, args := q.also()
+	return q.t.ids(stmt{findQueued.name, strings.Replace(findQueued.text, "{also}", also, 1)}, append(append([]any{l.partition, l.priority}, args...), q.first())...)
 }
+
+// also is what is asked of tasks of a lane beside that they are due. Mostly nothing: that they may be tried once more is true of nearly
+// all, the index does not know it, and whoever takes them asks again. Only who met one that is not to be had asks each.
+func (q *queue) also() (string, []any) {
+	if !q.again && q.req.CursorID == 0 && q.req.PlanID == 0 {
+		return "", nil
+	}
+	return " AND " + claimable, q.args()
+}
+
+// first is how many are looked at first.
+func (q *queue) first() int { return min(q.n+spare, candidates) }
 
 func (q *queue) wanted() int { return q.n }
 
