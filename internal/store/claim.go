@@ -20,6 +20,9 @@ const spare = 16
 
 const claimable = `attempt_count < max_attempts AND (? = 0 OR cursor_id = ?) AND (? = 0 OR plan_id = ?)`
 
+// inForce is what holds a place back, or slows it down.
+const inForce = `scope_code IN ('SOURCE', 'ENDPOINT', 'OPERATION') AND state_code IN ('PAUSED', 'HALTED', 'OPEN', 'HALF_OPEN', 'LIMITED', 'USED_UP')`
+
 var (
 	findExpired = stmt{"find_expired", `SELECT id, partition_key FROM ing_task
 		WHERE status_code = 'RUNNING' AND leased_until < {now} AND ` + claimable + ` ORDER BY leased_until LIMIT ?`}
@@ -28,11 +31,10 @@ var (
 	findQueued = stmt{"find_queued", `SELECT id FROM ing_task WHERE status_code = 'QUEUED' AND partition_key = ? AND priority = ? AND scheduled_at <= {now}{also}
 		ORDER BY scheduled_at, id LIMIT ?`}
 	nextPartition = stmt{"next_partition", `SELECT partition_key FROM ing_task WHERE status_code = 'QUEUED' AND partition_key > ? ORDER BY partition_key LIMIT 1`}
-	gates         = stmt{"gates", `SELECT {now}, ` + controlColumns + ` FROM ing_control
-		WHERE scope_code IN ('SOURCE', 'ENDPOINT', 'OPERATION') AND state_code IN ('PAUSED', 'HALTED', 'OPEN', 'HALF_OPEN', 'LIMITED', 'USED_UP')`}
-	runningIn   = stmt{"running_in", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'RUNNING' AND partition_key = ?`}
-	peekControl = stmt{"peek_control", `SELECT version FROM ing_control WHERE scope_code = ? AND scope_key = ? AND kind_code = ? {peek}`}
-	busy        = stmt{"busy_partitions", `SELECT partition_key, COUNT(*) FROM ing_task WHERE status_code = 'RUNNING' GROUP BY partition_key`}
+	gates         = stmt{"gates", `SELECT {now}, ` + controlColumns + ` FROM ing_control WHERE ` + inForce}
+	runningIn     = stmt{"running_in", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'RUNNING' AND partition_key = ?`}
+	peekControl   = stmt{"peek_control", `SELECT version FROM ing_control WHERE scope_code = ? AND scope_key = ? AND kind_code = ? {peek}`}
+	busy          = stmt{"busy_partitions", `SELECT partition_key, COUNT(*) FROM ing_task WHERE status_code = 'RUNNING' GROUP BY partition_key`}
 	// This is for the tasks of a group at once, in place of {ids}; {each} says something of each.
 	takeTasks = stmt{"take_tasks", `UPDATE ing_task {bykey}
 		SET status_code = 'RUNNING', lease_owner = CASE id {each} END, lease_token = CASE id {each} END, lease_count = lease_count + 1, attempt_count = attempt_count + 1,
@@ -133,7 +135,7 @@ func (t *tx) pick(group []*asker, lost loss) (picks []*pick, err error) {
 		return nil, err
 	}
 	if len(d.expired) < len(group) && len(d.lanes) > 0 {
-		if d.doors, err = t.doors(q.req.PerPartition); err != nil {
+		if d.doors, err = t.doors(q.req.PerPartition, q.foreseen); err != nil {
 			return nil, err
 		}
 		if !t.s.Embedded() {

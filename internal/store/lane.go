@@ -40,13 +40,18 @@ const (
 	WHERE status_code = 'QUEUED' AND scheduled_at <= {now} AND ` + claimable + ` ORDER BY scheduled_at, id LIMIT ?)`
 	dueToo = `(SELECT %d, partition_key, id, 1 FROM ing_task FORCE INDEX (idx_task_pick)
 	WHERE status_code = 'QUEUED' AND partition_key = ? AND priority = ? AND scheduled_at <= {now}%s ORDER BY scheduled_at, id LIMIT ?)`
+	// gatedToo asks whether anything at all is held back somewhere, and runningToo how much runs where.
+	gatedToo   = `(SELECT %d, NULL, 1, 1 FROM ing_control WHERE ` + inForce + ` LIMIT 1)`
+	runningToo = `(SELECT %d, partition_key, COUNT(*), 1 FROM ing_task FORCE INDEX (idx_task_pick) WHERE status_code = 'RUNNING' GROUP BY partition_key)`
 )
 
 // These stand in place of the number of a lane.
 const (
 	theExpired = -1
 	theOldest  = -2
-	theDue     = -3 // of the first lane that is looked into; of the next one it is one less
+	theGated   = -3
+	theRunning = -4
+	theDue     = -5 // of the first lane that is looked into; of the next one it is one less
 )
 
 // knownLanes are those that a server had when it was asked last. They are no more than where to look first.
@@ -179,6 +184,8 @@ type foreseen struct {
 	aged    bool // the oldest were looked for
 	oldest  []candidate
 	expired []candidate
+	gated   bool // something is held back somewhere
+	running map[string]int64
 }
 
 // hops asks for what is behind each of some lanes, in one statement; and for what else is wanted, if too is given.
@@ -192,6 +199,11 @@ func (t *tx) hops(from []lane, q *queue, too *foreseen) (all []hop, err error) {
 	if too != nil {
 		parts = append(parts, fmt.Sprintf(expiredToo, theExpired))
 		args = append(append(args, q.args()...), candidates)
+		parts = append(parts, fmt.Sprintf(gatedToo, theGated))
+		if q.req.PerPartition > 0 {
+			parts = append(parts, fmt.Sprintf(runningToo, theRunning))
+			too.running = map[string]int64{}
+		}
 		if too.aged {
 			parts = append(parts, fmt.Sprintf(oldestToo, theOldest))
 			args = append(append(args, q.args()...), q.first())
@@ -210,7 +222,7 @@ func (t *tx) hops(from []lane, q *queue, too *foreseen) (all []hop, err error) {
 		var partition string
 		var number int64
 		var due bool
-		if err := r.Scan(&i, &partition, &number, &due); err != nil {
+		if err := r.Scan(&i, textInto{&partition}, &number, &due); err != nil {
 			return err
 		}
 		switch c := (candidate{id: number, partition: partition}); {
@@ -220,6 +232,10 @@ func (t *tx) hops(from []lane, q *queue, too *foreseen) (all []hop, err error) {
 			too.expired = append(too.expired, c)
 		case i == theOldest:
 			too.oldest = append(too.oldest, c)
+		case i == theGated:
+			too.gated = true
+		case i == theRunning:
+			too.running[partition] = number
 		default:
 			l := too.lanes[theDue-i]
 			too.due[l] = append(too.due[l], number)
