@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"database/sql"
 	"fmt"
 
 	"patra"
@@ -12,12 +13,14 @@ var (
 		WHERE id = ? AND lease_count = ? AND lease_owner = ? AND status_code = 'RUNNING'`}
 	requeueTask = stmt{"requeue_task", `UPDATE ing_task
 		SET status_code = 'QUEUED', lease_owner = NULL, leased_until = 0, scheduled_at = {now} + ?, wait_code = ?, last_error = ?, attempt_count = attempt_count - ?
-		WHERE id = ? AND lease_count = ? AND lease_owner = ? AND status_code = 'RUNNING'`}
+		WHERE id = ? AND lease_count = ? AND lease_owner = ? AND status_code = 'RUNNING' AND cancel_requested = 0`}
 	endSlice = stmt{"end_slice", `UPDATE ing_plan_slice SET status_code = ?, closed_at = ? WHERE id = ? AND status_code = 'READY'`}
 	endRun   = stmt{"end_run", `UPDATE ing_task_run SET status_code = ?, exhausted = ?, stats = ?, error = ?, finished_at = ? WHERE id = ? AND status_code = 'RUNNING'`}
-	// By the run, and not by the status: an engine without figures takes that for as rare, and reads the whole ledger.
-	runSum = stmt{"run_summary", `SELECT COUNT(*), COALESCE(SUM(record_count), 0), COALESCE(SUM(n_insert), 0), COALESCE(SUM(n_update), 0), COALESCE(SUM(n_same), 0),
-		COALESCE(SUM(n_stale), 0), COALESCE(SUM(n_dup), 0), COALESCE(SUM(n_quarantine), 0), COALESCE(SUM(n_outside), 0) FROM ing_task_run_batch WHERE run_id = ? AND COALESCE(status_code, '') = 'SUCCEEDED'`}
+	// runState is what a run has brought, and behind that the pages of its task that are open. By the run, and not by the status: an
+	// engine without figures takes that for as rare, and reads the whole ledger.
+	runState = stmt{"run_state", `SELECT 0, COUNT(*), COALESCE(SUM(record_count), 0), COALESCE(SUM(n_insert), 0), COALESCE(SUM(n_update), 0), COALESCE(SUM(n_same), 0),
+		COALESCE(SUM(n_stale), 0), COALESCE(SUM(n_dup), 0), COALESCE(SUM(n_quarantine), 0), COALESCE(SUM(n_outside), 0) FROM ing_task_run_batch WHERE run_id = ? AND COALESCE(status_code, '') = 'SUCCEEDED'
+		UNION ALL SELECT id, 0, 0, 0, 0, 0, 0, 0, 0, 0 FROM ing_task_run_batch WHERE task_id = ? AND status_code = 'RUNNING'`}
 	closedLanded = stmt{"closed_landed", `SELECT COUNT(*) FROM ing_task_run WHERE id = ? AND status_code = ?`}
 )
 
@@ -32,21 +35,19 @@ func (s *Store) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, e
 		if err := t.holdPlan(c.Task.PlanID); err != nil {
 			return err
 		}
-		end, err := t.obeyed(c, asked)
+		end, err := t.endTask(c, now, asked)
 		if err != nil {
 			return err
 		}
 		runStatus = runEnd(end)
-		if err := patra.TaskMoves.Check(patra.Running, end.Status); err != nil {
+		did, open, err := t.runState(c)
+		if err != nil {
 			return err
 		}
-		if err := t.endTask(c, now, end); err != nil {
+		if err := t.closePages(c.TaskID, open); err != nil {
 			return err
 		}
-		if err := t.closeOpenPages(c.TaskID); err != nil {
-			return err
-		}
-		if err := t.conclude(c, now, runStatus, end); err != nil || end.Status == patra.Queued {
+		if err := t.conclude(c, now, runStatus, end, did); err != nil || end.Status == patra.Queued {
 			return err
 		}
 		if err := t.tellTask(c.TaskID); err != nil {
@@ -61,7 +62,7 @@ func (s *Store) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, e
 }
 
 // conclude ends the run, and the slice if the task has ended.
-func (t *tx) conclude(c *patra.Claim, now patra.Instant, runStatus patra.Status, end patra.Closing) error {
+func (t *tx) conclude(c *patra.Claim, now patra.Instant, runStatus patra.Status, end patra.Closing, did runSum) error {
 	var found finding
 	if end.Status == patra.Succeeded {
 		var err error
@@ -69,7 +70,7 @@ func (t *tx) conclude(c *patra.Claim, now patra.Instant, runStatus patra.Status,
 			return err
 		}
 	}
-	if err := t.endRun(c, now, runStatus, end, found); err != nil {
+	if err := t.endRun(c, now, runStatus, end, found, did); err != nil {
 		return err
 	}
 	switch end.Status {
@@ -94,22 +95,37 @@ func runEnd(end patra.Closing) patra.Status {
 	return patra.Failed
 }
 
-func (t *tx) endTask(c *patra.Claim, now patra.Instant, end patra.Closing) error {
+// endTask ends the task, or gives it back, and tells which: one that was called off is not given back. Mostly it was not, and then
+// nobody needs to ask.
+func (t *tx) endTask(c *patra.Claim, now patra.Instant, asked patra.Closing) (patra.Closing, error) {
 	var fault any
-	if end.Fault != nil {
-		fault = asJSON(end.Fault)
+	if asked.Fault != nil {
+		fault = asJSON(asked.Fault)
 	}
-	if end.Status != patra.Queued {
-		return held(t.exec(endTask, end.Status, fault, now, c.TaskID, c.Fence, c.Owner))
+	if asked.Status == patra.Queued {
+		back := 0
+		if asked.GiveBack {
+			back = 1
+		}
+		n, err := t.exec(requeueTask, asked.RetryIn.Microseconds(), optional(asked.WaitCode), fault, back, c.TaskID, c.Fence, c.Owner)
+		if err == nil && n == 1 {
+			err = t.parkIfPaused(c.Place())
+		}
+		if err != nil || n == 1 {
+			return asked, err
+		}
 	}
-	back := 0
-	if end.GiveBack {
-		back = 1
+	end, err := t.obeyed(c, asked)
+	if err == nil && end.Status == patra.Queued {
+		err = fmt.Errorf("task %d is neither called off nor to be given back", c.TaskID)
 	}
-	if err := held(t.exec(requeueTask, end.RetryIn.Microseconds(), optional(end.WaitCode), fault, back, c.TaskID, c.Fence, c.Owner)); err != nil {
-		return err
+	if err == nil {
+		err = patra.TaskMoves.Check(patra.Running, end.Status)
 	}
-	return t.parkIfPaused(c.Place())
+	if err == nil {
+		err = held(t.exec(endTask, end.Status, fault, now, c.TaskID, c.Fence, c.Owner))
+	}
+	return end, err
 }
 
 func (t *tx) endSlice(id int64, to patra.Status, now patra.Instant) error {
@@ -123,17 +139,34 @@ func (t *tx) endSlice(id int64, to patra.Status, now patra.Instant) error {
 	return err
 }
 
-func (t *tx) endRun(c *patra.Claim, now patra.Instant, to patra.Status, end patra.Closing, found finding) error {
+// runSum is what the pages of a run have brought.
+type runSum struct {
+	pages, records int64
+	counts         patra.Counts
+}
+
+// runState tells what a run has brought, and which pages of its task are open. The task is locked: no page is opened any more.
+func (t *tx) runState(c *patra.Claim) (did runSum, open []int64, err error) {
+	err = t.rows(runState, func(r *sql.Rows) error {
+		var id int64
+		var of runSum
+		n := &of.counts
+		err := r.Scan(&id, &of.pages, &of.records, &n.Insert, &n.Update, &n.Same, &n.Stale, &n.Dup, &n.Quarantine, &n.Outside)
+		if id == 0 {
+			did = of
+		} else {
+			open = append(open, id)
+		}
+		return err
+	}, c.RunID, c.TaskID)
+	return did, open, err
+}
+
+func (t *tx) endRun(c *patra.Claim, now patra.Instant, to patra.Status, end patra.Closing, found finding, did runSum) error {
 	if err := patra.RunMoves.Check(patra.Running, to); err != nil {
 		return err
 	}
-	var pages, records int64
-	var n patra.Counts
-	_, err := t.one(runSum, []any{c.RunID}, &pages, &records, &n.Insert, &n.Update, &n.Same, &n.Stale, &n.Dup, &n.Quarantine, &n.Outside)
-	if err != nil {
-		return err
-	}
-	stats := map[string]any{"pages": pages, "records": records, "counts": n}
+	stats := map[string]any{"pages": did.pages, "records": did.records, "counts": did.counts}
 	if to == patra.Succeeded && c.Slice.IsPart() {
 		stats[partAnswer] = found.answer
 	}

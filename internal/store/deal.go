@@ -1,7 +1,6 @@
 package store
 
 import (
-	"cmp"
 	"math/rand/v2"
 	"slices"
 
@@ -62,9 +61,7 @@ type dealer struct {
 func (d *dealer) deal(turn uint64) (*candidate, error) {
 	if d.dealt == nil {
 		d.dealt, d.given, d.lists, d.thin = map[int64]bool{}, map[string]int64{}, map[lane][]int64{}, map[string]bool{}
-		slices.SortStableFunc(d.lanes, func(a, b lane) int {
-			return cmp.Or(cmp.Compare(a.priority, b.priority), cmp.Compare(a.partition, b.partition))
-		})
+		byPriority(d.lanes)
 	}
 	for _, c := range d.expired {
 		if d.free(c.id) {

@@ -204,3 +204,58 @@ func TestLanesAreFoundWhateverIsExpected(t *testing.T) {
 		}
 	}
 }
+
+// What a group is expected to look into is what its dealer looks into, if nothing has changed.
+func TestWhatADealerWantsIsForeseen(t *testing.T) {
+	for seed := range uint64(1000) {
+		r := rand.New(rand.NewPCG(seed, 3))
+		h := &watched{heap: heap{n: 1 + r.IntN(20)}}
+		for i := range 200 { // so many that no lane runs dry
+			partition := fmt.Sprintf("source%d/works/HARVEST", r.IntN(3))
+			h.tasks = append(h.tasks, heapTask{candidate{id: int64(i + 1), partition: partition}, 1 + r.IntN(2), i})
+		}
+		d := dealer{queue: h, lanes: h.lanes(), lost: newLoss(), doors: doors{running: map[string]int64{}}}
+		first := r.Uint64N(100)
+		var turns []uint64
+		for i := range uint64(h.n) {
+			turns = append(turns, first+i)
+		}
+		lanes, oldest := foresee(h.lanes(), turns)
+		for _, turn := range turns {
+			if _, err := d.deal(turn); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if oldest != h.aged {
+			t.Fatalf("seed %d: the oldest were looked for: %v, expected %v", seed, h.aged, oldest)
+		}
+		for _, l := range lanes {
+			if !slices.Contains(h.looked, l) {
+				t.Fatalf("seed %d: %v was not looked into", seed, l)
+			}
+		}
+		// Who got one of the oldest may have emptied a lane of its partition, and then the dealer makes sure.
+		for _, l := range h.looked {
+			if !oldest && !slices.Contains(lanes, l) {
+				t.Fatalf("seed %d: %v was looked into", seed, l)
+			}
+		}
+	}
+}
+
+// watched is a heap that knows what was asked of it.
+type watched struct {
+	heap
+	looked []lane
+	aged   bool
+}
+
+func (w *watched) due(l lane) ([]int64, error) {
+	w.looked = append(w.looked, l)
+	return w.heap.due(l)
+}
+
+func (w *watched) oldest(most int) ([]candidate, error) {
+	w.aged = true
+	return w.heap.oldest(most)
+}

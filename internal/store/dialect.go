@@ -21,7 +21,10 @@ type dialect struct {
 	now   string // the database's clock in microseconds, evaluated inside the statement
 	lock  string // appended to a SELECT that reads what the transaction will write
 	peek  string // the same, but failing at once when somebody else has the row
-	byKey string // behind a table: it is read by its primary key, and by no other index
+	// peekTask is peek for the table t alone. MariaDB has no word for that, and takes it for a comment: there what is not to be locked
+	// stands in parentheses.
+	peekTask string
+	byKey    string // behind a table: it is read by its primary key, and by no other index
 	// orFail stands behind INSERT where the transaction is given up if a row cannot be written: then what the statement has written
 	// before need not be taken back by itself, and no copies of the pages are kept for that.
 	orFail string
@@ -81,6 +84,7 @@ var mysqlDialect = dialect{
 	now:      "CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)",
 	lock:     "FOR UPDATE",
 	peek:     "FOR UPDATE NOWAIT",
+	peekTask: "FOR UPDATE /*!80001 OF t */ NOWAIT",
 	byKey:    "FORCE INDEX (PRIMARY)",
 	snapshot: sql.LevelRepeatableRead,
 	// Not FROM_UNIXTIME: it ends in 2038.
@@ -206,7 +210,7 @@ func Advice(err error) string {
 // clock, a number. A column that has a reserved word of MySQL for its name stands in braces: all engines know it in
 // these quotes, which cannot be written into a text of Go.
 func (d dialect) rules(now string) *strings.Replacer {
-	return strings.NewReplacer("{now}", now, "{lock}", d.lock, "{peek}", d.peek, "{bykey}", d.byKey, "{orfail}", d.orFail, "{stored}", "`stored`")
+	return strings.NewReplacer("{now}", now, "{lock}", d.lock, "{peek}", d.peek, "{peektask}", d.peekTask, "{bykey}", d.byKey, "{orfail}", d.orFail, "{stored}", "`stored`")
 }
 
 // column turns one type word into the engine's type.

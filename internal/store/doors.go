@@ -15,10 +15,34 @@ type doors struct {
 	running    map[string]int64
 }
 
-// doors reads the few controls of places, and how much runs where a limit is to be kept.
-func (t *tx) doors(configured int) (d doors, err error) {
+// doors reads the few controls of places, and how much runs where a limit is to be kept, as far as that is not known yet. Mostly nothing is
+// held back.
+func (t *tx) doors(configured int, known *foreseen) (d doors, err error) {
 	d.configured, d.running = int64(configured), map[string]int64{}
 	limited := configured > 0
+	if known == nil || known.gated {
+		var limits bool
+		limits, err = t.placesHeld(&d)
+		limited = limited || limits
+	}
+	if err != nil || !limited {
+		return d, err
+	}
+	if known != nil && known.running != nil {
+		d.running = known.running
+		return d, nil
+	}
+	return d, t.rows(busy, func(r *sql.Rows) error {
+		var partition string
+		var n int64
+		err := r.Scan(&partition, &n)
+		d.running[partition] = n
+		return err
+	})
+}
+
+// placesHeld reads the controls of places, and tells whether one is a limit.
+func (t *tx) placesHeld(d *doors) (limits bool, err error) {
 	err = t.rows(gates, func(r *sql.Rows) error {
 		var c patra.Control
 		var detail json.RawMessage
@@ -30,20 +54,11 @@ func (t *tx) doors(configured int) (d doors, err error) {
 				return err
 			}
 		}
-		limited = limited || c.Kind == patra.KindLimit
+		limits = limits || c.Kind == patra.KindLimit
 		d.gates = append(d.gates, c)
 		return nil
 	})
-	if err != nil || !limited {
-		return d, err
-	}
-	return d, t.rows(busy, func(r *sql.Rows) error {
-		var partition string
-		var n int64
-		err := r.Scan(&partition, &n)
-		d.running[partition] = n
-		return err
-	})
+	return limits, err
 }
 
 // limit is how many tasks of a partition may run; 0 is any number.

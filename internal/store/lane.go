@@ -1,8 +1,10 @@
 package store
 
 import (
+	"cmp"
 	"database/sql"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -25,20 +27,85 @@ var jumpingLanes = stmt{"find_lanes", `WITH RECURSIVE parts AS (
 	  SELECT k, (SELECT t.priority FROM ing_task t WHERE t.status_code = 'QUEUED' AND t.partition_key = k AND t.priority > lanes.p ORDER BY t.priority LIMIT 1) FROM lanes WHERE lanes.p IS NOT NULL)
 	SELECT k, p FROM lanes WHERE p IS NOT NULL AND EXISTS (SELECT 1 FROM ing_task t WHERE t.status_code = 'QUEUED' AND t.partition_key = k AND t.priority = p AND t.scheduled_at <= {now})`}
 
-// nextLane finds the lane behind another, and whether something of it is due.
-const nextLane = `SELECT %d, partition_key, priority, scheduled_at <= {now} FROM (SELECT partition_key, priority, scheduled_at FROM ing_task
-	WHERE status_code = 'QUEUED' AND (partition_key > ? OR (partition_key = ? AND priority > ?)) ORDER BY partition_key, priority, scheduled_at LIMIT 1) AS n%d`
+// What a server is asked in one statement. Each part is for one index, and says so: else the server looks at all that begin with the
+// status before it takes one, which costs more than what it finds.
+const (
+	// nextLane finds the lane behind another, and whether something of it is due.
+	nextLane = `(SELECT %d, partition_key, priority, scheduled_at <= {now} FROM ing_task FORCE INDEX (idx_task_pick)
+	WHERE status_code = 'QUEUED' AND (partition_key > ? OR (partition_key = ? AND priority > ?)) ORDER BY partition_key, priority, scheduled_at LIMIT 1)`
+	// These ask for tasks, in the columns of lanes. Rows of such a part come in their order.
+	expiredToo = `(SELECT %d, partition_key, id, 1 FROM ing_task FORCE INDEX (idx_task_lease)
+	WHERE status_code = 'RUNNING' AND leased_until < {now} AND ` + claimable + ` ORDER BY leased_until LIMIT ?)`
+	oldestToo = `(SELECT %d, partition_key, id, 1 FROM ing_task FORCE INDEX (idx_task_oldest)
+	WHERE status_code = 'QUEUED' AND scheduled_at <= {now} AND ` + claimable + ` ORDER BY scheduled_at, id LIMIT ?)`
+	dueToo = `(SELECT %d, partition_key, id, 1 FROM ing_task FORCE INDEX (idx_task_pick)
+	WHERE status_code = 'QUEUED' AND partition_key = ? AND priority = ? AND scheduled_at <= {now}%s ORDER BY scheduled_at, id LIMIT ?)`
+	// gatedToo asks whether anything at all is held back somewhere, and runningToo how much runs where.
+	gatedToo   = `(SELECT %d, NULL, 1, 1 FROM ing_control WHERE ` + inForce + ` LIMIT 1)`
+	runningToo = `(SELECT %d, partition_key, COUNT(*), 1 FROM ing_task FORCE INDEX (idx_task_pick) WHERE status_code = 'RUNNING' GROUP BY partition_key)`
+)
 
-// theExpired stands in place of the number of a lane.
-const theExpired = -1
-
-// expiredToo asks for what has run out of its lease, in the columns of lanes. Rows of such a part come in their order.
-var expiredToo = fmt.Sprintf(`SELECT %d, partition_key, id, 1 FROM (%s) AS expired`, theExpired, findExpired.text)
+// These stand in place of the number of a lane.
+const (
+	theExpired = -1
+	theOldest  = -2
+	theGated   = -3
+	theRunning = -4
+	theDue     = -5 // of the first lane that is looked into; of the next one it is one less
+)
 
 // knownLanes are those that a server had when it was asked last. They are no more than where to look first.
 type knownLanes struct {
-	mu  sync.Mutex
-	all []lane
+	mu   sync.Mutex
+	all  []lane
+	open []lane // those that had something for whoever asked
+}
+
+func (k *knownLanes) get() (all, open []lane) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.all, k.open
+}
+
+func (k *knownLanes) found(all []lane) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.all = all
+}
+
+func (k *knownLanes) opened(open []lane) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.open = open
+}
+
+// foresee tells from which lanes those will get something who have these turns, if things are as they were, and whether somebody gets
+// one of the oldest.
+func foresee(open []lane, turns []uint64) (lanes []lane, oldest bool) {
+	var best []lane
+	for _, l := range byPriority(slices.Clone(open)) {
+		if len(best) == 0 || l.priority == best[0].priority {
+			best = append(best, l)
+		}
+	}
+	for _, turn := range turns {
+		if turn%oldestEvery == oldestEvery-1 {
+			oldest = true
+		} else if len(best) > 0 {
+			if l := best[turn%uint64(len(best))]; !slices.Contains(lanes, l) {
+				lanes = append(lanes, l)
+			}
+		}
+	}
+	return lanes, oldest
+}
+
+// byPriority sorts lanes as they have their turns.
+func byPriority(lanes []lane) []lane {
+	slices.SortStableFunc(lanes, func(a, b lane) int {
+		return cmp.Or(cmp.Compare(a.priority, b.priority), cmp.Compare(a.partition, b.partition))
+	})
+	return lanes
 }
 
 // hop is the lane behind another. There is none behind the last.
@@ -48,7 +115,8 @@ type hop struct {
 	due   bool
 }
 
-// look finds what has run out of its lease, and the lanes that have something due. A server is asked for both in one statement.
+// look finds what has run out of its lease, and the lanes that have something due. A server is asked for both in one statement, and for
+// what the dealer will most likely want to see next.
 func (t *tx) look(q *queue) (expired []candidate, lanes []lane, err error) {
 	if t.s.Embedded() {
 		if expired, err = q.expired(); err != nil {
@@ -62,26 +130,23 @@ func (t *tx) look(q *queue) (expired []candidate, lanes []lane, err error) {
 		})
 		return expired, lanes, err
 	}
-	known := &t.s.lanes
-	known.mu.Lock()
-	guess := known.all
-	known.mu.Unlock()
+	known, open := t.s.lanes.get()
 	first := true
-	chain, lanes, err := follow(guess, func(from []lane) (hops []hop, err error) {
-		if !first {
-			hops, _, err = t.hops(from, nil)
-			return hops, err
+	chain, lanes, err := follow(known, func(from []lane) ([]hop, error) {
+		var too *foreseen
+		if first {
+			too = &foreseen{}
+			too.lanes, too.aged = foresee(open, q.turns)
+			q.foreseen = too
 		}
 		first = false
-		hops, expired, err = t.hops(from, q)
-		return hops, err
+		return t.hops(from, q, too)
 	})
-	if err == nil {
-		known.mu.Lock()
-		known.all = chain
-		known.mu.Unlock()
+	if err != nil {
+		return nil, nil, err
 	}
-	return expired, lanes, err
+	t.s.lanes.found(chain)
+	return q.foreseen.expired, lanes, nil
 }
 
 // follow goes from lane to lane to the end. It asks for the hops of all lanes that it expects at once, and of others as it meets them: a
@@ -112,17 +177,44 @@ func follow(expected []lane, ask func([]lane) ([]hop, error)) (chain, due []lane
 	}
 }
 
-// hops asks for what is behind each of some lanes, in one statement; and for what has run out of its lease, if q is given.
-func (t *tx) hops(from []lane, q *queue) (all []hop, expired []candidate, err error) {
+// foreseen is what was read together with the lanes.
+type foreseen struct {
+	lanes   []lane // that were looked into
+	due     map[lane][]int64
+	aged    bool // the oldest were looked for
+	oldest  []candidate
+	expired []candidate
+	gated   bool // something is held back somewhere
+	running map[string]int64
+}
+
+// hops asks for what is behind each of some lanes, in one statement; and for what else is wanted, if too is given.
+func (t *tx) hops(from []lane, q *queue, too *foreseen) (all []hop, err error) {
 	var parts []string
 	var args []any
 	for i, l := range from {
-		parts = append(parts, fmt.Sprintf(nextLane, i, i))
+		parts = append(parts, fmt.Sprintf(nextLane, i))
 		args = append(args, l.partition, l.partition, l.priority)
 	}
-	if q != nil {
-		parts = append(parts, expiredToo)
+	if too != nil {
+		parts = append(parts, fmt.Sprintf(expiredToo, theExpired))
 		args = append(append(args, q.args()...), candidates)
+		parts = append(parts, fmt.Sprintf(gatedToo, theGated))
+		if q.req.PerPartition > 0 {
+			parts = append(parts, fmt.Sprintf(runningToo, theRunning))
+			too.running = map[string]int64{}
+		}
+		if too.aged {
+			parts = append(parts, fmt.Sprintf(oldestToo, theOldest))
+			args = append(append(args, q.args()...), q.first())
+		}
+		too.due = map[lane][]int64{}
+		for i, l := range too.lanes {
+			also, more := q.also()
+			parts = append(parts, fmt.Sprintf(dueToo, theDue-i, also))
+			args = append(append(append(args, l.partition, l.priority), more...), q.first())
+			too.due[l] = nil
+		}
 	}
 	all = make([]hop, len(from))
 	err = t.rows(stmt{"find_lanes", strings.Join(parts, " UNION ALL ")}, func(r *sql.Rows) error {
@@ -130,15 +222,25 @@ func (t *tx) hops(from []lane, q *queue) (all []hop, expired []candidate, err er
 		var partition string
 		var number int64
 		var due bool
-		if err := r.Scan(&i, &partition, &number, &due); err != nil {
+		if err := r.Scan(&i, textInto{&partition}, &number, &due); err != nil {
 			return err
 		}
-		if i == theExpired {
-			expired = append(expired, candidate{id: number, partition: partition})
-		} else {
+		switch c := (candidate{id: number, partition: partition}); {
+		case i >= 0:
 			all[i] = hop{lane{partition, int(number)}, true, due}
+		case i == theExpired:
+			too.expired = append(too.expired, c)
+		case i == theOldest:
+			too.oldest = append(too.oldest, c)
+		case i == theGated:
+			too.gated = true
+		case i == theRunning:
+			too.running[partition] = number
+		default:
+			l := too.lanes[theDue-i]
+			too.due[l] = append(too.due[l], number)
 		}
 		return nil
 	}, args...)
-	return all, expired, err
+	return all, err
 }

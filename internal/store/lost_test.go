@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"patra"
+	"patra/internal/store"
 	"patra/internal/store/storetest"
 )
 
@@ -69,13 +70,14 @@ func (f *forgetful) carry(client net.Conn) {
 	}
 }
 
-// A page that was announced is announced, also when the answer to the COMMIT was lost.
-func TestAnAnnouncedPageWhoseCommitHadNoAnswer(t *testing.T) {
+// overForgetful is a store of a world on a server that can be made to forget its answers.
+func overForgetful(t *testing.T, tasks int) (*storetest.World, *store.Store, *forgetful) {
+	t.Helper()
 	engines := storetest.Engines()
 	if len(engines) < 2 {
 		t.Skip("only a server can be silent")
 	}
-	w := storetest.NewWorld(t, engines[1], 1)
+	w := storetest.NewWorld(t, engines[1], tasks)
 	u, err := url.Parse(w.URL)
 	if err != nil {
 		t.Fatal(err)
@@ -85,10 +87,44 @@ func TestAnAnnouncedPageWhoseCommitHadNoAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &forgetful{Listener: l, server: u.Host}
-	defer l.Close()
+	t.Cleanup(func() { l.Close() })
 	go f.serve()
 	u.Host = l.Addr().String()
-	s := engines[1].Connect(t, u.String())
+	return w, engines[1].Connect(t, u.String()), f
+}
+
+// A task that was claimed is claimed, also when the answer to the COMMIT was lost: it is not left to nobody, and no other is taken in its place.
+func TestAClaimWhoseCommitHadNoAnswer(t *testing.T) {
+	w, s, f := overForgetful(t, 3)
+	f.cut.Store(1)
+	c, err := s.Claim(t.Context(), patra.ClaimRequest{Owner: "me", Lease: time.Minute})
+	if err != nil || c == nil {
+		t.Fatal(c, err)
+	}
+	if f.cut.Load() >= 1 {
+		t.Error("no answer was lost")
+	}
+	var running, runs int
+	db := storetest.Inspect(t, w.URL)
+	for query, into := range map[string]*int{
+		`SELECT COUNT(*) FROM ing_task WHERE status_code = 'RUNNING'`: &running,
+		`SELECT COUNT(*) FROM ing_task_run`:                           &runs,
+	} {
+		if err := db.QueryRow(query).Scan(into); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if running != 1 || runs != 1 {
+		t.Errorf("%d tasks run, with %d runs", running, runs)
+	}
+	if err := s.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true}); err != nil {
+		t.Error(err)
+	}
+}
+
+// A page that was announced is announced, also when the answer to the COMMIT was lost.
+func TestAnAnnouncedPageWhoseCommitHadNoAnswer(t *testing.T) {
+	w, s, f := overForgetful(t, 1)
 	c, err := s.Claim(t.Context(), patra.ClaimRequest{Owner: "me", Lease: time.Minute})
 	if err != nil || c == nil {
 		t.Fatal(c, err)

@@ -27,6 +27,7 @@ func Run(t *testing.T, e Engine) {
 		{"those who ask at once take turns, and priorities go first", turnsTogether},
 		{"those who ask at once never pass the limit", limitTogether},
 		{"a group that comes too late for the last places takes what is left", lastPlaces},
+		{"those who may not be tried again stand in nobody's way", wornInFront},
 		{"those who want different work are not mixed up", claimApart},
 		{"whoever goes away while others ask takes nothing from them", goneTogether},
 		{"a group that breaks off leaves nothing half claimed", brokenTogether},

@@ -265,6 +265,20 @@ func lastPlaces(t *testing.T, e Engine) {
 	}
 }
 
+// wornInFront: before all who may be tried again stand more of those who may not than a claim looks at.
+func wornInFront(t *testing.T, e Engine) {
+	c := newCrowd(t, e, 30)
+	exec(t, Inspect(t, c.URL), `UPDATE ing_task SET attempt_count = max_attempts WHERE id <= (SELECT id FROM (SELECT id FROM ing_task ORDER BY id LIMIT 1 OFFSET 19) AS t)`)
+	c.Clock.Move(time.Second)
+	all := c.ask(turns(1, patra.ClaimRequest{}), nil, nil)
+	if n := c.names["peek_tasks"]; n > 2 {
+		t.Errorf("it was tried %d times", n)
+	}
+	if n := c.agrees(append(all, c.ask(turns(12, patra.ClaimRequest{}), nil, nil)...)); n != 10 {
+		t.Errorf("of 10 that may be tried %d were given", n)
+	}
+}
+
 func claimApart(t *testing.T, e Engine) {
 	c := newCrowd(t, e, 4)
 	_, plan := c.AddPlan("other", "works", 4, 5)
@@ -295,7 +309,7 @@ func claimApart(t *testing.T, e Engine) {
 }
 
 func goneTogether(t *testing.T, e Engine) {
-	for name, at := range map[string]string{"before they are served": "", "while somebody looks": "find_queued", "in the transaction": "take_tasks", "at its end": "select_claims"} {
+	for name, at := range map[string]string{"before they are served": "", "while somebody looks": "find_queued", "in the transaction": "take_tasks", "at its end": "insert_runs"} {
 		t.Run(name, func(t *testing.T) {
 			c := newCrowd(t, e, 10)
 			c.Clock.Move(time.Second)

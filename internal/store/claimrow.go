@@ -1,0 +1,147 @@
+package store
+
+import (
+	"database/sql"
+	"encoding/json"
+	"strings"
+
+	"patra"
+)
+
+// claimColumns are what a run is given, from the tables that stand below.
+const (
+	claimColumns = `t.id, t.lease_count, t.plan_id, t.slice_id, COALESCE(t.cursor_id, 0), t.provenance_code, t.endpoint_name, t.operation_code,
+		       t.attempt_count, t.max_attempts, t.scan_no, t.next_ordinal, t.next_detail_ordinal, t.spec_fingerprint,
+		       s.purpose_code, s.part_no, s.part_count, s.slice_spec, s.expr_snapshot, s.expr_hash, COALESCE(s.window_from, 0), COALESCE(s.window_to, 0),
+		       COALESCE(s.fetch_from, 0), COALESCE(s.fetch_to, 0), s.estimate_records, s.estimate_source_code, p.plan_key, p.base_url, p.expr_proto_snapshot,
+		       t.priority, t.schedule_instance_id, p.traceparent`
+	claimTables = `ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id JOIN ing_plan p ON p.id = t.plan_id`
+)
+
+// takeable is a task that may be taken now. It is asked under the lock of the task.
+const takeable = `t.attempt_count < t.max_attempts
+		  AND ((t.status_code = 'QUEUED' AND t.scheduled_at <= {now}) OR (t.status_code = 'RUNNING' AND t.leased_until < {now}))`
+
+// claimRows are tasks of a group, in place of {ids}, with all that their runs need. What was seen so far is asked only of a scan that
+// goes on where it was left.
+//
+// A statement that locks locks the tables that it names, and none that stands in parentheses: MariaDB has no other way to say
+// that of what is joined the task is meant. So it sees the task as it is now, and the rest as of the moment when it began. Was the task
+// the same at that moment, then they belong together.
+const claimRows = `SELECT t.status_code, o.lease_count = t.lease_count AND o.scan_no = t.scan_no AND o.next_ordinal = t.next_ordinal AND o.next_detail_ordinal = t.next_detail_ordinal,
+		       b.id IS NOT NULL, b.after_token, COALESCE(b.has_next, 0), b.provider_total,
+		       CASE WHEN b.id IS NULL THEN 0 ELSE
+		         (SELECT COUNT(*) FROM ing_task_item i WHERE i.task_id = t.id AND i.scan_no = t.scan_no)
+		         + (SELECT COALESCE(SUM(x.record_count - x.n_dup), 0) FROM ing_task_run_batch x
+		            WHERE x.task_id = t.id AND x.scan_no = t.scan_no AND x.phase_code = 'SEARCH' AND x.done_ordinal IS NOT NULL) END, ` + claimColumns + `
+		  FROM ing_task t {bykey}
+		  LEFT JOIN (SELECT id, lease_count, scan_no, next_ordinal, next_detail_ordinal FROM ing_task) AS o ON o.id = t.id
+		  LEFT JOIN (SELECT * FROM ing_plan_slice) AS s ON s.id = t.slice_id
+		  LEFT JOIN (SELECT * FROM ing_plan) AS p ON p.id = t.plan_id
+		  LEFT JOIN (SELECT id, task_id, scan_no, phase_code, done_ordinal, after_token, has_next, provider_total FROM ing_task_run_batch) AS b
+		         ON b.task_id = t.id AND b.scan_no = t.scan_no AND b.phase_code = 'SEARCH' AND b.done_ordinal = t.next_ordinal - 1 AND t.next_ordinal > 1
+		 WHERE t.id IN ({ids})`
+
+var (
+	peekTasks = stmt{"peek_tasks", claimRows + ` AND ` + takeable + ` {peektask}`}
+	// rereadTasks is for tasks that are locked already.
+	rereadTasks = stmt{"reread_tasks", claimRows}
+)
+
+// peek locks what may still be taken of the picks, and reads all that their runs need.
+func (t *tx) peek(picks map[int64]*pick) (won []*pick, err error) {
+	if len(picks) == 0 {
+		return nil, nil
+	}
+	all := make([]*pick, 0, len(picks))
+	for _, p := range picks {
+		all = append(all, p)
+	}
+	var torn []*pick
+	won, torn, err = t.claimRows(peekTasks, all, picks)
+	if err != nil && t.s.dialect.locked(err) {
+		err = errTaken
+	}
+	if err == nil && len(torn) > 0 {
+		_, _, err = t.claimRows(rereadTasks, torn, picks)
+	}
+	return won, err
+}
+
+// claimRows reads what the runs of new owners need. Those are torn whose task was another when the statement began.
+func (t *tx) claimRows(st stmt, of []*pick, picks map[int64]*pick) (all, torn []*pick, err error) {
+	ids := newIDs(of)
+	err = t.rows(ids.in(st), func(r *sql.Rows) error {
+		var c patra.Claim
+		var status patra.Status
+		var same, goesOn bool
+		var after []byte
+		var at patra.Position
+		if err := scanClaim(r, &c, &status, &same, &goesOn, &after, &at.HasNext, &at.Total, &c.Seen); err != nil {
+			return err
+		}
+		if goesOn {
+			at.After = string(after)
+			c.Resume = &at
+		}
+		p := picks[c.TaskID]
+		p.running, p.token, p.taken = status == patra.Running, NewOwner(), p.leased(c)
+		if all = append(all, p); !same {
+			torn = append(torn, p)
+		}
+		return nil
+	}, ids.args...)
+	return all, torn, err
+}
+
+// leased is a claim as it is once the task is taken.
+func (p *pick) leased(c patra.Claim) *patra.Claim {
+	c.Fence++
+	c.Task.Attempts++
+	c.Owner, c.For = p.asker.req.Owner, p.asker.req.Lease
+	return &c
+}
+
+// scanClaim reads the columns of a claim, and others before them.
+func scanClaim(r *sql.Rows, c *patra.Claim, before ...any) error {
+	var spec json.RawMessage
+	var expected *int64
+	var grounds string
+	err := r.Scan(append(before, &c.TaskID, &c.Fence, &c.Task.PlanID, &c.Task.SliceID, &c.Task.CursorID, &c.Task.Source, &c.Task.Endpoint, &c.Task.Operation,
+		&c.Task.Attempts, &c.Task.MaxAttempts, &c.Task.ScanNo, &c.Task.NextOrdinal, &c.Task.NextDetail, &c.Spec,
+		&c.Slice.Purpose, &c.Slice.PartNo, &c.Slice.PartCount, jsonInto{&spec}, jsonInto{&c.Slice.Expr}, &c.Slice.ExprHash, &c.Slice.Window.From, &c.Slice.Window.To, &c.Slice.Fetch.From, &c.Slice.Fetch.To,
+		&expected, textInto{&grounds}, &c.PlanKey, textInto{&c.BaseURL}, jsonInto{&c.Query},
+		&c.Task.Priority, &c.InstanceID, textInto{&c.Trace})...)
+	if err == nil {
+		err = json.Unmarshal(spec, &c.Slice.Spec)
+	}
+	if expected != nil {
+		c.Slice.Estimate = &patra.Estimate{Records: *expected, Grounds: patra.Grounds(grounds)}
+	}
+	c.Task.ID, c.Slice.ID, c.Slice.PlanID, c.Slice.CursorID = c.TaskID, c.Task.SliceID, c.Task.PlanID, c.Task.CursorID
+	return err
+}
+
+// idList is a list of tasks in a statement. It is as long as the next power of two, with the last one repeated: an embedded store
+// keeps the statements compiled whose texts come again.
+type idList struct {
+	args []any
+	n    int
+}
+
+func newIDs(picks []*pick) (l idList) {
+	l.n = 1
+	for l.n < len(picks) {
+		l.n *= 2
+	}
+	for i := range l.n {
+		l.args = append(l.args, picks[min(i, len(picks)-1)].id)
+	}
+	return l
+}
+
+// in is a statement for these tasks.
+func (l idList) in(st stmt) stmt {
+	st.text = strings.NewReplacer("{ids}", marks(l.n), "{each}", strings.TrimSuffix(strings.Repeat("WHEN ? THEN ? ", l.n), " ")).Replace(st.text)
+	return st
+}

@@ -1,0 +1,28 @@
+package store
+
+import (
+	"context"
+	"errors"
+
+	"patra"
+)
+
+// ReadTwice reads a task as whoever takes it does, and as whoever finds that it was another when the reading began. It takes nothing.
+func (s *Store) ReadTwice(ctx context.Context, taskID int64) (peeked, reread patra.Claim, err error) {
+	over := errors.New("that was all")
+	err = s.write(ctx, "read twice", func(t *tx) error {
+		p := &pick{asker: &asker{}, candidate: candidate{id: taskID}}
+		for st, into := range map[*stmt]*patra.Claim{&peekTasks: &peeked, &rereadTasks: &reread} {
+			all, torn, err := t.claimRows(*st, []*pick{p}, map[int64]*pick{taskID: p})
+			if err != nil || len(all) != 1 || len(torn) != 0 {
+				return errors.Join(err, errors.New("not one whole row"))
+			}
+			*into = *p.taken
+		}
+		return over
+	})
+	if errors.Is(err, over) {
+		err = nil
+	}
+	return peeked, reread, err
+}
