@@ -48,7 +48,7 @@ func (j jsonSplitter) split(body []byte) (got parts, err error) {
 	if err := looksLikeJSON(body); err != nil {
 		return parts{}, err
 	}
-	doc := documents.Get().(*document)
+	doc := documents.take()
 	defer func() {
 		if got.walked == nil {
 			release(doc)

@@ -85,7 +85,7 @@ func cut(body []byte, which []elementPath) (pieces [][]byte, rest []byte, prefix
 
 // cutWalked is cut for whoever wants to look at the elements afterwards, if they are such as can be looked at there.
 func cutWalked(body []byte, which []elementPath) (pieces [][]byte, rest []byte, prefixes string, _ *walked, err error) {
-	d := xmlDocuments.Get().(*xmlDocument)
+	d := xmlDocuments.take()
 	if d.ResetNames(body) != nil {
 		release(d)
 		pieces, rest, prefixes, err = cutTokens(body, which)
