@@ -242,14 +242,13 @@ func (x xmlSplitter) split(body []byte) (got parts, err error) {
 	if len(pieces) == 0 && !x.hasParent(rest) {
 		return parts{around: around}, schemaFault(x.text, "the answer has no such place for items")
 	}
-	items, declared := make([][]byte, len(pieces)), prefixesOf(prefixes)
+	items, apart := complete(pieces, prefixesOf(prefixes))
 	for i, p := range pieces {
-		items[i] = withPrefixes(p, declared)
 		if walked != nil && (len(items[i]) != len(p) || !walked.xml.Alone(walked.elements[i])) {
 			walked.elements[i] = rawxml.Root // it is not the same in its page
 		}
 	}
-	return parts{items: items, around: around, walked: walked}, nil
+	return parts{items: items, apart: apart, around: around, walked: walked}, nil
 }
 
 // hasParent tells an empty list from an answer that has no list at all, where the path says what stands around the items.
@@ -280,20 +279,43 @@ func prefixesOf(declarations string) (all []prefix) {
 	return all
 }
 
-// withPrefixes makes an item readable on its own: prefixes that were declared around it are declared in it.
-func withPrefixes(item []byte, all []prefix) []byte {
-	var missing []byte
+// complete makes items readable on their own: prefixes that were declared around one are declared in it. If any of them needs
+// that, all are written into one text, one behind the other.
+func complete(pieces [][]byte, declared []prefix) (items [][]byte, apart []byte) {
+	if len(declared) == 0 {
+		return pieces, nil
+	}
+	written := make([][]byte, 0, 3*len(pieces))
+	changed := false
+	for _, p := range pieces {
+		missing := missingIn(p, declared)
+		changed = changed || missing != nil
+		end := bytes.IndexAny(p, " \t\r\n/>")
+		written = append(written, p[:end], missing, p[end:])
+	}
+	if !changed {
+		return pieces, nil
+	}
+	apart = bytes.Join(written, nil)
+	items = make([][]byte, len(pieces))
+	from := 0
+	for i := range items {
+		to := from + len(written[3*i]) + len(written[3*i+1]) + len(written[3*i+2])
+		items[i] = apart[from:to]
+		from = to
+	}
+	return items, apart
+}
+
+// missingIn are the declarations of prefixes that an item uses and does not declare itself.
+func missingIn(item []byte, all []prefix) (missing []byte) {
 	tag := item[:bytes.IndexByte(item, '>')]
 	for _, p := range all {
 		if bytes.Contains(item, p.used) && !bytes.Contains(tag, p.declared) {
 			missing = append(missing, p.text...)
 		}
 	}
-	if missing == nil {
-		return item
-	}
-	end := bytes.IndexAny(item, " \t\r\n/>")
-	return bytes.Join([][]byte{item[:end], missing, item[end:]}, nil)
+	return missing
 }
 
 func rootOf(doc *xmlquery.Node) *xmlquery.Node {

@@ -144,8 +144,8 @@ func TestPagesAreReadAsTheyWere(t *testing.T) {
 			}
 			slow := *p
 			slow.opener = treeOpener{}
-			for i, piece := range pieces {
-				raw := withPrefixes(piece, prefixesOf(prefixes))
+			all, _ := complete(pieces, prefixesOf(prefixes))
+			for i, raw := range all {
 				got, err := p.Item(raw, 1)
 				want, formerErr := slow.Item(raw, 1)
 				if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(err, formerErr) {
@@ -241,17 +241,31 @@ func formerItem(item []byte, prefixes string) []byte {
 	return []byte(string(item[:end]) + missing + string(item[end:]))
 }
 
-// What an item is given is part of its hash.
+// What an item is given is part of its hash. All items are one behind the other where one was given something.
 func TestAnItemIsGivenThePrefixesItNeeds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		item := []byte(rapid.SampledFrom([]string{"<a/>", "<p:a>x</p:a>", "<a b='1'><p:b/></a>", "<a xmlns:p='u'><p:b q:c='1'/></a>", "<q:a>p:</q:a>"}).Draw(t, "item"))
+		items := rapid.SliceOf(rapid.SampledFrom([][]byte{[]byte("<a/>"), []byte("<p:a>x</p:a>"), []byte("<a b='1'><p:b/></a>"), []byte("<a xmlns:p='u'><p:b q:c='1'/></a>"), []byte("<q:a>p:</q:a>")})).Draw(t, "items")
 		declared := map[string]string{}
 		for _, p := range rapid.SliceOf(rapid.SampledFrom([]string{"p", "q", "xp"})).Draw(t, "prefixes") {
 			declared[p] = rapid.SampledFrom([]string{"u", "a  b", "é", "a b"}).Draw(t, "means")
 		}
 		text := declarations(declared)
-		if got, want := withPrefixes(item, prefixesOf(text)), formerItem(item, text); !bytes.Equal(got, want) {
-			t.Fatalf("%s with %s is %s and not %s", item, text, got, want)
+		got, apart := complete(items, prefixesOf(text))
+		var all []byte
+		changed := false
+		for i, item := range items {
+			want := formerItem(item, text)
+			if !bytes.Equal(got[i], want) {
+				t.Fatalf("%s with %s is %s and not %s", item, text, got[i], want)
+			}
+			if span, ok := patra.SpanIn(apart, got[i]); apart != nil && (!ok || span.From != int64(len(all))) {
+				t.Fatalf("%s is at %v of %s", want, span, apart)
+			}
+			all = append(all, want...)
+			changed = changed || len(want) != len(item)
+		}
+		if changed != (apart != nil) || changed && !bytes.Equal(apart, all) {
+			t.Fatalf("%s are together %q", all, apart)
 		}
 	})
 }
