@@ -41,8 +41,8 @@ type Doc struct {
 	text  []byte
 	nodes []node
 	open  []frame
-	scope []space // the prefixes that are declared here
-	known []space // and those that were declared anywhere
+	scope []Space // the prefixes that are declared here
+	known []Space // and those that were declared anywhere
 	names bool    // whether prefixes are looked at
 
 	top    Node   // the element that is looked at

@@ -242,12 +242,7 @@ func (x xmlSplitter) split(body []byte) (got parts, err error) {
 	if len(pieces) == 0 && !x.hasParent(rest) {
 		return parts{around: around}, schemaFault(x.text, "the answer has no such place for items")
 	}
-	items, apart := complete(pieces, prefixesOf(prefixes))
-	for i, p := range pieces {
-		if walked != nil && (len(items[i]) != len(p) || !walked.xml.Alone(walked.elements[i])) {
-			walked.elements[i] = rawxml.Root // it is not the same in its page
-		}
-	}
+	items, apart := complete(pieces, prefixesOf(prefixes), walked)
 	return parts{items: items, apart: apart, around: around, walked: walked}, nil
 }
 
@@ -262,60 +257,6 @@ func (x xmlSplitter) hasParent(rest []byte) bool {
 	}
 	found, _, _, err := cut(rest, parents)
 	return err == nil && len(found) > 0
-}
-
-// prefix is a declaration that an item may need to be readable on its own.
-type prefix struct{ used, declared, text []byte }
-
-// prefixesOf takes declarations apart.
-func prefixesOf(declarations string) (all []prefix) {
-	if declarations == "" {
-		return nil
-	}
-	for decl := range strings.SplitSeq(strings.TrimSpace(declarations), " ") {
-		name, _, _ := strings.Cut(decl, "=")
-		all = append(all, prefix{[]byte(strings.TrimPrefix(name, "xmlns:") + ":"), []byte(name + "="), []byte(" " + decl)})
-	}
-	return all
-}
-
-// complete makes items readable on their own: prefixes that were declared around one are declared in it. If any of them needs
-// that, all are written into one text, one behind the other.
-func complete(pieces [][]byte, declared []prefix) (items [][]byte, apart []byte) {
-	if len(declared) == 0 {
-		return pieces, nil
-	}
-	written := make([][]byte, 0, 3*len(pieces))
-	changed := false
-	for _, p := range pieces {
-		missing := missingIn(p, declared)
-		changed = changed || missing != nil
-		end := bytes.IndexAny(p, " \t\r\n/>")
-		written = append(written, p[:end], missing, p[end:])
-	}
-	if !changed {
-		return pieces, nil
-	}
-	apart = bytes.Join(written, nil)
-	items = make([][]byte, len(pieces))
-	from := 0
-	for i := range items {
-		to := from + len(written[3*i]) + len(written[3*i+1]) + len(written[3*i+2])
-		items[i] = apart[from:to]
-		from = to
-	}
-	return items, apart
-}
-
-// missingIn are the declarations of prefixes that an item uses and does not declare itself.
-func missingIn(item []byte, all []prefix) (missing []byte) {
-	tag := item[:bytes.IndexByte(item, '>')]
-	for _, p := range all {
-		if bytes.Contains(item, p.used) && !bytes.Contains(tag, p.declared) {
-			missing = append(missing, p.text...)
-		}
-	}
-	return missing
 }
 
 func rootOf(doc *xmlquery.Node) *xmlquery.Node {
@@ -350,11 +291,12 @@ func (x xmlOpener) hash(item []byte, doc any) (string, error) {
 		return patra.HashBytes(item), nil
 	}
 	if d, ok := doc.(*xmlDocument); ok {
-		from, to := d.span()
-		c := cutting{doc: &d.Doc, text: d.text[:to], which: x.volatile, rest: d.room[:0], kept: from}
-		c.inside(d.Top(), 1)
-		d.room = append(c.rest, c.text[c.kept:]...)
-		return patra.HashBytes(d.room), nil
+		if from, to := d.span(); to-from == len(item) { // else it was completed, and there is more in it than in its page
+			c := cutting{doc: &d.Doc, text: d.text[:to], which: x.volatile, rest: d.room[:0], kept: from}
+			c.inside(d.Top(), 1)
+			d.room = append(c.rest, c.text[c.kept:]...)
+			return patra.HashBytes(d.room), nil
+		}
 	}
 	_, rest, _, err := cut(item, x.volatile)
 	return patra.HashBytes(rest), err

@@ -17,6 +17,7 @@ import (
 	"pgregory.net/rapid"
 
 	"patra"
+	"patra/internal/rawjson"
 	"patra/internal/rawxml"
 	"patra/internal/sim"
 	"patra/sources"
@@ -144,7 +145,7 @@ func TestPagesAreReadAsTheyWere(t *testing.T) {
 			}
 			slow := *p
 			slow.opener = treeOpener{}
-			all, _ := complete(pieces, prefixesOf(prefixes))
+			all, _ := complete(pieces, prefixesOf(prefixes), nil)
 			for i, raw := range all {
 				got, err := p.Item(raw, 1)
 				want, formerErr := slow.Item(raw, 1)
@@ -250,7 +251,7 @@ func TestAnItemIsGivenThePrefixesItNeeds(t *testing.T) {
 			declared[p] = rapid.SampledFrom([]string{"u", "a  b", "é", "a b"}).Draw(t, "means")
 		}
 		text := declarations(declared)
-		got, apart := complete(items, prefixesOf(text))
+		got, apart := complete(items, prefixesOf(text), nil)
 		var all []byte
 		changed := false
 		for i, item := range items {
@@ -268,6 +269,49 @@ func TestAnItemIsGivenThePrefixesItNeeds(t *testing.T) {
 			t.Fatalf("%s are together %q", all, apart)
 		}
 	})
+}
+
+// An item that was completed is what it is alone, also where it is read in its page, which does not have what it was given.
+func TestACompletedItemIsReadInItsPage(t *testing.T) {
+	p := *xmlPrograms(t)[0]
+	p.splitter = xmlSplitter{"/r/item", []elementPath{{names: []string{"r", "item"}}}}
+	p.fields = nil
+	for _, text := range []string{"@* | list", "@xmlns:m", "@xmlns:n", "m:b", "*[local-name()='b'] | list", "n:b/@m:c", "self::*/@* | list", ". | markup", "b[@*]"} {
+		m, err := parseMapping(formatXML, text)
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		p.fields = append(p.fields, field{text, append(rawjson.AppendString(nil, text), ':'), m})
+	}
+	id, err := parseXPath("id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.id = []path{id}
+	p.updatedAt, p.deleted, p.retracted, p.merged, p.mergedFrom, p.mark, p.failures, p.total = nil, nil, nil, nil, nil, nil, nil, nil
+	body := []byte(`<r xmlns="u" xmlns:m="v" xmlns:n="w"><item a="1" m:d="2"><id>1</id><m:b>x</m:b><b c="3">y</b></item> <item><id>2</id><t>0</t><n:b m:c="z"/></item> <item><id>3</id></item>` +
+		` <item><id>4</id><m:b xmlns:m="v"/></item> <item><id>5</id><m:b xmlns:m="other"/></item> <item xmlns:m="v"><id>6</id><m:b/><t/></item> <item><id>7</id><o:b/></item></r>`)
+	for _, volatile := range [][]elementPath{nil, {{anywhere: true, names: []string{"t"}}}} {
+		p.opener = xmlOpener{volatile}
+		page, around, err := p.open(200, body, "")
+		if err != nil || around == nil {
+			t.Fatal(err)
+		}
+		inPage := 0
+		for i, raw := range page.Items {
+			if page.walked.elements[i] != rawxml.Root {
+				inPage++
+			}
+			want, wantErr := p.Item(raw, 1)
+			if got, err := p.itemAt(&page, i, 1); !reflect.DeepEqual(got, want) || !reflect.DeepEqual(err, wantErr) {
+				t.Errorf("%s is in its page %s, hash %s, %v and alone\n%s, hash %s, %v", raw, got.Fields, got.Hash, err, want.Fields, want.Hash, wantErr)
+			}
+		}
+		if inPage != 5 {
+			t.Errorf("%d of %d items are read in their page", inPage, len(page.Items))
+		}
+		page.walked.release()
+	}
 }
 
 // What is left to the library and what is not says the same of an element, also with its tags.

@@ -248,6 +248,9 @@ func (p *lookupParser) stride(first bool) (s stride) {
 		}
 		s.test = isText
 	}
+	if s.axis == toAttribute && (s.test == isElement || s.prefix == "xmlns") {
+		p.lost = true // an item that is read in its page lacks the declarations that it was given
+	}
 	p.conditions(&s)
 	return s
 }

@@ -129,7 +129,7 @@ func (p elements) each(d *rawxml.Doc, n rawxml.Node, yield func(rawxml.Node) boo
 			return true
 		}
 		for a, end := n+1, d.End(n); a < end && d.Kind(a) == rawxml.Attribute; a++ {
-			if (s.test == isElement || d.Named(a, s.prefix, s.local)) && !yield(a) {
+			if d.Named(a, s.prefix, s.local) && !yield(a) {
 				return false
 			}
 		}
