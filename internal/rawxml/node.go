@@ -49,6 +49,11 @@ func (d *Doc) Named(n Node, prefix, local string) bool {
 	return string(d.prefix(n)) == prefix && string(d.local(n)) == local
 }
 
+// Called reports whether a node has this name, whatever its prefix is.
+func (d *Doc) Called(n Node, local string) bool {
+	return int(d.nodes[n].local) == len(local) && string(d.local(n)) == local
+}
+
 // Local is the name of a node without a prefix.
 func (d *Doc) Local(n Node) []byte { return d.local(n) }
 

@@ -178,6 +178,10 @@ func (s *stride) fits(d *rawxml.Doc, n rawxml.Node) bool {
 		if !d.Named(n, s.prefix, s.local) {
 			return false
 		}
+	case isCalled:
+		if !d.Called(n, s.local) {
+			return false
+		}
 	}
 	if kind != rawxml.Element && kind != rawxml.Instruction { // which are elements to the library
 		return false
@@ -204,7 +208,7 @@ func (c *cond) holds(d *rawxml.Doc, n rawxml.Node) bool {
 			return same != (c.kind == ifEqual)
 		})
 	case ifCalled, ifCalledOther:
-		return (string(d.Local(n)) == c.text) == (c.kind == ifCalled)
+		return d.Called(n, c.text) == (c.kind == ifCalled)
 	case ifNot:
 		return !c.of[0].holds(d, n)
 	case ifAnd:
@@ -214,16 +218,23 @@ func (c *cond) holds(d *rawxml.Doc, n rawxml.Node) bool {
 	}
 	holds := false
 	c.path.each(d, n, func(n rawxml.Node) bool {
-		text := value(d, n)
-		switch c.kind {
-		case ifStarts:
-			holds = strings.HasPrefix(text, c.text)
-		case ifEnds:
-			holds = strings.HasSuffix(text, c.text)
-		default:
-			holds = strings.Contains(text, c.text)
-		}
+		holds = c.part(d, n)
 		return false // the first decides
 	})
 	return holds
+}
+
+// part reports whether what a node says begins or ends with a text, or has it inside. Mostly it need not be copied for that.
+func (c *cond) part(d *rawxml.Doc, n rawxml.Node) bool {
+	said, plain := d.Plain(n)
+	if !plain || d.Kind(n) == rawxml.CDATA {
+		said = []byte(value(d, n))
+	}
+	switch c.kind {
+	case ifStarts:
+		return len(said) >= len(c.text) && string(said[:len(c.text)]) == c.text
+	case ifEnds:
+		return len(said) >= len(c.text) && string(said[len(said)-len(c.text):]) == c.text
+	}
+	return bytes.Contains(said, c.inside)
 }
