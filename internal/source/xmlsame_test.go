@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"pgregory.net/rapid"
 
@@ -340,11 +341,18 @@ func TestMarkupIsThatOfTheTree(t *testing.T) {
 
 func TestCollapseIsThatOfWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "é", " ", "  ", "\t", "\n", "\u00a0", "\u0085", "\xa0", "\x1c", "\u2003", "\v"})).Draw(t, "parts"), "")
+		s := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "é", " ", "  ", "\t", "\n", "\u00a0", "\u0085", "\xa0", "\x1c", "\u2003", "\v", "word", "six of", "\u3000", "\u1680", "\xe2", "\xe2\x80", "\xc2", "中"})).Draw(t, "parts"), "")
 		if got, want := collapse(s), strings.Join(strings.Fields(s), " "); got != want {
 			t.Fatalf("%q becomes %q and not %q", s, got, want)
 		}
 	})
+	for r := range unicode.MaxRune {
+		for _, s := range []string{"a" + string(r) + "b", "seven by" + string(r) + "tes are more"} {
+			if got, want := collapse(s), strings.Join(strings.Fields(s), " "); got != want {
+				t.Fatalf("%q becomes %q and not %q", s, got, want)
+			}
+		}
+	}
 }
 
 // An object of a mapping is written as the map that it stands for.

@@ -147,9 +147,9 @@ func (p elements) each(d *rawxml.Doc, n rawxml.Node, yield func(rawxml.Node) boo
 
 func (p elements) child(d *rawxml.Doc, n rawxml.Node, yield func(rawxml.Node) bool) bool {
 	s, number := &p[0], 0
-	for c, end := d.First(n), d.End(n); c < end; c = d.End(c) {
-		if !s.fits(d, c) {
-			continue
+	for c, end := d.First(n), d.End(n); ; c = d.End(c) {
+		if c = s.next(d, c, end); c >= end {
+			return true
 		}
 		if number++; s.number > 0 && number != s.number {
 			continue
@@ -158,7 +158,27 @@ func (p elements) child(d *rawxml.Doc, n rawxml.Node, yield func(rawxml.Node) bo
 			return false
 		}
 	}
-	return true
+}
+
+// next is the first node that fits among those that stand beside each other, from one on and before another, or that one.
+func (s *stride) next(d *rawxml.Doc, c, end rawxml.Node) rawxml.Node {
+	for ; c < end; c = d.End(c) {
+		switch s.test { // most nodes have another name
+		case isNamed:
+			c = d.NextNamed(c, end, s.prefix, s.local)
+		case isCalled:
+			c = d.NextCalled(c, end, s.local)
+		default:
+			if s.fits(d, c) {
+				return c
+			}
+			continue
+		}
+		if c >= end || s.allowed(d, c) {
+			return c
+		}
+	}
+	return end
 }
 
 // some reports whether a path finds anything.
@@ -186,6 +206,11 @@ func (s *stride) fits(d *rawxml.Doc, n rawxml.Node) bool {
 	if kind != rawxml.Element && kind != rawxml.Instruction { // which are elements to the library
 		return false
 	}
+	return s.allowed(d, n)
+}
+
+// allowed reports whether a node fulfils all conditions.
+func (s *stride) allowed(d *rawxml.Doc, n rawxml.Node) bool {
 	for i := range s.conds {
 		if !s.conds[i].holds(d, n) {
 			return false
