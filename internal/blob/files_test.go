@@ -9,7 +9,7 @@ import (
 	"patra/internal/blob/blobtest"
 )
 
-func openFiles(t *testing.T, dir string) blob.Place {
+func openFiles(t testing.TB, dir string) blob.Place {
 	t.Helper()
 	f, err := blob.OpenFiles(dir)
 	if err != nil {

@@ -30,33 +30,47 @@ func (r *run) read(program *source.Program, page patra.OpenPage, got answer) (pa
 		r.note(&res, o.UpdatedAt)
 	}
 	if r.second == nil || page.Phase == patra.PhaseDetail { // else they are ids, and no records
-		res.Raw = rawPage(got, res.Records)
+		res.Raw = rawPage(got, p.Apart, res.Records)
 	}
 	return res, r.tooMuchPoison(res)
 }
 
 // rawPage is what the raw content of records is part of. That is the answer as it is kept, where it is kept and has them as they
-// are. An item of XML may have been completed by what stood around it, and then they are put together anew.
-func rawPage(got answer, records []patra.Observation) patra.RawPage {
-	apart := func(o patra.Observation) bool {
-		_, ok := patra.SpanIn(got.body, o.Raw)
-		return !ok
-	}
-	if got.kept != nil && !slices.ContainsFunc(records, apart) {
+// are. An item of XML may have been completed by what stood around it: apart has all of them then, and is taken if all are records.
+// Else they are put together anew.
+func rawPage(got answer, apart []byte, records []patra.Observation) patra.RawPage {
+	if got.kept != nil && allIn(got.body, records) {
 		return patra.RawPage{Body: got.body, Pieces: got.kept.Pieces}
 	}
 	size := 0
 	for _, o := range records {
 		size += len(o.Raw)
 	}
+	body := apart
+	if size != len(apart) || !allIn(apart, records) {
+		body = together(records, size)
+	}
+	_, each := pieces.Pack(body)
+	return patra.RawPage{Body: body, Pieces: each}
+}
+
+// allIn reports whether the raw content of all records is part of a body.
+func allIn(body []byte, records []patra.Observation) bool {
+	return !slices.ContainsFunc(records, func(o patra.Observation) bool {
+		_, ok := patra.SpanIn(body, o.Raw)
+		return !ok
+	})
+}
+
+// together puts the raw content of records one behind the other.
+func together(records []patra.Observation, size int) []byte {
 	body := make([]byte, 0, size)
 	for i, o := range records {
 		start := len(body)
 		body = append(body, o.Raw...)
 		records[i].Raw = body[start:]
 	}
-	_, each := pieces.Pack(body)
-	return patra.RawPage{Body: body, Pieces: each}
+	return body
 }
 
 // repeats says whether the walk goes round in circles: a page that is the one before, or a position that it had already.

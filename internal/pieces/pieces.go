@@ -24,7 +24,8 @@ var (
 )
 
 func newPacker() *zstd.Encoder {
-	e, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(true), zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithWindowSize(patra.PieceSize))
+	// The window is named before the level, which would else cut a piece into two blocks: one is packed without a copy of it.
+	e, err := zstd.NewWriter(nil, zstd.WithEncoderCRC(true), zstd.WithWindowSize(patra.PieceSize), zstd.WithEncoderLevel(zstd.SpeedFastest))
 	if err != nil {
 		panic(err) // the options are ours, and never change
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/klauspost/compress/zstd"
 	"pgregory.net/rapid"
 
 	"patra"
@@ -47,6 +48,17 @@ func TestAPieceThatIsDamaged(t *testing.T) {
 		}
 		if got, err := pieces.Open(each[0][:i], nil); err == nil && i > 0 {
 			t.Errorf("the first %d bytes: %d bytes", i, len(got))
+		}
+	}
+}
+
+// A piece is one block: two cost a copy of it, and pack worse.
+func TestAPieceIsOneBlock(t *testing.T) {
+	_, each := pieces.Pack(bytes.Repeat([]byte("what an answer says, "), patra.PieceSize/10))
+	for i, piece := range each {
+		var h zstd.Header
+		if err := h.Decode(piece); err != nil || !h.FirstBlock.OK || !h.FirstBlock.Last {
+			t.Errorf("piece %d begins with %+v, %v", i, h.FirstBlock, err)
 		}
 	}
 }

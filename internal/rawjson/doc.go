@@ -63,12 +63,13 @@ func Parse(text []byte) (*Doc, error) {
 	return d, d.Reset(text)
 }
 
-// Forget lets go of the text, and of room for more than most bytes.
-func (d *Doc) Forget(most int) {
+// Forget lets go of the text, and of room for more than most bytes. It gives the room that is left.
+func (d *Doc) Forget(most int) (left int) {
 	d.text, d.nodes, d.of = nil, d.nodes[:0], 0
 	if cap(d.nodes)*bytesOfNode > most {
 		d.nodes = nil
 	}
+	return cap(d.nodes) * bytesOfNode
 }
 
 // Reset makes this the document of another text. What was found in the former one is not valid any more.

@@ -41,8 +41,8 @@ type Doc struct {
 	text  []byte
 	nodes []node
 	open  []frame
-	scope []space // the prefixes that are declared here
-	known []space // and those that were declared anywhere
+	scope []Space // the prefixes that are declared here
+	known []Space // and those that were declared anywhere
 	names bool    // whether prefixes are looked at
 
 	top    Node   // the element that is looked at
@@ -74,12 +74,15 @@ func (d *Doc) Reset(text []byte) error { return d.reset(text, true) }
 // ResetNames is Reset for whoever asks only for local names: nobody looks at what prefixes mean.
 func (d *Doc) ResetNames(text []byte) error { return d.reset(text, false) }
 
-// Forget lets go of the text, and of room for more than most bytes.
-func (d *Doc) Forget(most int) {
+// Forget lets go of the text, and of room for more than most bytes. It gives the room that is left.
+func (d *Doc) Forget(most int) (left int) {
 	d.text, d.nodes = nil, d.nodes[:0]
+	clear(d.scope[:cap(d.scope)]) // they are parts of the text
+	clear(d.known[:cap(d.known)])
 	if cap(d.nodes)*bytesOfNode > most {
 		d.nodes = nil
 	}
+	return cap(d.nodes) * bytesOfNode
 }
 
 func (d *Doc) reset(text []byte, names bool) error {

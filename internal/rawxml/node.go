@@ -49,6 +49,36 @@ func (d *Doc) Named(n Node, prefix, local string) bool {
 	return string(d.prefix(n)) == prefix && string(d.local(n)) == local
 }
 
+// Called reports whether a node has this name, whatever its prefix is.
+func (d *Doc) Called(n Node, local string) bool {
+	return int(d.nodes[n].local) == len(local) && string(d.local(n)) == local
+}
+
+// NextNamed is the first element or instruction of this name among the nodes that stand beside each other from n on; end if
+// there is none before it.
+func (d *Doc) NextNamed(n, end Node, prefix, local string) Node {
+	for n < end {
+		is := &d.nodes[n]
+		if int(is.local) == len(local) && int(is.prefix) == len(prefix) && is.kind != Attribute && d.Named(n, prefix, local) {
+			return n
+		}
+		n = is.end
+	}
+	return end
+}
+
+// NextCalled is the same, whatever its prefix is.
+func (d *Doc) NextCalled(n, end Node, local string) Node {
+	for n < end {
+		is := &d.nodes[n]
+		if int(is.local) == len(local) && is.kind != Attribute && string(d.local(n)) == local {
+			return n
+		}
+		n = is.end
+	}
+	return end
+}
+
 // Local is the name of a node without a prefix.
 func (d *Doc) Local(n Node) []byte { return d.local(n) }
 

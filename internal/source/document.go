@@ -1,10 +1,6 @@
 package source
 
-import (
-	"sync"
-
-	"patra/internal/rawjson"
-)
+import "patra/internal/rawjson"
 
 // document is one JSON item: its text, walked once, or a part of the text of its page. What the paths of a source ask for is
 // found in the bytes.
@@ -18,11 +14,11 @@ type document struct {
 	below []rawjson.Node // and the last one below a node
 }
 
-var documents = sync.Pool{New: func() any { return &document{} }}
+var documents spares[document]
 
 // openJSON makes a document of an item. It is given back with release.
 func openJSON(item []byte) (*document, error) {
-	d := documents.Get().(*document)
+	d := documents.take()
 	if err := d.Reset(item); err != nil {
 		release(d)
 		_, said := tree(item) // which says where
@@ -38,27 +34,22 @@ func (d *document) turn(item rawjson.Node) {
 	d.Remember(item) // most paths begin there
 }
 
-// most is how much room is kept for the next item or page: what one of unusual size needed is let go.
-const most = 16 << 20
-
 // release gives a document back. Nothing that was found in it points into it.
 func release(doc any) {
 	switch d := doc.(type) {
 	case *document:
 		d.whole = nil
-		d.Forget(most)
 		if cap(d.room) > most {
 			d.room = nil
 		}
-		documents.Put(d)
+		documents.give(d, d.Forget(most)+cap(d.room))
 	case *xmlDocument:
 		clear(d.given)
-		d.Forget(most)
 		d.text, d.item, d.whole, d.given, d.parts = nil, nil, nil, d.given[:0], d.parts[:0]
 		if cap(d.room) > most {
 			d.room = nil
 		}
-		xmlDocuments.Put(d)
+		xmlDocuments.give(d, d.Forget(most)+cap(d.room))
 	}
 }
 

@@ -26,6 +26,7 @@ type splitter interface {
 // parts is what a page consists of: the items as they were sent, and what stands around them as a document.
 type parts struct {
 	items  [][]byte
+	apart  []byte // what the items are parts of, where that is not the page
 	around any
 	walked *walked // nil: the items stand alone
 }
@@ -48,7 +49,7 @@ func (j jsonSplitter) split(body []byte) (got parts, err error) {
 	if err := looksLikeJSON(body); err != nil {
 		return parts{}, err
 	}
-	doc := documents.Get().(*document)
+	doc := documents.take()
 	defer func() {
 		if got.walked == nil {
 			release(doc)

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/antchfx/xmlquery"
 
@@ -95,47 +94,6 @@ func asText(v any) (string, error) {
 		return "", fmt.Errorf("expected text, found %s", kindOf(v))
 	}
 	return s, nil
-}
-
-// collapse puts one space between words.
-func collapse(s string) string {
-	spaces, words := 0, 0 // of spaces together, and of bytes that stay
-	single := true
-	for i := 0; i < len(s); i++ {
-		c := s[i]
-		if c > '~' { // longer characters are looked at one by one
-			return collapseWide(s)
-		}
-		if c <= ' ' && (c == ' ' || c >= '\t' && c <= '\r') {
-			spaces++
-			single = single && c == ' ' && spaces == 1 && words > 0
-		} else {
-			spaces = 0
-			words++
-		}
-	}
-	if single && spaces == 0 { // it is so already, as almost all texts are
-		return s
-	}
-	return strings.Join(strings.Fields(s), " ")
-}
-
-func collapseWide(s string) string {
-	spaces, words := 0, 0
-	single := true
-	for _, r := range s {
-		if r <= ' ' && (r == ' ' || r >= '\t' && r <= '\r') || r > '~' && unicode.IsSpace(r) {
-			spaces++
-			single = single && r == ' ' && spaces == 1 && words > 0
-		} else {
-			spaces = 0
-			words++
-		}
-	}
-	if single && spaces == 0 { // it is so already, as almost all texts are
-		return s
-	}
-	return strings.Join(strings.Fields(s), " ")
 }
 
 // afterLast is what stands behind the last separator, or the whole text where there is none.

@@ -22,6 +22,7 @@ const (
 // Page is what one answer contains.
 type Page struct {
 	Items   [][]byte
+	Apart   []byte // all items one behind the other, where they are not what stands in the answer
 	Next    string // position of the next page
 	HasNext bool
 	End     string // how the walk announced its end, when it did

@@ -199,7 +199,7 @@ func (p *Program) open(status int, body []byte, position string) (page Page, aro
 	if splitErr != nil {
 		return Page{}, nil, splitErr
 	}
-	page.Items, page.walked = got.items, got.walked
+	page.Items, page.Apart, page.walked = got.items, got.apart, got.walked
 	if p.total != nil {
 		page.Total = number(p.total.find(around))
 	}

@@ -85,7 +85,7 @@ func cut(body []byte, which []elementPath) (pieces [][]byte, rest []byte, prefix
 
 // cutWalked is cut for whoever wants to look at the elements afterwards, if they are such as can be looked at there.
 func cutWalked(body []byte, which []elementPath) (pieces [][]byte, rest []byte, prefixes string, _ *walked, err error) {
-	d := xmlDocuments.Get().(*xmlDocument)
+	d := xmlDocuments.take()
 	if d.ResetNames(body) != nil {
 		release(d)
 		pieces, rest, prefixes, err = cutTokens(body, which)
@@ -242,14 +242,8 @@ func (x xmlSplitter) split(body []byte) (got parts, err error) {
 	if len(pieces) == 0 && !x.hasParent(rest) {
 		return parts{around: around}, schemaFault(x.text, "the answer has no such place for items")
 	}
-	items, declared := make([][]byte, len(pieces)), prefixesOf(prefixes)
-	for i, p := range pieces {
-		items[i] = withPrefixes(p, declared)
-		if walked != nil && (len(items[i]) != len(p) || !walked.xml.Alone(walked.elements[i])) {
-			walked.elements[i] = rawxml.Root // it is not the same in its page
-		}
-	}
-	return parts{items: items, around: around, walked: walked}, nil
+	items, apart := complete(pieces, prefixesOf(prefixes), walked)
+	return parts{items: items, apart: apart, around: around, walked: walked}, nil
 }
 
 // hasParent tells an empty list from an answer that has no list at all, where the path says what stands around the items.
@@ -263,37 +257,6 @@ func (x xmlSplitter) hasParent(rest []byte) bool {
 	}
 	found, _, _, err := cut(rest, parents)
 	return err == nil && len(found) > 0
-}
-
-// prefix is a declaration that an item may need to be readable on its own.
-type prefix struct{ used, declared, text []byte }
-
-// prefixesOf takes declarations apart.
-func prefixesOf(declarations string) (all []prefix) {
-	if declarations == "" {
-		return nil
-	}
-	for decl := range strings.SplitSeq(strings.TrimSpace(declarations), " ") {
-		name, _, _ := strings.Cut(decl, "=")
-		all = append(all, prefix{[]byte(strings.TrimPrefix(name, "xmlns:") + ":"), []byte(name + "="), []byte(" " + decl)})
-	}
-	return all
-}
-
-// withPrefixes makes an item readable on its own: prefixes that were declared around it are declared in it.
-func withPrefixes(item []byte, all []prefix) []byte {
-	var missing []byte
-	tag := item[:bytes.IndexByte(item, '>')]
-	for _, p := range all {
-		if bytes.Contains(item, p.used) && !bytes.Contains(tag, p.declared) {
-			missing = append(missing, p.text...)
-		}
-	}
-	if missing == nil {
-		return item
-	}
-	end := bytes.IndexAny(item, " \t\r\n/>")
-	return bytes.Join([][]byte{item[:end], missing, item[end:]}, nil)
 }
 
 func rootOf(doc *xmlquery.Node) *xmlquery.Node {
@@ -328,11 +291,12 @@ func (x xmlOpener) hash(item []byte, doc any) (string, error) {
 		return patra.HashBytes(item), nil
 	}
 	if d, ok := doc.(*xmlDocument); ok {
-		from, to := d.span()
-		c := cutting{doc: &d.Doc, text: d.text[:to], which: x.volatile, rest: d.room[:0], kept: from}
-		c.inside(d.Top(), 1)
-		d.room = append(c.rest, c.text[c.kept:]...)
-		return patra.HashBytes(d.room), nil
+		if from, to := d.span(); to-from == len(item) { // else it was completed, and there is more in it than in its page
+			c := cutting{doc: &d.Doc, text: d.text[:to], which: x.volatile, rest: d.room[:0], kept: from}
+			c.inside(d.Top(), 1)
+			d.room = append(c.rest, c.text[c.kept:]...)
+			return patra.HashBytes(d.room), nil
+		}
 	}
 	_, rest, _, err := cut(item, x.volatile)
 	return patra.HashBytes(rest), err

@@ -2,7 +2,6 @@ package source
 
 import (
 	"bytes"
-	"sync"
 
 	"github.com/antchfx/xmlquery"
 
@@ -29,11 +28,11 @@ type xmlNode struct {
 	at  rawxml.Node
 }
 
-var xmlDocuments = sync.Pool{New: func() any { return &xmlDocument{} }}
+var xmlDocuments spares[xmlDocument]
 
 // openXML makes a document of an item; nil if it is one that others must look at. It is given back with release.
 func openXML(item []byte) *xmlDocument {
-	d := xmlDocuments.Get().(*xmlDocument)
+	d := xmlDocuments.take()
 	if d.Reset(item) != nil {
 		release(d)
 		return nil

@@ -13,10 +13,12 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	"pgregory.net/rapid"
 
 	"patra"
+	"patra/internal/rawjson"
 	"patra/internal/rawxml"
 	"patra/internal/sim"
 	"patra/sources"
@@ -144,8 +146,8 @@ func TestPagesAreReadAsTheyWere(t *testing.T) {
 			}
 			slow := *p
 			slow.opener = treeOpener{}
-			for i, piece := range pieces {
-				raw := withPrefixes(piece, prefixesOf(prefixes))
+			all, _ := complete(pieces, prefixesOf(prefixes), nil)
+			for i, raw := range all {
 				got, err := p.Item(raw, 1)
 				want, formerErr := slow.Item(raw, 1)
 				if !reflect.DeepEqual(got, want) || !reflect.DeepEqual(err, formerErr) {
@@ -241,19 +243,76 @@ func formerItem(item []byte, prefixes string) []byte {
 	return []byte(string(item[:end]) + missing + string(item[end:]))
 }
 
-// What an item is given is part of its hash.
+// What an item is given is part of its hash. All items are one behind the other where one was given something.
 func TestAnItemIsGivenThePrefixesItNeeds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		item := []byte(rapid.SampledFrom([]string{"<a/>", "<p:a>x</p:a>", "<a b='1'><p:b/></a>", "<a xmlns:p='u'><p:b q:c='1'/></a>", "<q:a>p:</q:a>"}).Draw(t, "item"))
+		items := rapid.SliceOf(rapid.SampledFrom([][]byte{[]byte("<a/>"), []byte("<p:a>x</p:a>"), []byte("<a b='1'><p:b/></a>"), []byte("<a xmlns:p='u'><p:b q:c='1'/></a>"), []byte("<q:a>p:</q:a>")})).Draw(t, "items")
 		declared := map[string]string{}
 		for _, p := range rapid.SliceOf(rapid.SampledFrom([]string{"p", "q", "xp"})).Draw(t, "prefixes") {
 			declared[p] = rapid.SampledFrom([]string{"u", "a  b", "é", "a b"}).Draw(t, "means")
 		}
 		text := declarations(declared)
-		if got, want := withPrefixes(item, prefixesOf(text)), formerItem(item, text); !bytes.Equal(got, want) {
-			t.Fatalf("%s with %s is %s and not %s", item, text, got, want)
+		got, apart := complete(items, prefixesOf(text), nil)
+		var all []byte
+		changed := false
+		for i, item := range items {
+			want := formerItem(item, text)
+			if !bytes.Equal(got[i], want) {
+				t.Fatalf("%s with %s is %s and not %s", item, text, got[i], want)
+			}
+			if span, ok := patra.SpanIn(apart, got[i]); apart != nil && (!ok || span.From != int64(len(all))) {
+				t.Fatalf("%s is at %v of %s", want, span, apart)
+			}
+			all = append(all, want...)
+			changed = changed || len(want) != len(item)
+		}
+		if changed != (apart != nil) || changed && !bytes.Equal(apart, all) {
+			t.Fatalf("%s are together %q", all, apart)
 		}
 	})
+}
+
+// An item that was completed is what it is alone, also where it is read in its page, which does not have what it was given.
+func TestACompletedItemIsReadInItsPage(t *testing.T) {
+	p := *xmlPrograms(t)[0]
+	p.splitter = xmlSplitter{"/r/item", []elementPath{{names: []string{"r", "item"}}}}
+	p.fields = nil
+	for _, text := range []string{"@* | list", "@xmlns:m", "@xmlns:n", "m:b", "*[local-name()='b'] | list", "n:b/@m:c", "self::*/@* | list", ". | markup", "b[@*]"} {
+		m, err := parseMapping(formatXML, text)
+		if err != nil {
+			t.Fatal(text, err)
+		}
+		p.fields = append(p.fields, field{text, append(rawjson.AppendString(nil, text), ':'), m})
+	}
+	id, err := parseXPath("id")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.id = []path{id}
+	p.updatedAt, p.deleted, p.retracted, p.merged, p.mergedFrom, p.mark, p.failures, p.total = nil, nil, nil, nil, nil, nil, nil, nil
+	body := []byte(`<r xmlns="u" xmlns:m="v" xmlns:n="w"><item a="1" m:d="2"><id>1</id><m:b>x</m:b><b c="3">y</b></item> <item><id>2</id><t>0</t><n:b m:c="z"/></item> <item><id>3</id></item>` +
+		` <item><id>4</id><m:b xmlns:m="v"/></item> <item><id>5</id><m:b xmlns:m="other"/></item> <item xmlns:m="v"><id>6</id><m:b/><t/></item> <item><id>7</id><o:b/></item></r>`)
+	for _, volatile := range [][]elementPath{nil, {{anywhere: true, names: []string{"t"}}}} {
+		p.opener = xmlOpener{volatile}
+		page, around, err := p.open(200, body, "")
+		if err != nil || around == nil {
+			t.Fatal(err)
+		}
+		inPage := 0
+		for i, raw := range page.Items {
+			if page.walked.elements[i] != rawxml.Root {
+				inPage++
+			}
+			want, wantErr := p.Item(raw, 1)
+			if got, err := p.itemAt(&page, i, 1); !reflect.DeepEqual(got, want) || !reflect.DeepEqual(err, wantErr) {
+				t.Errorf("%s is in its page %s, hash %s, %v and alone\n%s, hash %s, %v", raw, got.Fields, got.Hash, err, want.Fields, want.Hash, wantErr)
+			}
+		}
+		if inPage != 5 {
+			t.Errorf("%d of %d items are read in their page", inPage, len(page.Items))
+		}
+		page.walked.release()
+	}
 }
 
 // What is left to the library and what is not says the same of an element, also with its tags.
@@ -282,11 +341,18 @@ func TestMarkupIsThatOfTheTree(t *testing.T) {
 
 func TestCollapseIsThatOfWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		s := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "é", " ", "  ", "\t", "\n", "\u00a0", "\u0085", "\xa0", "\x1c", "\u2003", "\v"})).Draw(t, "parts"), "")
+		s := strings.Join(rapid.SliceOf(rapid.SampledFrom([]string{"a", "é", " ", "  ", "\t", "\n", "\u00a0", "\u0085", "\xa0", "\x1c", "\u2003", "\v", "word", "six of", "\u3000", "\u1680", "\xe2", "\xe2\x80", "\xc2", "中"})).Draw(t, "parts"), "")
 		if got, want := collapse(s), strings.Join(strings.Fields(s), " "); got != want {
 			t.Fatalf("%q becomes %q and not %q", s, got, want)
 		}
 	})
+	for r := range unicode.MaxRune {
+		for _, s := range []string{"a" + string(r) + "b", "seven by" + string(r) + "tes are more"} {
+			if got, want := collapse(s), strings.Join(strings.Fields(s), " "); got != want {
+				t.Fatalf("%q becomes %q and not %q", s, got, want)
+			}
+		}
+	}
 }
 
 // An object of a mapping is written as the map that it stands for.

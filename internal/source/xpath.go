@@ -33,7 +33,8 @@ const (
 	toSelf
 	toAncestor
 
-	isNamed byte = iota
+	isNamed  byte = iota
+	isCalled      // whatever its prefix is
 	isElement
 	isText
 	isNode
@@ -41,10 +42,11 @@ const (
 
 // cond is a condition on a node.
 type cond struct {
-	kind byte
-	path elements
-	text string
-	of   []cond
+	kind   byte
+	path   elements
+	text   string
+	inside []byte // the same, of ifContains
+	of     []cond
 }
 
 // The kinds of conditions.
@@ -72,7 +74,7 @@ func (l *lookup) simple() bool { return l != nil && l.call == "" && !l.literal()
 func (l *lookup) conditional() bool {
 	for _, p := range l.paths {
 		for _, s := range p {
-			if len(s.conds) > 0 || s.number > 0 {
+			if len(s.conds) > 0 || s.number > 0 || s.test == isCalled {
 				return true
 			}
 		}

@@ -248,7 +248,13 @@ func (p *lookupParser) stride(first bool) (s stride) {
 		}
 		s.test = isText
 	}
+	if s.axis == toAttribute && (s.test == isElement || s.prefix == "xmlns") {
+		p.lost = true // an item that is read in its page lacks the declarations that it was given
+	}
 	p.conditions(&s)
+	if s.test == isElement && len(s.conds) > 0 && s.conds[0].kind == ifCalled { // as sources look for elements that others may name a prefix for
+		s.test, s.local, s.conds = isCalled, s.conds[0].text, s.conds[1:]
+	}
 	return s
 }
 
@@ -339,6 +345,7 @@ func (p *lookupParser) one() (c cond) {
 		c.path = p.path()
 		p.need(",")
 		c.text = p.literal()
+		c.inside = []byte(c.text)
 		p.need(")")
 	default:
 		p.lost = true

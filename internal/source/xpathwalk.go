@@ -129,7 +129,7 @@ func (p elements) each(d *rawxml.Doc, n rawxml.Node, yield func(rawxml.Node) boo
 			return true
 		}
 		for a, end := n+1, d.End(n); a < end && d.Kind(a) == rawxml.Attribute; a++ {
-			if (s.test == isElement || d.Named(a, s.prefix, s.local)) && !yield(a) {
+			if d.Named(a, s.prefix, s.local) && !yield(a) {
 				return false
 			}
 		}
@@ -147,9 +147,9 @@ func (p elements) each(d *rawxml.Doc, n rawxml.Node, yield func(rawxml.Node) boo
 
 func (p elements) child(d *rawxml.Doc, n rawxml.Node, yield func(rawxml.Node) bool) bool {
 	s, number := &p[0], 0
-	for c, end := d.First(n), d.End(n); c < end; c = d.End(c) {
-		if !s.fits(d, c) {
-			continue
+	for c, end := d.First(n), d.End(n); ; c = d.End(c) {
+		if c = s.next(d, c, end); c >= end {
+			return true
 		}
 		if number++; s.number > 0 && number != s.number {
 			continue
@@ -158,7 +158,27 @@ func (p elements) child(d *rawxml.Doc, n rawxml.Node, yield func(rawxml.Node) bo
 			return false
 		}
 	}
-	return true
+}
+
+// next is the first node that fits among those that stand beside each other, from one on and before another, or that one.
+func (s *stride) next(d *rawxml.Doc, c, end rawxml.Node) rawxml.Node {
+	for ; c < end; c = d.End(c) {
+		switch s.test { // most nodes have another name
+		case isNamed:
+			c = d.NextNamed(c, end, s.prefix, s.local)
+		case isCalled:
+			c = d.NextCalled(c, end, s.local)
+		default:
+			if s.fits(d, c) {
+				return c
+			}
+			continue
+		}
+		if c >= end || s.allowed(d, c) {
+			return c
+		}
+	}
+	return end
 }
 
 // some reports whether a path finds anything.
@@ -178,10 +198,19 @@ func (s *stride) fits(d *rawxml.Doc, n rawxml.Node) bool {
 		if !d.Named(n, s.prefix, s.local) {
 			return false
 		}
+	case isCalled:
+		if !d.Called(n, s.local) {
+			return false
+		}
 	}
 	if kind != rawxml.Element && kind != rawxml.Instruction { // which are elements to the library
 		return false
 	}
+	return s.allowed(d, n)
+}
+
+// allowed reports whether a node fulfils all conditions.
+func (s *stride) allowed(d *rawxml.Doc, n rawxml.Node) bool {
 	for i := range s.conds {
 		if !s.conds[i].holds(d, n) {
 			return false
@@ -204,7 +233,7 @@ func (c *cond) holds(d *rawxml.Doc, n rawxml.Node) bool {
 			return same != (c.kind == ifEqual)
 		})
 	case ifCalled, ifCalledOther:
-		return (string(d.Local(n)) == c.text) == (c.kind == ifCalled)
+		return d.Called(n, c.text) == (c.kind == ifCalled)
 	case ifNot:
 		return !c.of[0].holds(d, n)
 	case ifAnd:
@@ -214,16 +243,23 @@ func (c *cond) holds(d *rawxml.Doc, n rawxml.Node) bool {
 	}
 	holds := false
 	c.path.each(d, n, func(n rawxml.Node) bool {
-		text := value(d, n)
-		switch c.kind {
-		case ifStarts:
-			holds = strings.HasPrefix(text, c.text)
-		case ifEnds:
-			holds = strings.HasSuffix(text, c.text)
-		default:
-			holds = strings.Contains(text, c.text)
-		}
+		holds = c.part(d, n)
 		return false // the first decides
 	})
 	return holds
+}
+
+// part reports whether what a node says begins or ends with a text, or has it inside. Mostly it need not be copied for that.
+func (c *cond) part(d *rawxml.Doc, n rawxml.Node) bool {
+	said, plain := d.Plain(n)
+	if !plain || d.Kind(n) == rawxml.CDATA {
+		said = []byte(value(d, n))
+	}
+	switch c.kind {
+	case ifStarts:
+		return len(said) >= len(c.text) && string(said[:len(c.text)]) == c.text
+	case ifEnds:
+		return len(said) >= len(c.text) && string(said[len(said)-len(c.text):]) == c.text
+	}
+	return bytes.Contains(said, c.inside)
 }
