@@ -76,8 +76,10 @@ func (d *dealer) deal(turn uint64) (*candidate, error) {
 		if c, err := d.oldest(); err != nil || c != nil {
 			return c, err
 		}
+		return d.anyLane(turn / oldestEvery)
 	}
-	return d.byTurn(turn)
+	// Turns that take the oldest are no partition's turn: else, of eight partitions, one would never have its own.
+	return d.byTurn(turn - turn/oldestEvery)
 }
 
 func (d *dealer) free(id int64) bool { return !d.dealt[id] && !d.lost.tasks[id] }
@@ -123,6 +125,25 @@ func (d *dealer) oldest() (*candidate, error) {
 		}
 		d.aged = nil
 	}
+}
+
+// anyLane gives a task of the lane whose turn it is, whatever its priority. So nothing starves where more tasks than anybody looks
+// at are older and lie behind a shut door.
+func (d *dealer) anyLane(turn uint64) (*candidate, error) {
+	for i := range uint64(len(d.lanes)) {
+		l := d.lanes[(turn+i)%uint64(len(d.lanes))]
+		if !d.open(l.partition) {
+			continue
+		}
+		id, found, err := d.next(l)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			return d.queued(id, l.partition), nil
+		}
+	}
+	return nil, nil
 }
 
 // byTurn gives a task of the best priority that there is: of the partitions that have one, from that whose turn it is. What others
