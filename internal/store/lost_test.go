@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"patra"
+	"patra/internal/store"
 	"patra/internal/store/storetest"
 )
 
@@ -17,6 +18,13 @@ type forgetful struct {
 	net.Listener
 	server string
 	cut    atomic.Int64 // how many more COMMITs stay without an answer
+	asked  atomic.Int64 // how many more questions whether a page has landed stay without one
+}
+
+// silent reports whether a statement gets no answer.
+func (f *forgetful) silent(statement []byte) bool {
+	return bytes.HasSuffix(statement, []byte("\x03COMMIT")) && f.cut.Add(-1) >= 0 ||
+		bytes.Contains(statement, []byte("\x03SELECT COUNT(*) FROM ing_task_run_batch WHERE id = ")) && f.asked.Add(-1) >= 0
 }
 
 func (f *forgetful) serve() {
@@ -57,7 +65,7 @@ func (f *forgetful) carry(client net.Conn) {
 	buf := make([]byte, 64<<10)
 	for {
 		n, err := client.Read(buf)
-		if bytes.HasSuffix(buf[:n], []byte("\x03COMMIT")) && f.cut.Add(-1) >= 0 {
+		if f.silent(buf[:n]) {
 			deaf.Store(true)
 		}
 		if _, err := server.Write(buf[:n]); err != nil {
@@ -69,8 +77,9 @@ func (f *forgetful) carry(client net.Conn) {
 	}
 }
 
-// A page that was announced is announced, also when the answer to the COMMIT was lost.
-func TestAnAnnouncedPageWhoseCommitHadNoAnswer(t *testing.T) {
+// through is a store that is reached through one that forgets.
+func through(t *testing.T) (*storetest.World, *store.Store, *forgetful) {
+	t.Helper()
 	engines := storetest.Engines()
 	if len(engines) < 2 {
 		t.Skip("only a server can be silent")
@@ -85,10 +94,15 @@ func TestAnAnnouncedPageWhoseCommitHadNoAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := &forgetful{Listener: l, server: u.Host}
-	defer l.Close()
+	t.Cleanup(func() { l.Close() })
 	go f.serve()
 	u.Host = l.Addr().String()
-	s := engines[1].Connect(t, u.String())
+	return w, engines[1].Connect(t, u.String()), f
+}
+
+// A page that was announced is announced, also when the answer to the COMMIT was lost.
+func TestAnAnnouncedPageWhoseCommitHadNoAnswer(t *testing.T) {
+	w, s, f := through(t)
 	c, err := s.Claim(t.Context(), patra.ClaimRequest{Owner: "me", Lease: time.Minute})
 	if err != nil || c == nil {
 		t.Fatal(c, err)
@@ -104,5 +118,30 @@ func TestAnAnnouncedPageWhoseCommitHadNoAnswer(t *testing.T) {
 	}
 	if _, err := s.FailPage(t.Context(), c, w.Clock.Instant(), page, patra.PageFailure{Fault: patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork}}, nil); err != nil {
 		t.Error(err)
+	}
+}
+
+// A page is kept once and counts as kept, also when neither the COMMIT nor the question what became of it had an answer at first.
+func TestAPageOfWhichNothingIsHeard(t *testing.T) {
+	w, s, f := through(t)
+	c, err := s.Claim(t.Context(), patra.ClaimRequest{Owner: "me", Lease: time.Minute})
+	if err != nil || c == nil {
+		t.Fatal(c, err)
+	}
+	open := patra.PageOpen{BatchNo: 1, ScanNo: 1, Phase: patra.PhaseSearch, Ordinal: 1, PageSize: 10, RequestID: "first", GateKey: "demo", Cost: 1}
+	page, err := s.OpenPage(t.Context(), c, w.Clock.Instant(), open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	next := open
+	next.BatchNo, next.Ordinal, next.RequestID = 2, 2, "second"
+	f.cut.Store(1)
+	f.asked.Store(2)
+	counts, opened, err := s.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, w.Result(true, w.Record("1", w.Clock.Instant(), "one")), &next)
+	if err != nil || counts.Insert != 1 || opened == nil || opened.BatchID == 0 || opened.RequestID != "second" {
+		t.Fatalf("%+v, %+v, %v", counts, opened, err)
+	}
+	if f.cut.Load() >= 1 || f.asked.Load() >= 1 {
+		t.Error("everything had an answer")
 	}
 }
