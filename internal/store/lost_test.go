@@ -2,6 +2,7 @@ package store_test
 
 import (
 	"bytes"
+	"fmt"
 	"net"
 	"net/url"
 	"sync/atomic"
@@ -19,12 +20,14 @@ type forgetful struct {
 	server string
 	cut    atomic.Int64 // how many more COMMITs stay without an answer
 	asked  atomic.Int64 // how many more questions whether a page has landed stay without one
+	lose   func(statement []byte) bool
 }
 
 // silent reports whether a statement gets no answer.
 func (f *forgetful) silent(statement []byte) bool {
 	return bytes.HasSuffix(statement, []byte("\x03COMMIT")) && f.cut.Add(-1) >= 0 ||
-		bytes.Contains(statement, []byte("\x03SELECT COUNT(*) FROM ing_task_run_batch WHERE id = ")) && f.asked.Add(-1) >= 0
+		bytes.Contains(statement, []byte("\x03SELECT COUNT(*) FROM ing_task_run_batch WHERE id = ")) && f.asked.Add(-1) >= 0 ||
+		f.lose != nil && f.lose(statement)
 }
 
 func (f *forgetful) serve() {
@@ -97,7 +100,7 @@ func through(t *testing.T) (*storetest.World, *store.Store, *forgetful) {
 	t.Cleanup(func() { l.Close() })
 	go f.serve()
 	u.Host = l.Addr().String()
-	return w, engines[1].Connect(t, u.String()), f
+	return w, engines[1].Connect(t, u.String(), store.WithClock(w.Clock.Now)), f
 }
 
 // A page that was announced is announced, also when the answer to the COMMIT was lost.
@@ -143,5 +146,54 @@ func TestAPageOfWhichNothingIsHeard(t *testing.T) {
 	}
 	if f.cut.Load() >= 1 || f.asked.Load() >= 1 {
 		t.Error("everything had an answer")
+	}
+}
+
+// once tells of the first statement that has a text.
+func once(text string) func([]byte) bool {
+	var met atomic.Bool
+	return func(statement []byte) bool {
+		return bytes.Contains(statement, []byte(text)) && met.CompareAndSwap(false, true)
+	}
+}
+
+// A task that ends because it wore out its workers is counted once, however often that is tried.
+func TestAWornOutTaskIsCountedOnce(t *testing.T) {
+	w, s, f := through(t)
+	for range 5 {
+		w.Take()
+		w.Clock.Move(2 * storetest.Lease)
+	}
+	f.lose = once("UPDATE ing_plan_slice SET status_code = 'FAILED'")
+	if n, err := s.FailExhausted(t.Context()); err != nil || n != 1 {
+		t.Errorf("%d tasks, %v", n, err)
+	}
+}
+
+// Whoever was to sign in and found the last place taken when that was tried again is not signed in.
+func TestASessionThatFoundNoPlaceAtSecondSight(t *testing.T) {
+	w, s, f := through(t)
+	now := w.Clock.Instant()
+	ada, err := w.GiveToken(t.Context(), now, patra.Token{Name: "ada", Rank: patra.Admin}, patra.TokenHash("ada"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	session := patra.Token{Name: "ada", Rank: patra.Admin, Parent: ada.ID, ExpiresAt: now + patra.Hour}
+	open := func(s *store.Store, secret string) (bool, error) {
+		_, ok, err := s.OpenSession(t.Context(), now, session, patra.TokenHash(secret))
+		return ok, err
+	}
+	first := once("INSERT INTO ing_token")
+	f.lose = func(statement []byte) bool {
+		lost := first(statement)
+		for i := 0; lost; i++ { // until no place is left
+			if ok, err := open(w.Store, fmt.Sprint(i)); !ok {
+				return err == nil
+			}
+		}
+		return lost
+	}
+	if ok, err := open(s, "last"); ok || err != nil {
+		t.Errorf("signed in: %v, %v", ok, err)
 	}
 }
