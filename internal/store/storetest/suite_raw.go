@@ -225,3 +225,53 @@ func sameNews(t *testing.T, e Engine) {
 		}
 	}
 }
+
+// Several slices replace the same records at the same moment, on pages that are partly new: every piece counts right, and everything
+// can be read.
+func rawTogether(t *testing.T, e Engine) {
+	const slices, works = 3, 60
+	w := NewWorld(t, e, slices)
+	var claims []*patra.Claim
+	for range slices {
+		claims = append(claims, w.Take())
+	}
+	dice := rand.New(rand.NewPCG(3, 5))
+	for ordinal := int64(1); ordinal <= 5; ordinal++ {
+		w.Clock.Move(time.Second)
+		var group errgroup.Group
+		for i, c := range claims {
+			page, err := w.OpenAt(c, ordinal, c.Task.ScanNo, ordinal)
+			w.must(err)
+			brings := map[string]string{}
+			for range works {
+				id := fmt.Sprint(dice.IntN(3 * works))
+				brings[id] = work(dice, id, int(ordinal)*slices+i)
+			}
+			res := w.kept(true, brings)
+			for j := range res.Records { // none is newer than the others for certain
+				at := w.Clock.Instant() + patra.Instant(dice.IntN(3))
+				res.Records[j].UpdatedAt = &at
+			}
+			group.Go(func() error {
+				_, _, err := w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, res, nil)
+				return err
+			})
+		}
+		w.must(group.Wait())
+		if found, err := w.Verify(t.Context(), nil); err != nil || len(found) > 0 {
+			t.Fatalf("%+v, %v", found, err)
+		}
+	}
+	n := 0
+	w.must(w.Records(t.Context(), "", func(r patra.Record) error {
+		var said struct{ ID string }
+		if err := json.Unmarshal(r.Raw, &said); err != nil || said.ID != r.ProviderID {
+			return fmt.Errorf("record %s has the raw content of %q, %w", r.ProviderID, said.ID, err)
+		}
+		n++
+		return nil
+	}))
+	if n == 0 {
+		t.Error("nothing is stored")
+	}
+}
