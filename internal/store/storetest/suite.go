@@ -32,6 +32,7 @@ func Run(t *testing.T, e Engine) {
 		{"a group that breaks off leaves nothing half claimed", brokenTogether},
 		{"partitions take turns and priorities go first", fairness},
 		{"the partition limit holds back, and only that partition", partitionLimit},
+		{"the limit of a partition that somebody holds keeps nobody from other work", limitHeld},
 		{"a task is not claimed before it is due", notDue},
 		{"an alert fires, is told and ends once", alertLife},
 		{"only whoever has the role judges alerts", alertFence},
