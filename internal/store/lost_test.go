@@ -197,3 +197,34 @@ func TestASessionThatFoundNoPlaceAtSecondSight(t *testing.T) {
 		t.Errorf("signed in: %v, %v", ok, err)
 	}
 }
+
+// A trigger and the plan that comes of it are there once, and whoever asked for them has them, when no COMMIT had an answer.
+func TestAPlanOfWhichNothingIsHeard(t *testing.T) {
+	w, s, f := through(t)
+	via := *w
+	via.Store = s
+	f.cut.Store(2)
+	plan := via.StartPlanFor(w.Cursor, patra.Window{From: storetest.Origin, To: storetest.Origin + 2*patra.Day})
+	if plan.ID == 0 || plan.ID == w.Plan.ID || f.cut.Load() > 0 {
+		t.Errorf("plan %d, %d answers are left to be lost", plan.ID, f.cut.Load())
+	}
+}
+
+// Whoever may try a breaker is told so, also when the answer to the COMMIT was lost. Else everybody would wait for it, itself too.
+func TestATryOfWhichNothingIsHeard(t *testing.T) {
+	w, s, f := through(t)
+	c := w.Take()
+	rule := patra.BreakerRule{Failures: 1, Shortest: time.Minute, Longest: time.Minute}
+	if _, err := s.Fail(t.Context(), c.Place(), rule, 0, patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork}, 0); err != nil {
+		t.Fatal(err)
+	}
+	w.Clock.Move(time.Minute)
+	f.cut.Store(1)
+	hold, err := s.Hold(t.Context(), c.Place())
+	if err != nil || !hold.Go() || hold.Probe == 0 || f.cut.Load() > 0 {
+		t.Fatalf("%+v, %v", hold, err)
+	}
+	if ch, err := s.Answered(t.Context(), c.Place(), hold.Probe); err != nil || ch.Is.State != patra.Closed {
+		t.Errorf("%+v, %v", ch, err)
+	}
+}
