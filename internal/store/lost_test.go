@@ -228,3 +228,16 @@ func TestATryOfWhichNothingIsHeard(t *testing.T) {
 		t.Errorf("%+v, %v", ch, err)
 	}
 }
+
+// Whoever took a role has it, also when the answer to the COMMIT was lost. Else nobody would have it for as long as it lasts.
+func TestARoleOfWhichNothingIsHeard(t *testing.T) {
+	_, s, f := through(t)
+	if err := s.EnsureSink(t.Context(), "a sink", false); err != nil {
+		t.Fatal(err)
+	}
+	f.cut.Store(1)
+	role, ok, err := s.TakeRole(t.Context(), patra.RelayRole("a sink"), "me", time.Minute)
+	if err != nil || !ok || role.Fence != 1 || f.cut.Load() > 0 {
+		t.Errorf("%+v, %v, %v", role, ok, err)
+	}
+}
