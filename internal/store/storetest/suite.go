@@ -139,6 +139,7 @@ func Run(t *testing.T, e Engine) {
 		{"raw content comes back as it was sent, and its pages go when nobody needs them", rawContent},
 		{"raw content can be read while records are replaced", rawWhileReplaced},
 		{"raw content that is damaged is not given", rawDamaged},
+		{"raw content that lacks a piece in its middle is found", rawHole},
 		{"pieces of pages count right when several replace the same records", rawTogether},
 		{"two who bring the same new records both write", sameNews},
 		{"the views for people can be read", views},
