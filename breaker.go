@@ -101,7 +101,7 @@ func (b Breaker) Untried(now Instant, probe int64) Breaker {
 // Patient reports whether a try that fails now would make the breaker wait longer than before. As long as it does, the
 // task that tried is not to blame; after that nobody can tell an endpoint that is gone from a task that cannot succeed.
 func (b Breaker) Patient(r BreakerRule) bool {
-	return r.Shortest<<min(b.Trips, 32) < BreakerCap && b.Trips < 32
+	return b.Trips < 32 && r.Shortest <= (BreakerCap-1)>>b.Trips // shifting the other way, a long wait would become a short one
 }
 
 func (r BreakerRule) cooldown(trips int64, dice float64) time.Duration {

@@ -145,3 +145,20 @@ func TestWhichFailuresCount(t *testing.T) {
 		}
 	}
 }
+
+// A breaker that has waited as long as it ever will is not patient any more, however often it opens after that.
+func TestPatienceEndsOnce(t *testing.T) {
+	for _, shortest := range []time.Duration{time.Second, 7 * time.Second, 30 * time.Second, 45 * time.Second, time.Hour} {
+		rule, patient := patra.BreakerRule{Failures: 3, Shortest: shortest, Longest: 2 * shortest}, true
+		for trips := range int64(100) {
+			is := patra.Breaker{Trips: trips}.Patient(rule)
+			if is && !patient {
+				t.Errorf("%v: patient again after %d trips", shortest, trips)
+			}
+			patient = is
+		}
+		if patient {
+			t.Errorf("%v: patient for ever", shortest)
+		}
+	}
+}

@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"slices"
 
 	"patra"
 )
@@ -42,6 +43,11 @@ func (s *Store) try(ctx context.Context, at patra.Place) (hold patra.Hold, err e
 		hold = patra.Hold{Probe: m.is.Version, Control: &m.is}
 		_, err = t.tellHealing(at, m, patra.HealHalfOpen, patra.WaitBreaker, map[string]any{"trips": m.is.Detail.Trips})
 		return err
+	}, func(t *tx) (bool, error) {
+		all, _, _, err := t.controlsOf(at)
+		return slices.ContainsFunc(all, func(c patra.Control) bool {
+			return hold.Probe != 0 && c.Kind == patra.KindBreaker && c.Version == hold.Probe && c.Detail.Prober == at.Prober()
+		}), err
 	})
 	return hold, err
 }

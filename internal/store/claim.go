@@ -259,8 +259,13 @@ func (t *tx) takeAll(picks []*pick, lost loss) (won []*pick, err error) {
 	for _, p := range picks {
 		p.taken = nil
 		if p.limit > 0 {
+			if lost.partitions[p.partition] {
+				continue
+			}
 			if _, asked := places[p.partition]; !asked {
 				if places[p.partition], err = t.room(p.partition, p.limit); err != nil {
+					// Whoever has the limit has it for all tasks of the partition.
+					lost.partitions[p.partition] = errors.Is(err, errTaken)
 					return nil, err
 				}
 			}

@@ -10,6 +10,10 @@ import (
 // oldestEvery: each eighth claim takes the oldest due task whatever its priority, so that nothing starves.
 const oldestEvery = 8
 
+// lanesTurn counts the turns of lanes only: those that take the oldest are no lane's turn. Else, of eight partitions, one would never
+// have its own.
+func lanesTurn(turn uint64) uint64 { return turn - turn/oldestEvery }
+
 // candidate is a task that may be taken.
 type candidate struct {
 	id        int64
@@ -73,8 +77,9 @@ func (d *dealer) deal(turn uint64) (*candidate, error) {
 		if c, err := d.oldest(); err != nil || c != nil {
 			return c, err
 		}
+		return d.anyLane(turn / oldestEvery)
 	}
-	return d.byTurn(turn)
+	return d.byTurn(lanesTurn(turn))
 }
 
 func (d *dealer) free(id int64) bool { return !d.dealt[id] && !d.lost.tasks[id] }
@@ -120,6 +125,25 @@ func (d *dealer) oldest() (*candidate, error) {
 		}
 		d.aged = nil
 	}
+}
+
+// anyLane gives a task of the lane whose turn it is, whatever its priority. So nothing starves where more tasks than anybody looks
+// at are older and lie behind a shut door.
+func (d *dealer) anyLane(turn uint64) (*candidate, error) {
+	for i := range uint64(len(d.lanes)) {
+		l := d.lanes[(turn+i)%uint64(len(d.lanes))]
+		if !d.open(l.partition) {
+			continue
+		}
+		id, found, err := d.next(l)
+		if err != nil {
+			return nil, err
+		}
+		if found {
+			return d.queued(id, l.partition), nil
+		}
+	}
+	return nil, nil
 }
 
 // byTurn gives a task of the best priority that there is: of the partitions that have one, from that whose turn it is. What others

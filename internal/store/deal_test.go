@@ -67,7 +67,7 @@ func expect(tasks []heapTask, open func(string) bool, turn uint64) (ids []int64)
 	}
 	slices.Sort(partitions)
 	partitions = slices.Compact(partitions)
-	partition := partitions[turn%uint64(len(partitions))]
+	partition := partitions[(turn-turn/8)%uint64(len(partitions))]
 	for _, t := range tasks {
 		if t.priority == best && t.partition == partition {
 			ids = append(ids, t.id)
@@ -258,4 +258,55 @@ func (w *watched) due(l lane) ([]int64, error) {
 func (w *watched) oldest(most int) ([]candidate, error) {
 	w.aged = true
 	return w.heap.oldest(most)
+}
+
+// However many partitions there are, each has its turn: the claims that take the oldest are nobody's turn.
+func TestEveryPartitionHasItsTurn(t *testing.T) {
+	for n := 1; n <= 24; n++ {
+		h := &heap{n: 1}
+		for p := range n { // all that the first ones have is older
+			for range 30 {
+				h.tasks = append(h.tasks, heapTask{candidate{id: int64(len(h.tasks) + 1), partition: fmt.Sprintf("source%02d/works/HARVEST", p)}, 5, 0})
+			}
+		}
+		got := map[string]int{}
+		for turn := range uint64(8 * n) {
+			d := dealer{queue: h, lanes: h.lanes(), lost: newLoss(), doors: doors{running: map[string]int64{}}}
+			c, err := d.deal(turn)
+			if err != nil || c == nil {
+				t.Fatalf("%d partitions, turn %d: %+v, %v", n, turn, c, err)
+			}
+			got[c.partition]++
+		}
+		for p := range n {
+			if partition := fmt.Sprintf("source%02d/works/HARVEST", p); got[partition] < 7 {
+				t.Errorf("%d partitions: in %d turns %s has had %d", n, 8*n, partition, got[partition])
+			}
+		}
+	}
+}
+
+// Where more than anybody looks at lies behind a shut door, what has the worst priority has its turn all the same.
+func TestNothingStarvesBehindAShutDoor(t *testing.T) {
+	const open = "open/works/HARVEST"
+	h := &heap{n: 1}
+	for i := range candidates {
+		h.tasks = append(h.tasks, heapTask{candidate{id: int64(i + 1), partition: "shut/works/HARVEST"}, 1, i})
+	}
+	h.tasks = append(h.tasks, heapTask{candidate{id: 1000, partition: open}, 9, candidates}) // older than all that is to be had
+	for i := range 100 {
+		h.tasks = append(h.tasks, heapTask{candidate{id: int64(2000 + i), partition: open}, 1, candidates + 1 + i})
+	}
+	for turn := range uint64(32) {
+		d := dealer{queue: h, lanes: h.lanes(), lost: newLoss(), doors: doors{running: map[string]int64{},
+			gates: patra.Gates{{Target: patra.Target{Scope: patra.ScopeSource, Key: "shut"}, Kind: patra.KindPause, State: patra.Paused}}}}
+		c, err := d.deal(turn)
+		if err != nil || c == nil || c.partition != open {
+			t.Fatalf("turn %d: %+v, %v", turn, c, err)
+		}
+		if c.id == 1000 {
+			return
+		}
+	}
+	t.Error("in 32 turns the oldest that is to be had was never given")
 }

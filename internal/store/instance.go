@@ -15,6 +15,7 @@ var (
 	settleInstance = stmt{"settle_instance", `UPDATE ing_schedule_instance
 		SET status_code = ?, expr_proto_hash = ?, expr_proto_snapshot = ?, spec_fingerprint = ?, error = ?
 		WHERE id = ? AND status_code = 'ACCEPTED'`}
+	instanceIs = stmt{"instance_is", `SELECT COUNT(*) FROM ing_schedule_instance WHERE id = ? AND status_code = ?`}
 )
 
 // AcceptTrigger writes down that somebody asked for work, before anything can go wrong with it. A fire of a schedule that
@@ -28,8 +29,15 @@ func (s *Store) AcceptTrigger(ctx context.Context, now patra.Instant, in patra.I
 			return patra.ErrFired
 		}
 		return err
-	})
+	}, func(t *tx) (bool, error) { return t.isInstance(id, patra.Accepted) })
 	return id, err
+}
+
+// isInstance reports whether there is a trigger of this row in a state. One that another planner wrote has another row.
+func (t *tx) isInstance(id int64, status patra.Status) (bool, error) {
+	var n int
+	_, err := t.one(instanceIs, []any{id, status}, &n)
+	return n == 1, err
 }
 
 // RejectTrigger keeps the reason why a trigger could not become a plan.

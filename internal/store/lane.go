@@ -92,7 +92,7 @@ func foresee(open []lane, turns []uint64) (lanes []lane, oldest bool) {
 		if turn%oldestEvery == oldestEvery-1 {
 			oldest = true
 		} else if len(best) > 0 {
-			if l := best[turn%uint64(len(best))]; !slices.Contains(lanes, l) {
+			if l := best[lanesTurn(turn)%uint64(len(best))]; !slices.Contains(lanes, l) {
 				lanes = append(lanes, l)
 			}
 		}

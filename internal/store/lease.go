@@ -55,16 +55,15 @@ func (s *Store) FailExhausted(ctx context.Context) (int, error) {
 	fault := asJSON(patra.Fault{Level: patra.LevelRetry, Code: patra.CodeExhausted, Text: "every permitted attempt ended with the loss of its worker"})
 	failed := 0
 	for _, id := range ids {
+		var n int64
 		err := s.write(ctx, "fail exhausted", func(t *tx) error {
 			plan, err := t.holdPlanOf(id)
 			if err != nil {
 				return err
 			}
-			n, err := t.exec(bury, fault, id)
-			if err != nil || n == 0 {
+			if n, err = t.exec(bury, fault, id); err != nil || n == 0 {
 				return err
 			}
-			failed++
 			if err := t.buryPredecessor(id); err != nil {
 				return err
 			}
@@ -79,6 +78,7 @@ func (s *Store) FailExhausted(ctx context.Context) (int, error) {
 		if err != nil {
 			return failed, err
 		}
+		failed += int(n)
 	}
 	return failed, nil
 }

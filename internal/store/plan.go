@@ -53,6 +53,7 @@ func (t *tx) plan(st stmt, arg any) (*patra.Plan, error) {
 func (s *Store) StartPlan(ctx context.Context, now patra.Instant, p patra.Plan, snap patra.Snapshot) (patra.Plan, error) {
 	var plan *patra.Plan
 	err := s.write(ctx, "start plan", func(t *tx) (err error) {
+		plan = nil
 		if err := t.keepSnapshot(now, snap); err != nil {
 			return err
 		}
@@ -69,6 +70,11 @@ func (s *Store) StartPlan(ctx context.Context, now patra.Instant, p patra.Plan, 
 		}
 		plan, err = t.plan(selectPlanKey, p.Key)
 		return err
+	}, func(t *tx) (bool, error) {
+		if plan == nil {
+			return false, nil
+		}
+		return t.isInstance(p.InstanceID, patra.Planned)
 	})
 	if err != nil {
 		return patra.Plan{}, err

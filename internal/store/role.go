@@ -55,6 +55,10 @@ func (s *Store) TakeRole(ctx context.Context, name, owner string, lease time.Dur
 		}
 		ok, err = t.one(roleOf, []any{name, owner}, &role.Fence, &role.Position)
 		return err
+	}, func(t *tx) (bool, error) {
+		var fence, position int64
+		found, err := t.one(roleOf, []any{name, owner}, &fence, &position)
+		return found && ok && fence == role.Fence, err
 	})
 	return role, ok, err
 }

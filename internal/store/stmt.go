@@ -49,14 +49,15 @@ func (s *Store) writeAs(ctx context.Context, when precedence, name string, do fu
 			s.there.heard(nil, true)
 			return nil
 		}
+		retry := s.dialect.retryable(err) || brokenConn(err) || errors.Is(err, errSlow) || errors.Is(err, errRaced)
 		if brokenConn(err) && len(landed) > 0 {
-			there, readErr := landed[0](s.read(ctx))
+			there, readErr := s.outcome(ctx, landed[0])
 			if readErr == nil && there {
 				t.landed()
 				return nil
 			}
+			retry = readErr == nil
 		}
-		retry := s.dialect.retryable(err) || brokenConn(err) || errors.Is(err, errSlow) || errors.Is(err, errRaced)
 		if !retry || try == maxTries || ctx.Err() != nil {
 			if Unavailable(err) {
 				s.refused()
@@ -65,12 +66,32 @@ func (s *Store) writeAs(ctx context.Context, when precedence, name string, do fu
 			return fmt.Errorf("%s: %w", name, marked(err))
 		}
 		s.retried(err)
-		pause := time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 8)))
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("%s: %w", name, ctx.Err())
-		case <-time.After(pause):
+		if err := pause(ctx, try); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
 		}
+	}
+}
+
+// outcome asks until it is told whether a transaction is there: one that did not know, and did everything once more, would meet
+// what it has done itself.
+func (s *Store) outcome(ctx context.Context, landed func(*tx) (bool, error)) (there bool, err error) {
+	for try := 1; ; try++ {
+		if there, err = landed(s.read(ctx)); err == nil || try == maxTries {
+			return there, err
+		}
+		if over := pause(ctx, try); over != nil {
+			return false, over
+		}
+	}
+}
+
+// pause waits before the next try, longer from try to try, and as chance will have it: else those who met would meet again.
+func pause(ctx context.Context, try int) error {
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-time.After(time.Duration(rand.Int64N(int64(time.Millisecond) << min(try, 8)))):
+		return nil
 	}
 }
 

@@ -44,6 +44,7 @@ const mostSessions = 100
 // false if there are too many.
 func (s *Store) OpenSession(ctx context.Context, now patra.Instant, t patra.Token, hash string) (out patra.Token, ok bool, err error) {
 	err = s.write(ctx, "open session", func(x *tx) error {
+		out, ok = patra.Token{}, false
 		if _, err := x.exec(oldSessions, now); err != nil {
 			return err
 		}

@@ -32,7 +32,8 @@ var records = []Promise{
 		WHERE o.seq IS NOT NULL AND (p.seq IS NULL OR p.seq > o.seq)`)},
 	{Text: "inserts and updates of the ledger are the versions of the records", Next: redeem, look: uneven},
 	{Text: "the raw content of a record is there", Next: redeem, look: none("record", `SELECT r.id FROM ing_record r WHERE r.raw_from IS NOT NULL AND (
-		NOT EXISTS (SELECT 1 FROM ing_raw_piece p WHERE p.id = r.batch_id * 65536 + `+first+`) OR NOT EXISTS (SELECT 1 FROM ing_raw_piece p WHERE p.id = r.batch_id * 65536 + `+last+`))`)},
+		NOT EXISTS (SELECT 1 FROM ing_raw_piece p WHERE p.id = r.batch_id * 65536 + `+first+`) OR NOT EXISTS (SELECT 1 FROM ing_raw_piece p WHERE p.id = r.batch_id * 65536 + `+last+`)
+		OR `+last+` > `+first+` + 1 AND `+last+` - `+first+` + 1 <> (SELECT COUNT(*) FROM ing_raw_piece p WHERE p.id >= r.batch_id * 65536 + `+first+` AND p.id <= r.batch_id * 65536 + `+last+`))`)},
 	{Text: "a piece of a page is kept for as long as records lie in it", Next: report, look: unused},
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -90,6 +91,40 @@ func partitionLimit(t *testing.T, e Engine) {
 	slices.Sort(sources)
 	if !slices.Equal(sources, []string{"demo", "demo", "other"}) {
 		t.Errorf("claimed %v", sources)
+	}
+}
+
+// limitHeld: whoever stopped while it had the limit of a partition keeps nobody from the work of others.
+func limitHeld(t *testing.T, e Engine) {
+	if strings.HasPrefix(e.Name, "sqlite") {
+		t.Skip("whoever has the file has all of it")
+	}
+	w := NewWorld(t, e, 100)
+	w.AddPlan("other", "works", 6, 5)
+	w.Clock.Move(time.Second)
+	db := Inspect(t, w.URL)
+	exec(t, db, `UPDATE ing_task SET priority = 8 WHERE provenance_code = 'other'`)
+	if c := w.TryTake(patra.ClaimRequest{PerPartition: 50}); c.Task.Source != "demo" {
+		t.Fatal("a task of priority 8 went first")
+	}
+	held, err := db.BeginTx(t.Context(), &sql.TxOptions{Isolation: sql.LevelReadCommitted})
+	w.must(err)
+	defer held.Rollback()
+	var version int64
+	w.must(held.QueryRow(`SELECT version FROM ing_control WHERE scope_code = 'OPERATION' AND scope_key = 'demo/works/HARVEST' AND kind_code = 'LIMIT' FOR UPDATE`).Scan(&version))
+	if c := w.TryTake(patra.ClaimRequest{PerPartition: 50}); c == nil || c.Task.Source != "other" {
+		t.Errorf("nobody gets the work of others: %+v", c)
+	}
+	var wg sync.WaitGroup
+	claims := make([]*patra.Claim, 4)
+	for i := range claims { // among those who ask together, too
+		wg.Go(func() { claims[i] = w.TryTake(patra.ClaimRequest{PerPartition: 50, Turn: uint64(i)}) })
+	}
+	wg.Wait()
+	for i, c := range claims {
+		if c == nil || c.Task.Source != "other" {
+			t.Errorf("asker %d: %+v", i, c)
+		}
 	}
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -199,6 +200,18 @@ func rawDamaged(t *testing.T, e Engine) {
 	}
 }
 
+// A record that lies in many pieces needs those in the middle, too, and whoever looks is told that it misses one.
+func rawHole(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	w.give(w.Take(), 1, w.kept(true, map[string]string{"1": strings.Repeat("many words ", 4*patra.PieceSize/11)}))
+	exec(t, Inspect(t, w.URL), "DELETE FROM ing_raw_piece WHERE id % 65536 = 2")
+	found, err := w.Verify(t.Context(), nil)
+	w.must(err)
+	if !slices.ContainsFunc(found, func(v patra.Violation) bool { return v.Promise == "the raw content of a record is there" }) {
+		t.Errorf("%+v", found)
+	}
+}
+
 // Two slices bring the same new records at the same moment: both are written, and each record is stored once.
 func sameNews(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 2)
@@ -223,5 +236,55 @@ func sameNews(t *testing.T, e Engine) {
 		if a, b := counts[0], counts[1]; a.Insert+b.Insert != n || a.Same+b.Same != n {
 			t.Fatalf("%+v, %+v", a, b)
 		}
+	}
+}
+
+// Several slices replace the same records at the same moment, on pages that are partly new: every piece counts right, and everything
+// can be read.
+func rawTogether(t *testing.T, e Engine) {
+	const workers, works = 3, 60
+	w := NewWorld(t, e, workers)
+	var claims []*patra.Claim
+	for range workers {
+		claims = append(claims, w.Take())
+	}
+	dice := rand.New(rand.NewPCG(3, 5))
+	for ordinal := int64(1); ordinal <= 5; ordinal++ {
+		w.Clock.Move(time.Second)
+		var group errgroup.Group
+		for i, c := range claims {
+			page, err := w.OpenAt(c, ordinal, c.Task.ScanNo, ordinal)
+			w.must(err)
+			brings := map[string]string{}
+			for range works {
+				id := fmt.Sprint(dice.IntN(3 * works))
+				brings[id] = work(dice, id, int(ordinal)*workers+i)
+			}
+			res := w.kept(true, brings)
+			for j := range res.Records { // none is newer than the others for certain
+				at := w.Clock.Instant() + patra.Instant(dice.IntN(3))
+				res.Records[j].UpdatedAt = &at
+			}
+			group.Go(func() error {
+				_, _, err := w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, res, nil)
+				return err
+			})
+		}
+		w.must(group.Wait())
+		if found, err := w.Verify(t.Context(), nil); err != nil || len(found) > 0 {
+			t.Fatalf("%+v, %v", found, err)
+		}
+	}
+	n := 0
+	w.must(w.Records(t.Context(), "", func(r patra.Record) error {
+		var said struct{ ID string }
+		if err := json.Unmarshal(r.Raw, &said); err != nil || said.ID != r.ProviderID {
+			return fmt.Errorf("record %s has the raw content of %q, %w", r.ProviderID, said.ID, err)
+		}
+		n++
+		return nil
+	}))
+	if n == 0 {
+		t.Error("nothing is stored")
 	}
 }
