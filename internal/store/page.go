@@ -71,7 +71,7 @@ func (s *Store) CommitPage(ctx context.Context, c *patra.Claim, now patra.Instan
 	err := s.write(ctx, "commit page", func(t *tx) (err error) {
 		opened = nil
 		began := time.Now()
-		defer func() { err = cmp.Or(err, inTime(time.Since(began))) }()
+		defer func() { err = cmp.Or(err, inTime(since(began))) }()
 		if err := t.guard(c.Lease, page.Phase, page.ScanNo, page.Ordinal+1); err != nil {
 			return err
 		}
@@ -103,6 +103,12 @@ const longest = time.Duration(patra.Settling/2) * time.Microsecond
 // errSlow rolls a transaction back that took so long that an export may have passed its rows by. It is tried again, and
 // its rows get the time that it is then.
 var errSlow = errors.New("the transaction took too long")
+
+// since is how long ago something was, on the clock that stands still while a machine sleeps or on the one that does not.
+func since(began time.Time) time.Duration {
+	now := time.Now()
+	return max(now.Sub(began), now.Round(0).Sub(began.Round(0)))
+}
 
 func inTime(took time.Duration) error {
 	if took > longest {
