@@ -14,6 +14,7 @@ import (
 // coverageView is what is proved about one cursor.
 type coverageView struct {
 	Cursor       patra.Cursor    `json:"cursor"`
+	Query        string          `json:"query,omitempty"`
 	Sealed       patra.Coverage  `json:"sealed"`
 	Fetched      patra.Coverage  `json:"fetched"`
 	Disputed     patra.Coverage  `json:"disputed"`
@@ -96,6 +97,9 @@ func coverageViews(ctx context.Context, s *store.Store, f store.Filter) ([]cover
 // coverageOf reads all that is known about a cursor: what is live before what is covered, so that nothing falls between.
 func coverageOf(ctx context.Context, s *store.Store, cur patra.Cursor) (v coverageView, err error) {
 	v.Cursor = cur
+	if v.Query, err = queryOf(ctx, s, cur.ID); err != nil {
+		return v, err
+	}
 	var covered patra.Coverage
 	if _, covered, v.Live, err = s.Need(ctx, cur.ID); err != nil {
 		return v, err
@@ -142,6 +146,9 @@ func (v coverageView) span() patra.Window {
 
 func (v coverageView) print(w io.Writer) {
 	fmt.Fprintf(w, "%s/%s %s by %s%s\n", v.Cursor.Source, v.Cursor.Endpoint, v.Cursor.Operation, v.Cursor.Key, ofCampaign(v.Cursor))
+	if v.Query != "" {
+		fmt.Fprintf(w, "  %-17s %s\n", "query", wrapped(v.Query, 20))
+	}
 	fmt.Fprintf(w, "  watermark         %s\n  complete through  %s\n", v.Cursor.Value, v.Cursor.SealedThrough)
 	for _, line := range []struct {
 		name string
