@@ -28,6 +28,8 @@ type coverageView struct {
 	Disputes     []patra.Spoken  `json:"disputes"`
 	Ledger       []patra.Stretch `json:"ledger"` // every window that is planned or closed
 	Answers      []patra.Answer  `json:"answers"`
+
+	planned patra.Instant // where the last plan ended: what failed behind everything that was read is missing too
 }
 
 func (a *app) coverageCmd() *cobra.Command {
@@ -100,6 +102,9 @@ func coverageOf(ctx context.Context, s *store.Store, cur patra.Cursor) (v covera
 	if v.Query, err = queryOf(ctx, s, cur.ID); err != nil {
 		return v, err
 	}
+	if _, v.planned, err = extent(ctx, s, cur); err != nil {
+		return v, err
+	}
 	var covered patra.Coverage
 	if _, covered, v.Live, err = s.Need(ctx, cur.ID); err != nil {
 		return v, err
@@ -132,7 +137,7 @@ func coverageOf(ctx context.Context, s *store.Store, cur patra.Cursor) (v covera
 
 // span is from the origin to the last moment that anything is known about.
 func (v coverageView) span() patra.Window {
-	w := patra.Window{From: v.Cursor.Origin, To: v.Cursor.Value}
+	w := patra.Window{From: v.Cursor.Origin, To: max(v.Cursor.Value, v.planned)}
 	for _, a := range v.Answers {
 		w.To = max(w.To, a.Window.To)
 	}
@@ -157,6 +162,9 @@ func (v coverageView) print(w io.Writer) {
 		if len(line.set) > 0 {
 			fmt.Fprintf(w, "  %-17s %s\n", line.name, days(line.set, 2))
 		}
+	}
+	if len(v.Gaps) > 0 {
+		fmt.Fprintf(w, "  %-17s patra coverage gaps %s tells why\n", "", v.Cursor.Source)
 	}
 	if v.KnownMissing > 0 {
 		fmt.Fprintf(w, "  %-17s %s that the provider names and does not give\n", "known missing", plural(v.KnownMissing, "record"))
