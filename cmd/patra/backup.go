@@ -71,6 +71,10 @@ func (a *app) backup(ctx context.Context, to string) (*backedUp, error) {
 		return nil, usage("%s. Next: mariadb-dump --single-transaction --quick DATABASE > %s", err, to)
 	case errors.Is(err, fs.ErrExist):
 		return nil, usage("%s is there already, and a backup overwrites nothing; name another file%s", strings.TrimSuffix(pathOf(err, to), ".part"), leftover(err))
+	case store.Full(err): // which of the two disks that is, the engine does not say
+		return nil, environment(fmt.Errorf("the backup did not fit: %s is full, or the disk of the store; make room, or name a file elsewhere", filepath.Dir(to)))
+	case errors.Is(err, fs.ErrNotExist):
+		return nil, environment(fmt.Errorf("there is no folder %s; make it first", filepath.Dir(to)))
 	case err != nil:
 		return nil, environment(err)
 	}

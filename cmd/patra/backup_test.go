@@ -70,7 +70,7 @@ func TestABackupIsWholeOrNotThere(t *testing.T) {
 	}{
 		{"a file that is there", file, file, exitUsage, "b.db is there already, and a backup overwrites nothing"},
 		{"a backup that was cut off", file + ".part", file, exitUsage, "or delete " + file + ".part"},
-		{"a folder that is not there", "", filepath.Join(dir, "no", "b.db"), exitEnvironment, "no such file"},
+		{"a folder that is not there", "", filepath.Join(dir, "no", "b.db"), exitEnvironment, "there is no folder " + filepath.Join(dir, "no")},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if tt.taken != "" {

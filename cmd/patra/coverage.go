@@ -14,6 +14,7 @@ import (
 // coverageView is what is proved about one cursor.
 type coverageView struct {
 	Cursor       patra.Cursor    `json:"cursor"`
+	Query        string          `json:"query,omitempty"`
 	Sealed       patra.Coverage  `json:"sealed"`
 	Fetched      patra.Coverage  `json:"fetched"`
 	Disputed     patra.Coverage  `json:"disputed"`
@@ -27,6 +28,8 @@ type coverageView struct {
 	Disputes     []patra.Spoken  `json:"disputes"`
 	Ledger       []patra.Stretch `json:"ledger"` // every window that is planned or closed
 	Answers      []patra.Answer  `json:"answers"`
+
+	planned patra.Instant // where the last plan ended: what failed behind everything that was read is missing too
 }
 
 func (a *app) coverageCmd() *cobra.Command {
@@ -96,6 +99,12 @@ func coverageViews(ctx context.Context, s *store.Store, f store.Filter) ([]cover
 // coverageOf reads all that is known about a cursor: what is live before what is covered, so that nothing falls between.
 func coverageOf(ctx context.Context, s *store.Store, cur patra.Cursor) (v coverageView, err error) {
 	v.Cursor = cur
+	if v.Query, err = queryOf(ctx, s, cur.ID); err != nil {
+		return v, err
+	}
+	if _, v.planned, err = extent(ctx, s, cur); err != nil {
+		return v, err
+	}
 	var covered patra.Coverage
 	if _, covered, v.Live, err = s.Need(ctx, cur.ID); err != nil {
 		return v, err
@@ -128,7 +137,7 @@ func coverageOf(ctx context.Context, s *store.Store, cur patra.Cursor) (v covera
 
 // span is from the origin to the last moment that anything is known about.
 func (v coverageView) span() patra.Window {
-	w := patra.Window{From: v.Cursor.Origin, To: v.Cursor.Value}
+	w := patra.Window{From: v.Cursor.Origin, To: max(v.Cursor.Value, v.planned)}
 	for _, a := range v.Answers {
 		w.To = max(w.To, a.Window.To)
 	}
@@ -142,6 +151,9 @@ func (v coverageView) span() patra.Window {
 
 func (v coverageView) print(w io.Writer) {
 	fmt.Fprintf(w, "%s/%s %s by %s%s\n", v.Cursor.Source, v.Cursor.Endpoint, v.Cursor.Operation, v.Cursor.Key, ofCampaign(v.Cursor))
+	if v.Query != "" {
+		fmt.Fprintf(w, "  %-17s %s\n", "query", wrapped(v.Query, 20))
+	}
 	fmt.Fprintf(w, "  watermark         %s\n  complete through  %s\n", v.Cursor.Value, v.Cursor.SealedThrough)
 	for _, line := range []struct {
 		name string
@@ -150,6 +162,9 @@ func (v coverageView) print(w io.Writer) {
 		if len(line.set) > 0 {
 			fmt.Fprintf(w, "  %-17s %s\n", line.name, days(line.set, 2))
 		}
+	}
+	if len(v.Gaps) > 0 {
+		fmt.Fprintf(w, "  %-17s patra coverage gaps %s tells why\n", "", v.Cursor.Source)
 	}
 	if v.KnownMissing > 0 {
 		fmt.Fprintf(w, "  %-17s %s that the provider names and does not give\n", "known missing", plural(v.KnownMissing, "record"))

@@ -118,6 +118,37 @@ func TestDiskFullUnderTheStore(t *testing.T) {
 	s.sound()
 }
 
+// The disk that an export or a backup goes to is full, and that of the store is not: what is said is about the right one.
+func TestDiskFullElsewhere(t *testing.T) {
+	t.Parallel()
+	disk, _ := smallDisk(t, 64)
+	s := newSmallScene(t, t.TempDir(), filepath.Join(t.TempDir(), "answers"))
+	if code, out := endedWith(t, s.harvest()); code != 0 {
+		t.Fatal(code, out)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"backup", filepath.Join(disk, "b.db")}, "the backup did not fit: " + disk + " is full"},
+		{[]string{"records", "export", "--out", filepath.Join(disk, "x.jsonl")}, "x.jsonl is full"},
+		{[]string{"records", "export", "--out", filepath.Join(disk, "full.jsonl")}, "full.jsonl is full; make room, then give the same command with --resume"},
+	} {
+		if strings.Contains(c.want, "full.jsonl") { // there is no room even to begin
+			var free syscall.Statfs_t
+			if err := syscall.Statfs(disk, &free); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(filepath.Join(disk, "ballast"), make([]byte, int64(free.Bavail)*free.Bsize), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if code, out := endedWith(t, s.patra(c.args...)); code != exitEnvironment || !strings.Contains(out, c.want) && !strings.Contains(out, "the disk of "+c.args[len(c.args)-1]+" is full") {
+			t.Errorf("%v ended with %d and said\n%s", c.args, code, out)
+		}
+	}
+}
+
 // The disk of the kept answers is full: no page counts as read whose answer is not there, that is said in a sentence, and when
 // there is room the same command goes on to the end.
 func TestDiskFullUnderKeptAnswers(t *testing.T) {

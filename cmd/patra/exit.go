@@ -83,7 +83,7 @@ func report(stderr io.Writer, err error) int {
 	case errors.Is(err, context.Canceled) && (!is || c.code != exitIncomplete): // the word of the signal helps nobody
 		fmt.Fprintln(stderr, "patra: stopped before the end; give the same command again")
 		return exitIncomplete
-	case store.Advice(err) != "":
+	case store.Advice(err) != "" && !ofProvider(err):
 		fmt.Fprintf(stderr, "patra: %s. %s\n", err, store.Advice(err))
 	default:
 		fmt.Fprintf(stderr, "patra: %s\n", err)
@@ -95,6 +95,12 @@ func report(stderr io.Writer, err error) int {
 		return exitEnvironment
 	}
 	return exitFailed
+}
+
+// ofProvider reports whether it is a provider that failed: what helps against a store that does not answer is no help then.
+func ofProvider(err error) bool {
+	_, is := errors.AsType[*patra.Fault](err)
+	return is
 }
 
 // ofEnvironment reports whether a problem is not with what was asked but with where it was asked.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -176,6 +177,10 @@ func (e *exporting) placeError(err error) error {
 		return usage("--out %s was begun and not finished; --resume goes on with it, --force begins anew", out)
 	case errors.Is(err, export.ErrOther):
 		return usage("--out %s was begun with other records, columns or another format; give the command as it was, or begin anew with --force", out)
+	case errors.Is(err, syscall.ENOSPC):
+		return environment(fmt.Errorf("the disk of %s is full; make room, then give the same command with --resume", out))
+	case errors.Is(err, fs.ErrNotExist):
+		return environment(fmt.Errorf("--out %s: %w. Make the folder first", out, err))
 	}
 	return environment(err)
 }

@@ -30,6 +30,9 @@ func (a *app) fillCmd() *cobra.Command {
 		Example: `  patra coverage fill crossref --from 2026-05-01 --to 2026-06-01
   patra coverage fill crossref --disputed --dry-run`,
 		RunE: func(c *cobra.Command, args []string) error {
+			if err := someWorkers(c); err != nil {
+				return err
+			}
 			s, err := a.open(c.Context())
 			if err != nil {
 				return err

@@ -72,7 +72,7 @@ func (a *app) health(ctx context.Context, address string) error {
 	}
 	resp, err := egress.NewClient(egress.Options{Host: u.Host, Trusted: true, Connect: healthTime, Headers: healthTime, Total: healthTime}).Do(req)
 	if err != nil {
-		return fmt.Errorf("not well: nobody answers at %s (%s)", u.Host, strings.TrimPrefix(err.Error(), fmt.Sprintf("Get %q: ", u.String())))
+		return fmt.Errorf("not well: nobody answers at %s (%s). Start patra serve, or say with --url where it is", u.Host, strings.TrimPrefix(err.Error(), fmt.Sprintf("Get %q: ", u.String())))
 	}
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {

@@ -46,7 +46,7 @@ type columns[T any] struct {
 	names []string
 	row   func(T) []any
 	empty string // what to say, and to do next, when there is nothing
-	fit   bool   // what does not fit beside stands under its row; otherwise a terminal cuts it
+	fit   bool   // what does not fit beside stands under its row; otherwise only in a terminal
 }
 
 // printRows prints a list in the wanted format.
@@ -109,24 +109,50 @@ func printJSON(w io.Writer, v any, indent string) error {
 	return enc.Encode(v)
 }
 
-// newTable is a table without frames that fits the terminal.
-func newTable(w io.Writer, names ...string) table.Writer {
+// sheet gathers rows that are printed together.
+type sheet struct {
+	w     io.Writer
+	names []string
+	rows  [][]any
+}
+
+// newTable is a table without frames.
+func newTable(w io.Writer, names ...string) *sheet { return &sheet{w: w, names: names} }
+
+// AppendRow puts a row under the others.
+func (s *sheet) AppendRow(cells []any) { s.rows = append(s.rows, cells) }
+
+// Render prints it. Nothing is cut off at the edge of a terminal: what does not fit beside stands under its row. A file or
+// a pipe has no edge.
+func (s *sheet) Render() {
+	if _, ok := terminalWidth(s.w); ok {
+		_ = printTable(s.w, s.names, s.rows) // like everything that is only for the eye
+		return
+	}
+	fmt.Fprintln(s.w, beside(s.names, s.rows))
+}
+
+// beside lays rows out side by side.
+func beside(names []string, rows [][]any) string {
 	t := table.NewWriter()
-	t.SetOutputMirror(w)
 	style := table.StyleLight
 	style.Options = table.Options{SeparateColumns: false, DrawBorder: false, SeparateHeader: false}
 	style.Box.PaddingLeft = ""
-	style.Box.PaddingRight = "  "
+	style.Box.PaddingRight = strings.Repeat(" ", gutter)
 	t.SetStyle(style)
 	header := make(table.Row, len(names))
 	for i, n := range names {
 		header[i] = strings.ToUpper(n)
 	}
 	t.AppendHeader(header)
-	if width, ok := terminalWidth(w); ok {
-		t.Style().Size.WidthMax = width
+	for _, row := range rows {
+		t.AppendRow(row)
 	}
-	return t
+	lines := strings.Split(t.Render(), "\n")
+	for i, line := range lines {
+		lines[i] = strings.TrimRight(line, " ")
+	}
+	return strings.Join(lines, "\n")
 }
 
 // terminalWidth is the width of the terminal behind w, if there is one.

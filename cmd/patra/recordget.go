@@ -22,7 +22,7 @@ func (a *app) recordGetCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rec, err := storedRecord(c.Context(), s, args[0], recordType, args[1])
+			rec, err := a.storedRecord(c.Context(), s, args[0], recordType, args[1])
 			if err != nil {
 				return err
 			}

@@ -18,7 +18,7 @@ func (a *app) recordHistoryCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rec, err := storedRecord(c.Context(), s, args[0], recordType, args[1])
+			rec, err := a.storedRecord(c.Context(), s, args[0], recordType, args[1])
 			if err != nil {
 				return err
 			}

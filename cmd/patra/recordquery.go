@@ -2,8 +2,11 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -107,6 +110,11 @@ func (a *app) showFound(c *cobra.Command, s *store.Store, q store.RecordQuery, o
 			return err
 		}
 	}
+	if len(all) == 0 {
+		if err := a.unmapped(c.Context(), s, q); err != nil {
+			return err
+		}
+	}
 	if len(fields) == 0 {
 		fields = []string{"title"}
 	}
@@ -158,4 +166,36 @@ func shorten(text string) string {
 		return text
 	}
 	return string(runes[:shortText-1]) + "…"
+}
+
+// unmapped remarks on conditions about fields that no present source has: that is why nothing fits.
+func (a *app) unmapped(ctx context.Context, s *store.Store, q store.RecordQuery) error {
+	sources := []string{q.Source}
+	if q.Source == "" {
+		var err error
+		if sources, err = s.RecordSources(ctx); err != nil {
+			return err
+		}
+	}
+	known := map[string]bool{}
+	for _, code := range sources {
+		file, _, err := a.inForce(ctx, code)
+		if err != nil { // its file is gone, and nobody knows what it mapped
+			return nil
+		}
+		for name := range file.Mapping {
+			known[name] = true
+		}
+		for _, e := range file.Endpoints {
+			for name := range e.Mapping {
+				known[name] = true
+			}
+		}
+	}
+	for _, test := range q.Where {
+		if len(known) > 0 && !known[test.Path[0]] {
+			fmt.Fprintf(a.stderr, "No source maps %s now; mapped are %s.\n", test.Path[0], strings.Join(slices.Sorted(maps.Keys(known)), ", "))
+		}
+	}
+	return nil
 }

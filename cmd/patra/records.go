@@ -36,9 +36,12 @@ func findRecord(ctx context.Context, s *store.Store, source, recordType, id stri
 }
 
 // storedRecord is a record that must be there.
-func storedRecord(ctx context.Context, s *store.Store, source, recordType, id string) (*patra.Record, error) {
+func (a *app) storedRecord(ctx context.Context, s *store.Store, source, recordType, id string) (*patra.Record, error) {
 	rec, err := findRecord(ctx, s, source, recordType, id)
 	if err == nil && rec == nil {
+		if _, err := a.target(ctx, s, source); err != nil { // the name of the source is the mistake
+			return nil, err
+		}
 		err = usage("%s has no record %q; patra records why %s %q tells what is known about it", source, id, source, id)
 	}
 	return rec, err

@@ -2,10 +2,14 @@ package main
 
 import (
 	"context"
+	"errors"
 	"io"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"patra/internal/strictyaml"
 )
 
 // run is the whole program apart from the process around it.
@@ -45,7 +49,7 @@ of every provider, and keeps the proof of what it covered.`),
 	}
 	root.SetOut(a.stdout)
 	root.SetErr(a.stderr)
-	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return usage("%s", err) })
+	root.SetFlagErrorFunc(flagError)
 	flags := root.PersistentFlags()
 	flags.StringVar(&a.configPath, "config", "", "configuration file (default patra.yaml, if it is there)")
 	flags.StringVar(&a.storeURL, "store", "", "store URL, in place of store.url")
@@ -55,6 +59,20 @@ of every provider, and keeps the proof of what it covered.`),
 		a.pauseCmd(), a.resumeCmd(), a.cancelCmd(), a.retryCmd(), a.priorityCmd(), a.controlsCmd(), a.healingCmd(), a.alertsCmd(), a.whyCmd(), a.gateCmd(),
 		a.checkCmd(), a.auditCmd(), a.replayCmd(), a.remapCmd(), a.blackboxCmd(), a.archiveCmd(), a.tokenCmd(), a.openapiCmd())
 	return root
+}
+
+// flagError says what is wrong with a flag, and which one may have been meant.
+func flagError(c *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return usage("%s", err)
+	}
+	var known []string
+	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
+	if near, ok := strictyaml.Nearest(unknown.GetSpecifiedName(), known); ok {
+		return usage("%s; did you mean --%s?", err, near)
+	}
+	return usage("%s; see %s --help", err, c.CommandPath())
 }
 
 // noArgs refuses stray words with a sentence.
@@ -85,6 +103,9 @@ func exactly(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == len(names) {
 			return nil
+		}
+		if len(args) > len(names) {
+			return usage("%s takes %s, but was given %s too", c.CommandPath(), strings.Join(names, " "), quote(strings.Join(args[len(names):], " ")))
 		}
 		return usage("%s needs: %s", c.CommandPath(), strings.Join(names, " "))
 	}

@@ -48,6 +48,9 @@ func (a *app) serveCmd() *cobra.Command {
 					return usage("--role %q is not known; write %s, or several with commas", r, strings.Join(allRoles[:3], ", ")+" or "+roleAPI)
 				}
 			}
+			if err := someWorkers(c); err != nil {
+				return err
+			}
 			return a.serve(c.Context(), roles, strings.TrimSuffix(baseURL, "/"), workers)
 		},
 	}

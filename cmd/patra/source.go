@@ -109,7 +109,10 @@ func (a *app) sourceNewCmd() *cobra.Command {
 			path := filepath.Join(dir, args[0]+".yaml")
 			f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 			if errors.Is(err, fs.ErrExist) {
-				return usage("%s is already there", path)
+				return usage("%s is already there; edit it, or name another folder with --dir", path)
+			}
+			if errors.Is(err, fs.ErrNotExist) {
+				return environment(fmt.Errorf("there is no folder %s; make it first: mkdir -p %s", dir, dir))
 			}
 			if err != nil {
 				return environment(err)

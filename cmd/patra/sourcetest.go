@@ -97,6 +97,9 @@ func tryPage(ctx context.Context, p *executor.Prober, req planner.Request, most 
 	if err := spec.Harvestable(); err != nil {
 		return nil, err
 	}
+	if err := spec.Guarded(req.BaseURL); err != nil {
+		return nil, err
+	}
 	if _, err := spec.Access(p.Credentials.Have); err != nil {
 		return nil, err
 	}
@@ -147,7 +150,7 @@ func try(ctx context.Context, p *executor.Prober, program *source.Program, call 
 	if err != nil {
 		err = fmt.Errorf("%s %s: %w", call.Method, call.URL, err)
 		if got.Status == 0 { // nobody answered
-			err = environment(err)
+			err = environment(fmt.Errorf("%w. See that this address can be reached from here; another one is named with --base-url", err))
 		}
 		return page, nil, err
 	}

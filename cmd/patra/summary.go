@@ -135,7 +135,7 @@ func (s *summary) print(w io.Writer) {
 		fmt.Fprintln(w, "  set aside  patra quarantine list --source "+s.source+" shows what could not become a record")
 	}
 	if s.verdict() == nil {
-		fmt.Fprintln(w, "  next       patra records export --format jsonl > "+s.source+".jsonl")
+		fmt.Fprintln(w, "  next       patra records export --source "+s.source+" > "+s.source+".jsonl")
 	}
 }
 

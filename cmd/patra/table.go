@@ -28,24 +28,23 @@ func printTable(w io.Writer, names []string, rows [][]any) error {
 		}
 	}
 	widths := widthsOf(names, rows)
-	if beside(widths, width) < len(names) {
+	if fitting(widths, width) < len(names) {
 		names, rows = withoutEmpty(names, rows)
 		widths = widthsOf(names, rows)
 	}
-	n := beside(widths, width)
-	t := newTable(nil, names[:n]...)
-	t.Style().Size.WidthMax = 0
-	for _, row := range rows {
-		t.AppendRow(row[:n])
+	n := fitting(widths, width)
+	first := make([][]any, len(rows))
+	for i, row := range rows {
+		first[i] = row[:n]
 	}
-	for i, line := range strings.Split(t.Render(), "\n") {
-		if _, err := fmt.Fprintln(w, strings.TrimRight(line, " ")); err != nil {
+	for i, line := range strings.Split(beside(names[:n], first), "\n") {
+		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err
 		}
 		if i == 0 {
 			continue
 		}
-		if below := under(names[n:], rows[i-1][n:]); below != "" {
+		if below := under(names[n:], rows[i-1][n:], min(width, pageWidth)); below != "" {
 			if _, err := fmt.Fprintln(w, below); err != nil {
 				return err
 			}
@@ -65,8 +64,8 @@ func widthsOf(names []string, rows [][]any) []int {
 	return widths
 }
 
-// beside is how many columns fit side by side; one always does.
-func beside(widths []int, width int) int {
+// fitting is how many columns fit side by side; one always does.
+func fitting(widths []int, width int) int {
 	at := 0
 	for i, w := range widths {
 		if at += w; at > width && i > 0 {
@@ -100,7 +99,7 @@ func withoutEmpty(names []string, rows [][]any) (some []string, cells [][]any) {
 var plainly = []string{"why", "detail", "error", "last error", "reason", "says"}
 
 // under is what stands under a row.
-func under(names []string, cells []any) string {
+func under(names []string, cells []any, width int) string {
 	var said []string
 	for i, cell := range cells {
 		switch s := fmt.Sprint(cell); {
@@ -108,13 +107,13 @@ func under(names []string, cells []any) string {
 		case slices.Contains(plainly, names[i]):
 			said = append(said, s)
 		default:
-			said = append(said, names[i]+" "+s)
+			said = append(said, strings.TrimSpace(names[i]+" "+s))
 		}
 	}
 	if len(said) == 0 {
 		return ""
 	}
-	return strings.Repeat(" ", gutter) + wrapped(broken(strings.Join(said, ", "), pageWidth-gutter), gutter)
+	return strings.Repeat(" ", gutter) + wrappedTo(broken(strings.Join(said, ", "), width-gutter), gutter, width)
 }
 
 // broken cuts words that are longer than a line.

@@ -11,6 +11,7 @@ import (
 
 	"patra"
 	"patra/internal/api"
+	"patra/internal/config"
 )
 
 func (a *app) tokenCmd() *cobra.Command {
@@ -46,7 +47,7 @@ func (a *app) tokenCreateCmd() *cobra.Command {
 			if out != "table" {
 				return printValue(a.stdout, out, t)
 			}
-			fmt.Fprintf(a.stdout, "%s is %s until %s. The secret, which nobody can tell again:\n\n  %s\n\nNext: curl -H 'Authorization: Bearer ...' http://%s/api/v1/session, or paste it into the dashboard\n", t.Name, api.Need{Rank: t.Rank, Evidence: t.Evidence}, seconds(t.ExpiresAt), t.Secret, "127.0.0.1:8080")
+			fmt.Fprintf(a.stdout, "%s is %s until %s. The secret, which nobody can tell again:\n\n  %s\n\nNext: curl -H 'Authorization: Bearer ...' %s/api/v1/session, or paste it into the dashboard\n", t.Name, api.Need{Rank: t.Rank, Evidence: t.Evidence}, seconds(t.ExpiresAt), t.Secret, a.apiAddress())
 			return nil
 		},
 	}
@@ -128,4 +129,17 @@ func (a *app) revoke(ctx context.Context, id int64, reason string) error {
 	}
 	fmt.Fprintf(a.stdout, "%s may not call any more.\n", t.Name)
 	return nil
+}
+
+// apiAddress is where the API is asked from this machine, as far as patra.yaml says.
+func (a *app) apiAddress() string {
+	cfg, err := a.load()
+	at, _ := cfg.API.Address()
+	if err != nil || at == "" {
+		at = config.UsualListen
+	}
+	if cfg.API.TLS.Cert != "" {
+		return "https://" + onThisMachine(at)
+	}
+	return "http://" + onThisMachine(at)
 }

@@ -300,7 +300,11 @@ func (r *reason) say(code, format string, args ...any) {
 
 func (r *reason) print(w io.Writer) {
 	t := r.Task
-	fmt.Fprintf(w, "Task %d (%s, %s) is %s: %s\n%s\n", t.ID, patra.Partition(t.Source, t.Endpoint, t.Operation), t.Window, t.Status, r.Code, r.Said)
+	state := string(t.Status)
+	if r.Code != state { // a task that waits also says what for
+		state += ": " + r.Code
+	}
+	fmt.Fprintf(w, "Task %d (%s, %s) is %s\n%s\n", t.ID, patra.Partition(t.Source, t.Endpoint, t.Operation), t.Window, state, r.Said)
 	for _, h := range r.Healing {
 		fmt.Fprintf(w, "  %s %s because of %s: %s\n", seconds(h.At), h.Action, h.Reason, healingText(h))
 	}

@@ -59,6 +59,9 @@ func (a *app) workCmd(op patra.Operation, c *cobra.Command, more func(*cobra.Com
 	var out format
 	c.Args = exactly("SOURCE")
 	c.RunE = func(c *cobra.Command, args []string) error {
+		if err := someWorkers(c); err != nil {
+			return err
+		}
 		req, err := a.request(c.Context(), args[0], f)
 		if err != nil {
 			return err
@@ -86,6 +89,14 @@ func (a *app) workCmd(op patra.Operation, c *cobra.Command, more func(*cobra.Com
 	c.Flags().IntVar(&workers, "workers", 0, "pages read at the same time, in place of executor.workers")
 	formatFlag(c, &out)
 	return c
+}
+
+// someWorkers refuses a number of workers that would do nothing.
+func someWorkers(c *cobra.Command) error {
+	if n, err := c.Flags().GetInt("workers"); err == nil && n < 1 && c.Flags().Changed("workers") {
+		return usage("--workers %d is less than 1; leave it out for executor.workers", n)
+	}
+	return nil
 }
 
 // work plans, runs everything that the cursor still needs, and says how complete it is now.

@@ -9,14 +9,17 @@ import (
 const pageWidth = 80
 
 // wrapped breaks a text between words so that it fits a page when it begins at a column.
-func wrapped(text string, column int) string {
+func wrapped(text string, column int) string { return wrappedTo(text, column, pageWidth) }
+
+// wrappedTo does the same for a page of another width.
+func wrappedTo(text string, column, width int) string {
 	var b strings.Builder
 	at := column
 	for i, word := range strings.Fields(text) {
 		n := utf8.RuneCountInString(word)
 		switch {
 		case i == 0:
-		case at+1+n > pageWidth:
+		case at+1+n > width:
 			b.WriteString("\n" + strings.Repeat(" ", column))
 			at = column
 		default:

@@ -81,6 +81,9 @@ func (p *Planner) compile(req Request) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := spec.Guarded(req.BaseURL); err != nil {
+		return nil, err
+	}
 	if err := possible(spec, req); err != nil {
 		return nil, err
 	}

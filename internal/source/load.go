@@ -59,7 +59,9 @@ func Find(code string, places ...fs.FS) (*File, error) {
 	}
 	slices.Sort(known)
 	p := patra.Problem{Code: patra.CodeUnknownSource, Text: fmt.Sprintf("there is no source %q", code), Hint: "known sources: " + strings.Join(slices.Compact(known), ", ")}
-	if near, ok := strictyaml.Nearest(code, known); ok {
+	if strings.ContainsAny(code, "/.") {
+		p.Hint = "name a source by its code; a file is found by it in the folder of sources.dir, which PATRA_SOURCES_DIR sets too"
+	} else if near, ok := strictyaml.Nearest(code, known); ok {
 		p.Hint = fmt.Sprintf("did you mean %q?", near)
 	}
 	return nil, patra.Problems{p}
@@ -180,28 +182,51 @@ func (c *checker) blocks(at string, own, d Blocks, params map[string]Parameter) 
 	c.notZero(at+".retry.maxAttempts", own.Retry.MaxAttempts == 0)
 	c.notZero(at+".breaker.failures", own.Breaker.Failures == 0)
 	c.notZero(at+".breaker.cooldown", own.Breaker.Cooldown.IsZero())
-	base := placeholder.ReplaceAllString(d.HTTP.BaseURL, "x")
-	if strings.HasPrefix(d.HTTP.BaseURL, "${param.") { // the whole address is the user's to say
+	inherited := at != "defaults" // what is inherited is looked at where it stands
+	if !inherited || c.doc.Has(at+".http.baseUrl") {
+		c.baseURL(at+".http.baseUrl", d.HTTP.BaseURL, params)
+	}
+	c.headers(at+".http.headers", own.HTTP.Headers, params)
+	if !inherited || c.doc.Has(at+".auth") {
+		c.auth(at+".auth", d.Auth, params)
+	}
+	if !inherited || c.doc.Has(at+".http") {
+		c.positive(at+".http.timeout", d.HTTP.Timeout.Total >= d.HTTP.Timeout.Read, "the total time-out is at least as long as the one for reading")
+		c.positive(at+".http.maxBody", d.HTTP.MaxBody > 0 && d.HTTP.MaxBody <= 1<<30, "maxBody is between 1 byte and 1 GiB")
+	}
+	c.rate(at+".rate", own.Rate, d.Rate)
+	if !inherited || c.doc.Has(at+".retry") {
+		c.retry(at+".retry", d.Retry)
+	}
+	if !inherited || c.doc.Has(at+".breaker") {
+		c.breaker(at+".breaker", d.Breaker)
+	}
+}
+
+// retry checks how often and when something is asked for again.
+func (c *checker) retry(at string, r Retry) {
+	c.positive(at+".maxAttempts", r.MaxAttempts >= 1 && r.MaxAttempts <= 100, "maxAttempts counts the first attempt too and is between 1 and 100")
+	for n, status := range r.AfterOn {
+		c.positive(fmt.Sprintf("%s.afterOn[%d]", at, n), status >= 400 && status <= 599, "afterOn has statuses that refuse something, from 400 to 599")
+	}
+	b := r.Backoff
+	c.positive(at+".backoff", b.Initial > 0 && b.Max >= b.Initial && b.Factor >= 1 && b.Jitter >= 0 && b.Jitter <= 1,
+		"a back-off needs initial > 0, max >= initial, factor >= 1 and jitter between 0 and 1")
+}
+
+// baseURL checks an address. One without encryption is no use: nothing is ever sent there.
+func (c *checker) baseURL(at, text string, params map[string]Parameter) {
+	base := placeholder.ReplaceAllString(text, "x")
+	if strings.HasPrefix(text, "${param.") { // the whole address is the user's to say
 		base = "https://x"
 	}
-	u, err := url.Parse(base)
-	if err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || u.User != nil {
-		c.add(at+".http.baseUrl", "BAD_VALUE", fmt.Sprintf("baseUrl %q is not an address", d.HTTP.BaseURL), "write https://host/path")
+	switch u, err := url.Parse(base); {
+	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || u.User != nil:
+		c.add(at, "BAD_VALUE", fmt.Sprintf("baseUrl %q is not an address", text), "write https://host/path")
+	case u.Scheme == "http":
+		c.add(at, "BAD_VALUE", fmt.Sprintf("baseUrl %q is without encryption", text), "write https://host/path; a server of your own, such as patra sim, is named with --base-url")
 	}
-	c.template(at+".http.baseUrl", d.HTTP.BaseURL, params)
-	c.headers(at+".http.headers", d.HTTP.Headers, params)
-	c.auth(at+".auth", d.Auth, params)
-	c.positive(at+".http.timeout", d.HTTP.Timeout.Total >= d.HTTP.Timeout.Read, "the total time-out is at least as long as the one for reading")
-	c.positive(at+".http.maxBody", d.HTTP.MaxBody > 0 && d.HTTP.MaxBody <= 1<<30, "maxBody is between 1 byte and 1 GiB")
-	c.rate(at+".rate", own.Rate, d.Rate)
-	c.positive(at+".retry.maxAttempts", d.Retry.MaxAttempts >= 1 && d.Retry.MaxAttempts <= 100, "maxAttempts counts the first attempt too and is between 1 and 100")
-	for n, status := range d.Retry.AfterOn {
-		c.positive(fmt.Sprintf("%s.retry.afterOn[%d]", at, n), status >= 400 && status <= 599, "afterOn has statuses that refuse something, from 400 to 599")
-	}
-	c.breaker(at+".breaker", d.Breaker)
-	b := d.Retry.Backoff
-	c.positive(at+".retry.backoff", b.Initial > 0 && b.Max >= b.Initial && b.Factor >= 1 && b.Jitter >= 0 && b.Jitter <= 1,
-		"a back-off needs initial > 0, max >= initial, factor >= 1 and jitter between 0 and 1")
+	c.template(at, text, params)
 }
 
 func (c *checker) headers(at string, headers map[string]string, params map[string]Parameter) {

@@ -91,10 +91,20 @@ func TestMistakesInARate(t *testing.T) {
 }
 
 // What endpoints inherit is told once, where it stands.
-func TestAMistakeInARateIsToldOnce(t *testing.T) {
+func TestAMistakeInDefaultsIsToldOnce(t *testing.T) {
 	_, err := rateSpec(t, "rate: {perSecond: 2, burst: 2, cost: 3}", "")
 	if err == nil || strings.Count(err.Error(), "one request costs 3") != 1 {
 		t.Errorf("%v", err)
+	}
+	for text, want := range map[string]string{
+		"rate: {perSecond: 2}\n  auth: {type: BEARER}":          "at defaults.auth.secret",
+		"rate: {perSecond: 2}\n  retry: {maxAttempts: 101}":     "at defaults.retry.maxAttempts",
+		"rate: {perSecond: 2}\n  breaker: {failures: 1001}":     "at defaults.breaker",
+		"rate: {perSecond: 2}\n  retry: {backoff: {jitter: 2}}": "at defaults.retry.backoff",
+	} {
+		if _, err := rateSpec(t, text, ""); err == nil || strings.Count(err.Error(), "\n") > 0 || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s gave %v", text, err)
+		}
 	}
 	_, err = rateSpec(t, "rate: {perSecond: 2, burst: 2}", "rate: {cost: 3}")
 	if err == nil || !strings.Contains(err.Error(), "CONFLICT at endpoints.works.rate.cost") {

@@ -160,7 +160,7 @@ func (f *File) endpoint(name string) (Endpoint, string, error) {
 	}
 	e, ok := f.Endpoints[name]
 	if name == "" && len(search) == 0 {
-		return e, name, patra.Problems{{Code: "NOT_SEARCHABLE", Text: fmt.Sprintf("source %s cannot be asked for a stretch of time", f.Code)}}
+		return e, name, patra.Problems{{Code: "NOT_SEARCHABLE", Text: fmt.Sprintf("source %s cannot be asked for a stretch of time", f.Code), Hint: "ask it by id: patra update " + f.Code + " --ids ID,ID, or --ids-of another source"}}
 	}
 	if !ok {
 		return e, name, patra.Problems{{Code: "UNKNOWN_ENDPOINT", Text: fmt.Sprintf("source %s has no endpoint %q that can be searched", f.Code, name), Hint: "endpoints: " + strings.Join(search, ", ")}}
@@ -172,9 +172,13 @@ func (f *File) endpoint(name string) (Endpoint, string, error) {
 func (f *File) parameters(said map[string]string) (map[string]string, error) {
 	var found patra.Problems
 	known := slices.Sorted(maps.Keys(f.Parameters))
+	hint := "it has none"
+	if len(known) > 0 {
+		hint = "parameters: " + strings.Join(known, ", ")
+	}
 	for _, name := range slices.Sorted(maps.Keys(said)) {
 		if _, ok := f.Parameters[name]; !ok {
-			found = append(found, patra.Problem{Code: "UNKNOWN_PARAMETER", Path: name, Text: fmt.Sprintf("source %s has no parameter %q", f.Code, name), Hint: "parameters: " + strings.Join(known, ", ")})
+			found = append(found, patra.Problem{Code: "UNKNOWN_PARAMETER", Path: name, Text: fmt.Sprintf("source %s has no parameter %q", f.Code, name), Hint: hint})
 		}
 	}
 	values := map[string]string{}
@@ -317,6 +321,17 @@ func (s *Spec) reachable() error {
 		return patra.Problems{{Code: "BAD_VALUE", Path: "http.baseUrl", Text: fmt.Sprintf("%q is not an address that %s can be asked at", at, s.Source), Hint: "write https://host/path"}}
 	}
 	return nil
+}
+
+// Guarded refuses an address without encryption before anything is planned or sent there, as every request would be. One
+// that somebody names for this very time, such as a simulator on this machine, may be so.
+func (s *Spec) Guarded(baseURL string) error {
+	at := s.Address(Vars{})
+	if u, err := url.Parse(at); baseURL != "" || err != nil || u.Scheme == "https" {
+		return nil
+	}
+	return patra.Problems{{Code: "BAD_VALUE", Path: "http.baseUrl", Text: fmt.Sprintf("%s is asked at %s, which is without encryption", s.Source, at),
+		Hint: "write https://host/path; a server of your own, such as patra sim, is named with --base-url"}}
 }
 
 // Address is where the source is, with what the user said about it.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"strings"
+	"syscall"
 
 	"github.com/go-sql-driver/mysql"
 	"github.com/pressly/goose/v3"
@@ -204,6 +205,12 @@ func Advice(err error) string {
 		return "See that the database is running, and that store.url is right"
 	}
 	return ""
+}
+
+// Full reports whether there was no room left to write.
+func Full(err error) bool {
+	e, ok := errors.AsType[*sqlite.Error](err)
+	return ok && e.Code()&0xff == sqlite3.SQLITE_FULL || errors.Is(err, syscall.ENOSPC)
 }
 
 // rules fill the fragments of the dialect into an SQL text. now is either the dialect's own or, under a test

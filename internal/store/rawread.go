@@ -126,7 +126,7 @@ func (r *row) cut(open map[int64][]byte) (json.RawMessage, error) {
 		piece, there := open[id]
 		left := *r.size - int64(len(raw))
 		if !there || int64(len(piece)) < min(skip+left, patra.PieceSize) {
-			return nil, fmt.Errorf("record %d: the page that has its raw content is damaged (piece %d); patra verify says what else is", r.ID, id)
+			return nil, fmt.Errorf("record %d: the page that has its raw content is damaged (piece %d); patra doctor --deep says what else is", r.ID, id)
 		}
 		raw = append(raw, piece[skip:min(skip+left, int64(len(piece)))]...)
 	}
