@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"patra"
 )
@@ -186,7 +185,7 @@ func (q *queue) due(l lane) ([]int64, error) {
 		}
 	}
 	also, args := q.also()
-	return q.t.ids(stmt{findQueued.name, strings.Replace(findQueued.text, "{also}", also, 1)}, append(append([]any{l.partition, l.priority}, args...), q.first())...)
+	return q.t.ids(findQueued.filled("{also}", also), append(append([]any{l.partition, l.priority}, args...), q.first())...)
 }
 
 // also is what is asked of tasks of a lane beside that they are due. Mostly nothing: that they may be tried once more is true of nearly

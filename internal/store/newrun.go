@@ -3,7 +3,6 @@ package store
 import (
 	"database/sql"
 	"errors"
-	"strings"
 )
 
 const newRun = `(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, '{}', 'RUNNING', {now}, {now})`
@@ -58,7 +57,7 @@ func (t *tx) startTogether(won []*pick) error {
 }
 
 func runRows(n int) stmt {
-	return stmt{insertRuns.name, strings.Replace(insertRuns.text, "{runs}", strings.TrimSuffix(strings.Repeat(newRun+", ", n), ", "), 1)}
+	return insertRuns.filled("{runs}", repeated(newRun, n))
 }
 
 // newRun is the row of the run that takes a task over.

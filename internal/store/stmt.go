@@ -17,6 +17,12 @@ import (
 // stmt is a named SQL text, so that errors, metrics and slow-query logs speak of the same thing.
 type stmt struct{ name, text string }
 
+// filled is the statement with something in place of a mark.
+func (st stmt) filled(mark, text string) stmt {
+	st.text = strings.Replace(st.text, mark, text, 1)
+	return st
+}
+
 // tx is one transaction, or one read outside of any, with the context it lives in.
 type tx struct {
 	ctx  context.Context
