@@ -22,13 +22,17 @@ const claimable = `attempt_count < max_attempts AND (? = 0 OR cursor_id = ?) AND
 // inForce is what holds a place back, or slows it down.
 const inForce = `scope_code IN ('SOURCE', 'ENDPOINT', 'OPERATION') AND state_code IN ('PAUSED', 'HALTED', 'OPEN', 'HALF_OPEN', 'LIMITED', 'USED_UP')`
 
+// The tasks that a claim looks for. They are asked for one kind at a time, or of a server together with its lanes.
+const (
+	theExpiredOnes = ` WHERE status_code = 'RUNNING' AND leased_until < {now} AND ` + claimable + ` ORDER BY leased_until LIMIT ?`
+	theOldestOnes  = ` WHERE status_code = 'QUEUED' AND scheduled_at <= {now} AND ` + claimable + ` ORDER BY scheduled_at, id LIMIT ?`
+	theDueOnes     = ` WHERE status_code = 'QUEUED' AND partition_key = ? AND priority = ? AND scheduled_at <= {now}{also} ORDER BY scheduled_at, id LIMIT ?`
+)
+
 var (
-	findExpired = stmt{"find_expired", `SELECT id, partition_key FROM ing_task
-		WHERE status_code = 'RUNNING' AND leased_until < {now} AND ` + claimable + ` ORDER BY leased_until LIMIT ?`}
-	findOldest = stmt{"find_oldest", `SELECT id, partition_key FROM ing_task
-		WHERE status_code = 'QUEUED' AND scheduled_at <= {now} AND ` + claimable + ` ORDER BY scheduled_at, id LIMIT ?`}
-	findQueued = stmt{"find_queued", `SELECT id FROM ing_task WHERE status_code = 'QUEUED' AND partition_key = ? AND priority = ? AND scheduled_at <= {now}{also}
-		ORDER BY scheduled_at, id LIMIT ?`}
+	findExpired   = stmt{"find_expired", `SELECT id, partition_key FROM ing_task` + theExpiredOnes}
+	findOldest    = stmt{"find_oldest", `SELECT id, partition_key FROM ing_task` + theOldestOnes}
+	findQueued    = stmt{"find_queued", `SELECT id FROM ing_task` + theDueOnes}
 	nextPartition = stmt{"next_partition", `SELECT partition_key FROM ing_task WHERE status_code = 'QUEUED' AND partition_key > ? ORDER BY partition_key LIMIT 1`}
 	gates         = stmt{"gates", `SELECT {now}, ` + controlColumns + ` FROM ing_control WHERE ` + inForce}
 	runningIn     = stmt{"running_in", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'RUNNING' AND partition_key = ?`}

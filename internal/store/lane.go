@@ -34,12 +34,9 @@ const (
 	nextLane = `(SELECT %d, partition_key, priority, scheduled_at <= {now} FROM ing_task FORCE INDEX (idx_task_pick)
 	WHERE status_code = 'QUEUED' AND (partition_key > ? OR (partition_key = ? AND priority > ?)) ORDER BY partition_key, priority, scheduled_at LIMIT 1)`
 	// These ask for tasks, in the columns of lanes. Rows of such a part come in their order.
-	expiredToo = `(SELECT %d, partition_key, id, 1 FROM ing_task FORCE INDEX (idx_task_lease)
-	WHERE status_code = 'RUNNING' AND leased_until < {now} AND ` + claimable + ` ORDER BY leased_until LIMIT ?)`
-	oldestToo = `(SELECT %d, partition_key, id, 1 FROM ing_task FORCE INDEX (idx_task_oldest)
-	WHERE status_code = 'QUEUED' AND scheduled_at <= {now} AND ` + claimable + ` ORDER BY scheduled_at, id LIMIT ?)`
-	dueToo = `(SELECT %d, partition_key, id, 1 FROM ing_task FORCE INDEX (idx_task_pick)
-	WHERE status_code = 'QUEUED' AND partition_key = ? AND priority = ? AND scheduled_at <= {now}%s ORDER BY scheduled_at, id LIMIT ?)`
+	expiredToo = `(SELECT %d, partition_key, id, 1 FROM ing_task FORCE INDEX (idx_task_lease)` + theExpiredOnes + `)`
+	oldestToo  = `(SELECT %d, partition_key, id, 1 FROM ing_task FORCE INDEX (idx_task_oldest)` + theOldestOnes + `)`
+	dueToo     = `(SELECT %d, partition_key, id, 1 FROM ing_task FORCE INDEX (idx_task_pick)` + theDueOnes + `)`
 	// gatedToo asks whether anything at all is held back somewhere, and runningToo how much runs where.
 	gatedToo   = `(SELECT %d, NULL, 1, 1 FROM ing_control WHERE ` + inForce + ` LIMIT 1)`
 	runningToo = `(SELECT %d, partition_key, COUNT(*), 1 FROM ing_task FORCE INDEX (idx_task_pick) WHERE status_code = 'RUNNING' GROUP BY partition_key)`
@@ -211,7 +208,7 @@ func (t *tx) hops(from []lane, q *queue, too *foreseen) (all []hop, err error) {
 		too.due = map[lane][]int64{}
 		for i, l := range too.lanes {
 			also, more := q.also()
-			parts = append(parts, fmt.Sprintf(dueToo, theDue-i, also))
+			parts = append(parts, strings.Replace(fmt.Sprintf(dueToo, theDue-i), "{also}", also, 1))
 			args = append(append(append(args, l.partition, l.priority), more...), q.first())
 			too.due[l] = nil
 		}
