@@ -113,7 +113,7 @@ func (k *Keeper) Orphans(ctx context.Context, before time.Time, known func(hash 
 			return nil
 		}
 		hash := strings.TrimSuffix(i.Name[strings.LastIndexByte(i.Name, '/')+1:], ".zst")
-		if len(hash) == 64 && Name(hash) == i.Name { // what is named otherwise is certainly nobody's
+		if len(hash) == 64 { // in whichever folder: what a row knows is where it was put, and folders were deeper once
 			if is, err := known(hash); err != nil || is {
 				return err
 			}

@@ -144,8 +144,12 @@ func TestOrphans(t *testing.T) {
 	if err := os.WriteFile(stray, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	deeper := filepath.Join(dir, "bodies", all[0].Body[:2], all[0].Body[2:4], all[0].Body+".zst") // where bodies were put once
+	if err := errors.Join(os.MkdirAll(filepath.Dir(deeper), 0o700), os.WriteFile(deeper, []byte("x"), 0o600)); err != nil {
+		t.Fatal(err)
+	}
 	long := time.Now().Add(-2 * time.Hour)
-	for _, path := range []string{stray, filepath.Join(dir, filepath.FromSlash(all[0].Location)), filepath.Join(dir, filepath.FromSlash(all[1].Location))} {
+	for _, path := range []string{stray, deeper, filepath.Join(dir, filepath.FromSlash(all[0].Location)), filepath.Join(dir, filepath.FromSlash(all[1].Location))} {
 		if err := os.Chtimes(path, long, long); err != nil {
 			t.Fatal(err)
 		}

@@ -43,9 +43,10 @@ func (k *Keeper) Keep(ctx context.Context, came string, body []byte, clean bool)
 	return e, k.place.Put(ctx, e.Location, whole)
 }
 
-// Name is the name of the blob of a body.
+// Name is the name of the blob of a body. There are few folders, so that all are there soon: one that is new costs the disk a
+// wait of its own.
 func Name(hash string) string {
-	return fmt.Sprintf("%s/%s/%s/%s.zst", Folder, hash[:2], hash[2:4], hash)
+	return fmt.Sprintf("%s/%s/%s.zst", Folder, hash[:2], hash)
 }
 
 // Body gives a body back, and sees that it is what was kept.

@@ -183,19 +183,22 @@ func (s *sizes) of(phase patra.Phase) *atomic.Int64 {
 // back and returns nil.
 func (x *Executor) Run(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
+	resting, wake := context.WithCancel(ctx)
+	defer wake()
 	for i := range x.Config.Workers {
 		group.Go(func() error {
 			defer x.guard()()
-			return x.worker(ctx, i+1)
+			defer wake() // who ends has seen that everything is done: nobody need rest until he sees it too
+			return x.worker(ctx, resting, i+1)
 		})
 	}
 	return group.Wait()
 }
 
 // worker is the loop. Whoever outlasts the store asks again when it does not answer, ever more seldom.
-func (x *Executor) worker(ctx context.Context, slot int) error {
+func (x *Executor) worker(ctx, resting context.Context, slot int) error {
 	for absence := 0; ; {
-		done, err := x.turnOnce(ctx, slot)
+		done, err := x.turnOnce(ctx, resting, slot)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -211,11 +214,11 @@ func (x *Executor) worker(ctx context.Context, slot int) error {
 }
 
 // turnOnce does one task, or rests a little when there is none.
-func (x *Executor) turnOnce(ctx context.Context, slot int) (done bool, err error) {
+func (x *Executor) turnOnce(ctx, resting context.Context, slot int) (done bool, err error) {
 	if worked, err := x.step(ctx, slot); worked || err != nil {
 		return false, err
 	}
-	return x.idle(ctx)
+	return x.idle(ctx, resting)
 }
 
 // step claims one task and runs it to its end.
@@ -239,8 +242,8 @@ func (x *Executor) guard() func() {
 	return x.Guard
 }
 
-// idle waits a little before the next look, unless everything is done.
-func (x *Executor) idle(ctx context.Context) (done bool, err error) {
+// idle waits a little before the next look, unless everything is done. Resting is over when another one ends.
+func (x *Executor) idle(ctx, resting context.Context) (done bool, err error) {
 	if _, err := x.Store.FailExhausted(ctx); err != nil && ctx.Err() == nil {
 		return false, err
 	}
@@ -254,10 +257,11 @@ func (x *Executor) idle(ctx context.Context) (done bool, err error) {
 		}
 	}
 	select {
-	case <-ctx.Done():
+	case <-resting.Done():
+		return true, nil
 	case <-time.After(x.Config.Poll):
+		return false, nil
 	}
-	return ctx.Err() != nil, nil
 }
 
 // execute runs one claimed task and closes it, whatever happened.
