@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"runtime"
 	"sync"
 	"time"
 
@@ -196,6 +197,9 @@ func (a *app) executor(cfg config.Config, s *store.Store, workers int) (*executo
 			Vars: source.Vars{Contact: cfg.Contact, Version: version}, Poll: time.Second, Grace: 10 * time.Second,
 			Prefetch: cfg.Executor.Prefetch, Memory: int64(cfg.Executor.Memory), Strain: patra.DefaultStrain(), KeepBodies: cfg.Evidence.For,
 			LogSample: cfg.Log.Sample.Fraction(), Propagate: cfg.Trace.Propagate.On()},
+	}
+	if s.Embedded() {
+		x.Config.Readers = max(1, runtime.GOMAXPROCS(0)-1) // its one writer needs a processor too, and what is read faster than it writes waits in memory
 	}
 	kept, err := a.evidence(cfg)
 	if err == nil && kept != nil {

@@ -59,6 +59,10 @@ func (r *run) start(ctx context.Context, page patra.OpenPage, call source.Call, 
 		if size > largest.Load() { // two at once may tell less than the truth, and the next page mends that
 			largest.Store(size)
 		}
+		if a.err = r.rooms.enter(ctx); a.err != nil {
+			return
+		}
+		defer r.rooms.leave()
 		if a.res, a.err = r.read(program, page, a.got); a.err != nil {
 			a.err = a.got.failed(patra.AsFault(a.err))
 		}

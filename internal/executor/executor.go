@@ -79,6 +79,7 @@ type Gate interface {
 type Config struct {
 	Owner        string // random, new for every process
 	Workers      int
+	Readers      int   // pages that are read at the same time; 0 is no limit
 	PerPartition int   // 0 is no limit
 	CursorID     int64 // only work of this cursor; 0 is any
 	PlanID       int64 // only work of this plan; 0 is any
@@ -151,6 +152,7 @@ type Executor struct {
 
 	turn   atomic.Uint64
 	memory memory
+	rooms  readers
 	ready  sync.Map    // fingerprint + base URL -> *target
 	uneasy sync.Map    // source/endpoint -> true: its breaker counts failures, so it must hear of a success
 	paces  sync.Map    // partition -> *pace
@@ -182,6 +184,7 @@ func (s *sizes) of(phase patra.Phase) *atomic.Int64 {
 // Run works until ctx ends. Then it claims nothing more, lets the page in hand finish or give up, gives its tasks
 // back and returns nil.
 func (x *Executor) Run(ctx context.Context) error {
+	x.rooms = newReaders(x.Config.Readers)
 	group, ctx := errgroup.WithContext(ctx)
 	resting, wake := context.WithCancel(ctx)
 	defer wake()

@@ -7,16 +7,18 @@ import (
 )
 
 // What all new records of a page have in common is said once to the embedded engine, however many rows a statement has: a value
-// with a number can stand in every row. The columns are in the order of the table, so that the engine need not sort them.
+// with a number can stand in every row. The columns are in the order of the table, so that the engine need not sort them. Nothing is
+// computed in a row, not even the time: a computation may fail, and an engine that must be able to take back one statement copies
+// every page that it changes into a file first.
 const (
 	alikeInto = `INSERT {orfail} INTO ing_record
 		(id, provenance_code, record_type, provider_id, rev, provider_updated_at, content_sha256, deleted, merged_into, fields, raw, raw_code, first_seen_at, observed_at, changed_at, last_refreshed_at,
 		 batch_id, expr_hash, spec_fingerprint, created_at, record_remarks, raw_from, raw_size) VALUES `
-	alikeRow = `(NULL, ?1, ?2, ?, 1, ?, ?, 0, NULL, ?, ?, ?8, ?9, ?10, {now}, ?9, ?11, ?12, ?13, ?9, ?, ?, ?)`
+	alikeRow = `(NULL, ?1, ?2, ?, 1, ?, ?, 0, NULL, ?, ?, ?8, ?9, ?10, ?11, ?9, ?12, ?13, ?14, ?9, ?, ?, ?)`
 )
 
 var (
-	// A mark without a number is the one behind the highest so far: in the first row 3 to 7 and 14 to 16, then one after the other.
+	// A mark without a number is the one behind the highest so far: in the first row 3 to 7 and 15 to 17, then one after the other.
 	insertAlike = alikeStmts()
 
 	changesOfAlike = stmt{"insert_alike_revs", `INSERT {orfail} INTO ing_record_rev (record_id, rev, change_code, content_sha256, provider_updated_at, observed_at, batch_id, created_at)
@@ -50,10 +52,14 @@ func (in *intake) insertAlike(alike []incoming) error {
 	if len(alike) == 0 {
 		return nil
 	}
+	changed, err := in.clock()
+	if err != nil {
+		return err
+	}
 	var last int64
 	for rest := alike; len(rest) > 0; {
 		n, at := fitting(len(rest))
-		res, err := in.many(insertAlike[at], in.alikeValues(rest[:n])...)
+		res, err := in.many(insertAlike[at], in.alikeValues(rest[:n], changed)...)
 		if err != nil {
 			return err
 		}
@@ -82,13 +88,13 @@ func (in *intake) tellOf(st stmt, as any, last int64, n int) error {
 }
 
 // alikeValues are the values of a statement of insertAlike.
-func (in *intake) alikeValues(some []incoming) []any {
-	args := make([]any, 0, 16+8*(len(some)-1))
+func (in *intake) alikeValues(some []incoming, changed patra.Instant) []any {
+	args := make([]any, 0, 17+8*(len(some)-1))
 	for i, o := range some {
 		at := in.raws.place(o.Raw)
 		if i == 0 {
 			args = append(args, in.claim.Task.Source, in.recordType, o.ID, o.UpdatedAt, o.Hash, string(o.Fields), at.raw,
-				o.RawCode, int64(in.now), int64(o.ObservedAt), in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, o.said, at.from, at.size)
+				o.RawCode, int64(in.now), int64(o.ObservedAt), int64(changed), in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, o.said, at.from, at.size)
 			continue
 		}
 		args = append(args, o.ID, o.UpdatedAt, o.Hash, string(o.Fields), at.raw, o.said, at.from, at.size)
