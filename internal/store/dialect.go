@@ -26,7 +26,7 @@ type dialect struct {
 	// stands in parentheses.
 	peekTask string
 	byKey    string // behind a table: it is read by its primary key, and by no other index
-	// orFail stands behind INSERT where the transaction is given up if a row cannot be written: then what the statement has written
+	// orFail stands behind INSERT and UPDATE where the transaction is given up if a row cannot be written: then what the statement has written
 	// before need not be taken back by itself, and no copies of the pages are kept for that.
 	orFail string
 	iso    string // a microsecond column as text; %[1]s is the column

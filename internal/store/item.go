@@ -86,7 +86,7 @@ func (t *tx) settleItems(c *patra.Claim, page patra.OpenPage, outcomes map[patra
 				args = append(args, id)
 			}
 			// By the ids, and not by the status: of that there are as many as the scan has left, and each page would read them all.
-			n, err := t.exec(stmt{"settle_items", `UPDATE ing_task_item SET status_code = ?, detail_ordinal = ? WHERE task_id = ? AND scan_no = ? AND COALESCE(status_code, '') = 'PENDING' AND provider_id IN (` + marks(len(part)) + `)`}, args...)
+			n, err := t.exec(stmt{"settle_items", `UPDATE {orfail} ing_task_item SET status_code = ?, detail_ordinal = ? WHERE task_id = ? AND scan_no = ? AND COALESCE(status_code, '') = 'PENDING' AND provider_id IN (` + marks(len(part)) + `)`}, args...)
 			if err != nil {
 				return err
 			}

@@ -176,7 +176,7 @@ func (t *tx) number(events []unnumberedEvent, last int64) error {
 	for i, e := range events {
 		args, ids = append(args, e.id, last+int64(i)+1), append(ids, e.id)
 	}
-	text := `UPDATE ing_outbox SET seq = CASE id ` + strings.Repeat("WHEN ? THEN ? ", len(events)) + `END WHERE seq IS NULL AND id IN (` + marks(len(events)) + `)`
+	text := `UPDATE {orfail} ing_outbox SET seq = CASE id ` + strings.Repeat("WHEN ? THEN ? ", len(events)) + `END WHERE seq IS NULL AND id IN (` + marks(len(events)) + `)`
 	n, err := t.exec(stmt{"number_events", text}, append(args, ids...)...)
 	if err == nil && n != int64(len(events)) {
 		err = patra.ErrIllegalMove
