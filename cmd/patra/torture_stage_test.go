@@ -60,7 +60,8 @@ func newStage(t *testing.T, e storetest.Engine, src tortured, o ordeal, seed uin
 	server := httptest.NewServer(s.provider.Handler())
 	t.Cleanup(server.Close)
 	s.base = server.URL + src.path
-	s.write(src.code+".yaml", src.text(t, o.profile == "lying" || seed%2 == 0)) // a lie about a count needs one to be found out
+	lying := o.profile == "lying" // about counts: they must be asked for, and a slice is cut by what they say
+	s.write(src.code+".yaml", src.text(t, lying || seed%2 == 0, lying))
 	s.write("patra.yaml", fmt.Sprintf("contact: torture@example.org\nsources: {dir: .}\nlog: {level: warn}\nplanner: {probes: 0}\nsecrets: {canary: \"env:CANARY\"}\n"+
 		"executor: {workers: 2, perPartition: 16, lease: %s, heartbeat: 500ms, taskAttempts: 100}\n", tortureLease))
 	if out, err := s.patra("migrate").CombinedOutput(); err != nil {
