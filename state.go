@@ -1,6 +1,9 @@
 package patra
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
 // Status is a state of one of the nouns.
 type Status string
@@ -63,6 +66,17 @@ var (
 		Status(StateSealed):   {Status(StateDisputed)},
 	}
 )
+
+// States are the names of all that there are, in the order of the alphabet.
+func (m Moves) States() (names []string) {
+	for from, to := range m {
+		for _, s := range append([]Status{from}, to...) {
+			names = append(names, string(s))
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names)
+}
 
 // Allows reports whether the step is legal.
 func (m Moves) Allows(from, to Status) bool {

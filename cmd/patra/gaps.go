@@ -39,7 +39,11 @@ func (a *app) gapsCmd() *cobra.Command {
 				return err
 			}
 			if out == "table" {
-				printGaps(a.stdout, gaps)
+				known, err := s.Cursors(c.Context(), store.Filter{Limit: 1})
+				if err != nil {
+					return err
+				}
+				printGaps(a.stdout, gaps, len(known) == 0)
 			} else if err := printRows(a.stdout, out, gaps, columns[patra.GapView]{}); err != nil {
 				return err
 			}
@@ -99,7 +103,11 @@ func gapViews(ctx context.Context, s *store.Store, source string, f stretchFlags
 	return views, nil
 }
 
-func printGaps(w io.Writer, gaps []patra.GapView) {
+func printGaps(w io.Writer, gaps []patra.GapView, untouched bool) {
+	if untouched {
+		fmt.Fprintln(w, "Nothing was harvested yet, so that nothing can be missing. patra harvest SOURCE begins.")
+		return
+	}
 	if len(gaps) == 0 {
 		fmt.Fprintln(w, "Nothing is missing.")
 		return

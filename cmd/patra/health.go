@@ -21,6 +21,7 @@ const healthTime = 5 * time.Second
 func (a *app) healthCmd() *cobra.Command {
 	var address string
 	var ready bool
+	var out format
 	c := &cobra.Command{
 		Use: "health", Short: "Ask a process that serves whether it is well", Args: noArgs,
 		Long: "Health asks the process that serves at ops.listen whether it is alive, or with --ready whether it can work, and says\nwhom it asked. Of several processes without that key the first has the usual port; each prints its own when it starts.\nIt is for whoever looks after processes and has no other program at hand, as in a container. Exit code 1 means that it\nis not well.",
@@ -42,11 +43,12 @@ func (a *app) healthCmd() *cobra.Command {
 					address = "http://" + onThisMachine(at) + "/readyz"
 				}
 			}
-			return a.health(c.Context(), address)
+			return a.health(c.Context(), address, out)
 		},
 	}
 	c.Flags().StringVar(&address, "url", "", "the address to ask, in place of ops.listen")
 	c.Flags().BoolVar(&ready, "ready", false, "ask whether it can work now, and not only whether it is alive")
+	formatFlag(c, &out)
 	return c
 }
 
@@ -60,8 +62,8 @@ func onThisMachine(listened string) string {
 	return listened
 }
 
-// health asks an address; what begins with 2 is a good answer.
-func (a *app) health(ctx context.Context, address string) error {
+// health asks an address; what begins with 2 is a good answer. Who is not well is said so as an error in every format.
+func (a *app) health(ctx context.Context, address string, out format) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
 		return usage("--url %q is not an address; write one such as http://127.0.0.1:9090/healthz", address)
@@ -77,6 +79,9 @@ func (a *app) health(ctx context.Context, address string) error {
 	defer resp.Body.Close()
 	if resp.StatusCode/100 != 2 {
 		return fmt.Errorf("not well: %s answers with %s%s", u, resp.Status, observe.NotReady(resp.Body))
+	}
+	if out != "table" {
+		return printValue(a.stdout, out, map[string]any{"well": true, "asked": u.Redacted()})
 	}
 	fmt.Fprintf(a.stdout, "well, says %s\n", u.Redacted()) // of several that serve here, who was asked is half of the answer
 	return nil

@@ -51,7 +51,7 @@ func listCmd[T any](a *app, use, short string, by []string, states patra.Moves, 
 	fl := c.Flags()
 	fl.StringVar(&f.Source, "source", "", "only this source")
 	if states != nil {
-		fl.StringVar(&status, "status", "", "only this state: "+strings.Join(statusNames(states), ", "))
+		fl.StringVar(&status, "status", "", "only this state: "+strings.Join(states.States(), ", "))
 	}
 	for _, noun := range by {
 		fl.Int64Var(map[string]*int64{"plan": &f.Plan, "task": &f.Task, "run": &f.Run}[noun], noun, 0, "only of this "+noun)
@@ -67,24 +67,12 @@ func narrow(f store.Filter) bool {
 	return f != (store.Filter{})
 }
 
-// statusNames are all states of a machine.
-func statusNames(m patra.Moves) []string {
-	var names []string
-	for from, to := range m {
-		for _, s := range append([]patra.Status{from}, to...) {
-			names = append(names, string(s))
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
 func knownStatus(word string, m patra.Moves) (patra.Status, error) {
 	word = strings.ToUpper(word)
-	if word == "" || slices.Contains(statusNames(m), word) {
+	if word == "" || slices.Contains(m.States(), word) {
 		return patra.Status(word), nil
 	}
-	return "", usage("--status %q is not a state here; write one of %s", word, strings.Join(statusNames(m), ", "))
+	return "", usage("--status %q is not a state here; write one of %s", word, strings.Join(m.States(), ", "))
 }
 
 func (a *app) plansCmd() *cobra.Command {

@@ -118,6 +118,10 @@ func TestWhereNumbersAre(t *testing.T) {
 		if out, err := health.CombinedOutput(); err != nil || string(out) != "well, says "+w.base+"/readyz\n" {
 			t.Errorf("%v: %s", err, out)
 		}
+		health = s.patra("health", "--url", w.base+"/healthz", "-o", "jsonl")
+		if out, err := health.CombinedOutput(); err != nil || string(out) != `{"asked":"`+w.base+`/healthz","well":true}`+"\n" {
+			t.Errorf("%v: %s", err, out)
+		}
 		if code, said := w.get("/debug/pprof/goroutine?debug=1"); code != http.StatusOK || !strings.Contains(said, "goroutine profile:") {
 			t.Errorf("profile: %d %.100s", code, said)
 		}

@@ -35,7 +35,7 @@ func (a *app) initCmd() *cobra.Command {
 				}
 				fmt.Fprintf(a.stdout, "Wrote %s.\n", path)
 			}
-			if err := a.migrate(c); err != nil {
+			if err := a.migrate(c, "table"); err != nil {
 				return err
 			}
 			fmt.Fprintln(a.stdout, "Next: patra harvest crossref --contact you@example.org --from 2026-11-01 --to 2026-11-02")
@@ -45,13 +45,16 @@ func (a *app) initCmd() *cobra.Command {
 }
 
 func (a *app) migrateCmd() *cobra.Command {
-	return &cobra.Command{
+	var out format
+	c := &cobra.Command{
 		Use: "migrate", Short: "Bring the store's tables to this version", Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.migrate(c) },
+		RunE: func(c *cobra.Command, _ []string) error { return a.migrate(c, out) },
 	}
+	formatFlag(c, &out)
+	return c
 }
 
-func (a *app) migrate(c *cobra.Command) error {
+func (a *app) migrate(c *cobra.Command, out format) error {
 	cfg, err := a.load()
 	if err != nil {
 		return err
@@ -67,6 +70,11 @@ func (a *app) migrate(c *cobra.Command) error {
 	}
 	where := cfg.Redacted().Store.URL
 	switch {
+	case out != "table":
+		if steps == nil {
+			steps = []store.Migration{}
+		}
+		return printValue(a.stdout, out, map[string]any{"store": where, "created": created, "applied": steps})
 	case created:
 		fmt.Fprintf(a.stdout, "Created the store %s.\n", where)
 	case len(steps) == 0:

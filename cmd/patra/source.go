@@ -26,43 +26,68 @@ func (a *app) sourceCmd() *cobra.Command {
 	return c
 }
 
+// verdict is what is to be said of one source file.
+type verdict struct {
+	Source   string         `json:"source"`
+	Valid    bool           `json:"valid"`
+	Problems patra.Problems `json:"problems"`
+}
+
 func (a *app) sourceValidateCmd() *cobra.Command {
-	return &cobra.Command{
+	var out format
+	c := &cobra.Command{
 		Use: "validate [SOURCE | FILE.yaml]...", Short: "Check source files and report every problem with its line",
 		Long: "Check source files: those named, or without a name all shipped ones and all in sources.dir.",
-		RunE: func(_ *cobra.Command, args []string) error {
+		RunE: func(_ *cobra.Command, args []string) (err error) {
 			if len(args) == 0 {
-				places, err := a.places()
-				if err != nil {
+				if args, err = a.allSources(); err != nil {
 					return err
 				}
-				for _, p := range places {
-					names, err := fs.Glob(p.files, "*.yaml")
-					if err != nil {
-						return err
-					}
-					for _, n := range names {
-						args = append(args, strings.TrimSuffix(n, ".yaml"))
-					}
-				}
-				slices.Sort(args)
-				args = slices.Compact(args)
 			}
 			var found patra.Problems
+			verdicts := []verdict{}
 			for _, arg := range args {
+				v := verdict{Source: arg, Valid: true, Problems: patra.Problems{}}
 				if err := a.validate(arg); err != nil {
-					var ps patra.Problems
-					if !errors.As(err, &ps) {
+					if !errors.As(err, &v.Problems) {
 						return err
 					}
-					found = append(found, ps...)
-					continue
+					v.Valid = false
+					found = append(found, v.Problems...)
+				} else if out == "table" {
+					fmt.Fprintf(a.stdout, "%s is valid.\n", arg)
 				}
-				fmt.Fprintf(a.stdout, "%s is valid.\n", arg)
+				verdicts = append(verdicts, v)
+			}
+			if out != "table" {
+				if err := printRows(a.stdout, out, verdicts, columns[verdict]{}); err != nil {
+					return err
+				}
 			}
 			return found.Err()
 		},
 	}
+	formatFlag(c, &out)
+	return c
+}
+
+// allSources are the codes of all shipped sources and of those in sources.dir.
+func (a *app) allSources() (codes []string, err error) {
+	places, err := a.places()
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range places {
+		names, err := fs.Glob(p.files, "*.yaml")
+		if err != nil {
+			return nil, err
+		}
+		for _, n := range names {
+			codes = append(codes, strings.TrimSuffix(n, ".yaml"))
+		}
+	}
+	slices.Sort(codes)
+	return slices.Compact(codes), nil
 }
 
 // validate checks a file by its name, or a source by its code.

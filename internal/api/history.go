@@ -61,6 +61,9 @@ func (s *Server) history() {
 	}
 	Get(s, "/signals", Look, Doc{ID: "signals", Summary: "Wishes to look at records again, newest first"}, func(ctx context.Context, in *wished) (List[store.SignalRow], error) {
 		p, err := in.part()
+		if err == nil {
+			err = knownState(in.Status, patra.SignalMoves)
+		}
 		if err != nil {
 			return List[store.SignalRow]{}, err
 		}

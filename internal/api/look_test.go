@@ -64,6 +64,20 @@ func TestHowEverythingStands(t *testing.T) {
 	}
 }
 
+// A state that nothing can be in is refused: an empty list would say that there is nothing in it.
+func TestAStateThatThereIsNot(t *testing.T) {
+	r, _ := peopled(t)
+	for list, state := range map[string]string{"plans": "READY", "slices": "SPLIT", "tasks": "QUEUED", "runs": "LOST", "batches": "SKIPPED", "quarantine": "DISCARDED", "signals": "PLANNED"} {
+		if res, body := r.call("GET", api.Prefix+"/"+list+"?status="+state, ""); res.StatusCode != http.StatusOK {
+			t.Errorf("%s %s: %d %s", list, state, res.StatusCode, body)
+		}
+		res, body := r.call("GET", api.Prefix+"/"+list+"?status=RUNING", "")
+		if res.StatusCode != http.StatusUnprocessableEntity || !strings.Contains(body, "RUNING") || !strings.Contains(body, state) {
+			t.Errorf("%s: %d %s", list, res.StatusCode, body)
+		}
+	}
+}
+
 func TestRecordsOverHTTP(t *testing.T) {
 	r, _ := peopled(t)
 	var ids []string

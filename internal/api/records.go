@@ -170,6 +170,9 @@ func (s *Server) aside() {
 	}
 	Get(s, "/quarantine", Look, Doc{ID: "quarantine", Summary: "Items that could not become records, newest first"}, func(ctx context.Context, in *narrow) (List[patra.SetAside], error) {
 		p, err := in.part()
+		if err == nil {
+			err = knownState(in.Status, patra.QuarantineMoves)
+		}
 		if err != nil {
 			return List[patra.SetAside]{}, err
 		}

@@ -2,6 +2,9 @@ package api
 
 import (
 	"context"
+	"net/http"
+	"slices"
+	"strings"
 
 	"patra"
 	"patra/internal/store"
@@ -25,10 +28,21 @@ func (n Narrow) filter() (store.Filter, error) {
 	return store.Filter{Source: n.Source, Status: n.Status, Plan: n.Plan, Slice: n.Slice, Task: n.Task, Run: n.Run, Cursor: n.Cursor, Before: p.Before, Limit: p.Limit, Walk: p.Walk}, err
 }
 
-// listing is a route that lists rows of one noun.
-func listing[T any](s *Server, path, id, summary string, read func(context.Context, store.Filter) ([]T, error), key func(T) int64) {
+// knownState refuses a state that nothing of its kind can ever be in: an empty list would say that there is nothing.
+func knownState(wanted patra.Status, of patra.Moves) error {
+	if wanted == "" || slices.Contains(of.States(), string(wanted)) {
+		return nil
+	}
+	return Refuse(http.StatusUnprocessableEntity, "status %q is not a state here; write one of %s", wanted, strings.Join(of.States(), ", "))
+}
+
+// listing is a route that lists rows of one noun, which are in one of some states.
+func listing[T any](s *Server, path, id, summary string, states patra.Moves, read func(context.Context, store.Filter) ([]T, error), key func(T) int64) {
 	Get(s, path, Look, Doc{ID: id, Summary: summary}, func(ctx context.Context, in *Narrow) (List[T], error) {
 		f, err := in.filter()
+		if err == nil {
+			err = knownState(in.Status, states)
+		}
 		if err != nil {
 			return List[T]{}, err
 		}
@@ -61,14 +75,14 @@ func single[T any](s *Server, path, id, noun string, read func(context.Context, 
 // work registers the line of work: plans, slices, tasks, runs, pages.
 func (s *Server) work() {
 	st := s.Store
-	listing(s, "/plans", "plans", "Plans, newest first", st.Plans, func(p patra.Plan) int64 { return p.ID })
+	listing(s, "/plans", "plans", "Plans, newest first", patra.PlanMoves, st.Plans, func(p patra.Plan) int64 { return p.ID })
 	single(s, "/plans/{id}", "plan", "plan", st.Plans, func(id int64) store.Filter { return store.Filter{Plan: id} })
-	listing(s, "/slices", "slices", "Slices, newest first", st.Slices, func(p patra.Slice) int64 { return p.ID })
+	listing(s, "/slices", "slices", "Slices, newest first", patra.SliceMoves, st.Slices, func(p patra.Slice) int64 { return p.ID })
 	single(s, "/slices/{id}", "slice", "slice", st.Slices, func(id int64) store.Filter { return store.Filter{Slice: id} })
-	listing(s, "/tasks", "tasks", "Tasks, newest first", st.Tasks, func(p patra.Task) int64 { return p.ID })
+	listing(s, "/tasks", "tasks", "Tasks, newest first", patra.TaskMoves, st.Tasks, func(p patra.Task) int64 { return p.ID })
 	single(s, "/tasks/{id}", "task", "task", st.Tasks, func(id int64) store.Filter { return store.Filter{Task: id} })
-	listing(s, "/runs", "runs", "Attempts, newest first", st.Runs, func(p patra.Run) int64 { return p.ID })
+	listing(s, "/runs", "runs", "Attempts, newest first", patra.RunMoves, st.Runs, func(p patra.Run) int64 { return p.ID })
 	single(s, "/runs/{id}", "run", "run", st.Runs, func(id int64) store.Filter { return store.Filter{Run: id} })
-	listing(s, "/batches", "batches", "Pages of the ledger, newest first", st.Batches, func(p patra.Batch) int64 { return p.ID })
+	listing(s, "/batches", "batches", "Pages of the ledger, newest first", patra.BatchMoves, st.Batches, func(p patra.Batch) int64 { return p.ID })
 	single(s, "/batches/{id}", "batch", "batch", st.Batches, func(id int64) store.Filter { return store.Filter{Batch: id} })
 }
