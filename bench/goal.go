@@ -29,16 +29,16 @@ func (g goal) want() string {
 // reasons say why a goal is not met. They are shown only then.
 var reasons = map[string]string{
 	"json.floor":    moreWork + oneWriter,
-	"mariadb.floor": moreWork + ". The server shares the two processors",
+	"mariadb.floor": moreWork + ". The server shares the two processors; one with its own, and events that are told by the page, would help",
 	"pubmed.floor":  moreWork + oneWriter + smallPages,
 	"oai.floor":     moreWork + oneWriter + smallPages,
-	"oai.metha":     "five times as fast as metha is nearly as fast as the floor; metha writes each answer into a file, and no records",
-	"json.benthos":  "see the floor above; Benthos writes one row and proves nothing",
+	"oai.metha":     "five times as fast as metha is nearly as fast as the floor; metha writes each answer into a file, and no records. What brings us nearer to the floor would help",
+	"json.benthos":  "five times Benthos is nearly as fast as the floor; Benthos writes one row and proves nothing. What brings us nearer to the floor would help",
 	"json.dlt":      "see the floor above",
 	"json.airbyte":  "see the floor above; it prints its records and stores none",
-	"pubmed.dom":    "the tree is no longer what takes the time: reading is a quarter of it, and the program beside it stores nothing",
+	"pubmed.dom":    "the tree is no longer what takes the time: reading is a quarter of it, and the program beside it stores nothing. Ten times of that is more than twice the floor, and only a faster way into the database would help",
 	"memory.peak":   "half of it are pages that are in hand and what was let go since memory was last collected, a quarter SQLite's cache, and a fifth the program itself",
-	"memory.flat":   "a small harvest ends before its pages are in hand at the same time",
+	"memory.flat":   "a small harvest ends before its pages are in hand at the same time; fewer pages in hand would help",
 	"limited.used":  "a part of the burst is kept in hand for requests that come late, and a hundredth of the rate for clocks that are set",
 	"read.p95":      "the map reads and draws every window that it shows; drawing a coarser one where nobody can see 25,000 would help",
 
@@ -46,15 +46,15 @@ var reasons = map[string]string{
 	"claim.sqlite.16.p95":  twoCores,
 	"claim.mariadb.16.avg": twoCores,
 	"claim.mariadb.16.p95": twoCores,
-	"claim.mariadb.1.avg":  "a claim is six statements, and each goes to the server and back",
-	"claim.mariadb.1.p95":  "a claim is six statements, and each goes to the server and back",
+	"claim.mariadb.1.avg":  "a claim is six statements, and each goes to the server and back; several in one message would help",
+	"claim.mariadb.1.p95":  "a claim is six statements, and each goes to the server and back; several in one message would help",
 }
 
 const (
 	moreWork   = "beside the record Patra writes its version, its event and their indexes, twelve entries where the floor has two; reads the mapped fields, hashes what each item says, and keeps the whole answer packed"
 	oneWriter  = ". SQLite has one writer: of its time for a page seven tenths go into rows and a fifth into the commit. Without any one index it takes 2 to 5 % less, and each is in use; to tell of new records by the page, and not of each in rows of its own, would help"
 	smallPages = ". Here pages are small, and each waits for the disk with its answer and with its rows: in a file system in memory the same harvests are a quarter and two fifths faster. A sixth of that is the answers, and the rest the log of the store"
-	twoCores   = "sixteen who are never done share two processors, with the server where there is one: the time is that of waiting for each other"
+	twoCores   = "sixteen who are never done share two processors, with the server where there is one: the time is that of waiting for each other. More processors would help"
 )
 
 // goals are all lines, in the order of the page.
