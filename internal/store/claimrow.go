@@ -10,37 +10,38 @@ import (
 
 // claimColumns are what a run is given, from the tables that stand below.
 const (
-	claimColumns = `t.id, t.lease_count, t.plan_id, t.slice_id, COALESCE(t.cursor_id, 0), t.provenance_code, t.endpoint_name, t.operation_code,
-		       t.attempt_count, t.max_attempts, t.scan_no, t.next_ordinal, t.next_detail_ordinal, t.spec_fingerprint,
+	claimColumns = `ing_task.id, ing_task.lease_count, ing_task.plan_id, ing_task.slice_id, COALESCE(ing_task.cursor_id, 0), ing_task.provenance_code, ing_task.endpoint_name, ing_task.operation_code,
+		       ing_task.attempt_count, ing_task.max_attempts, ing_task.scan_no, ing_task.next_ordinal, ing_task.next_detail_ordinal, ing_task.spec_fingerprint,
 		       s.purpose_code, s.part_no, s.part_count, s.slice_spec, s.expr_snapshot, s.expr_hash, COALESCE(s.window_from, 0), COALESCE(s.window_to, 0),
 		       COALESCE(s.fetch_from, 0), COALESCE(s.fetch_to, 0), s.estimate_records, s.estimate_source_code, p.plan_key, p.base_url, p.expr_proto_snapshot,
-		       t.priority, t.schedule_instance_id, p.traceparent`
-	claimTables = `ing_task t JOIN ing_plan_slice s ON s.id = t.slice_id JOIN ing_plan p ON p.id = t.plan_id`
+		       ing_task.priority, ing_task.schedule_instance_id, p.traceparent`
+	claimTables = `ing_task JOIN ing_plan_slice s ON s.id = ing_task.slice_id JOIN ing_plan p ON p.id = ing_task.plan_id`
 )
 
 // takeable is a task that may be taken now. It is asked under the lock of the task.
-const takeable = `t.attempt_count < t.max_attempts
-		  AND ((t.status_code = 'QUEUED' AND t.scheduled_at <= {now}) OR (t.status_code = 'RUNNING' AND t.leased_until < {now}))`
+const takeable = `ing_task.attempt_count < ing_task.max_attempts
+		  AND ((ing_task.status_code = 'QUEUED' AND ing_task.scheduled_at <= {now}) OR (ing_task.status_code = 'RUNNING' AND ing_task.leased_until < {now}))`
 
 // claimRows are tasks of a group, in place of {ids}, with all that their runs need. What was seen so far is asked only of a scan that
 // goes on where it was left.
 //
 // A statement that locks locks the tables that it names, and none that stands in parentheses: MariaDB has no other way to say
 // that of what is joined the task is meant. So it sees the task as it is now, and the rest as of the moment when it began. Was the task
-// the same at that moment, then they belong together.
-const claimRows = `SELECT t.status_code, o.lease_count = t.lease_count AND o.scan_no = t.scan_no AND o.next_ordinal = t.next_ordinal AND o.next_detail_ordinal = t.next_detail_ordinal,
+// the same at that moment, then they belong together. The task has no other name than its table's: by any other TiDB does not find
+// what it is to lock.
+const claimRows = `SELECT ing_task.status_code, o.lease_count = ing_task.lease_count AND o.scan_no = ing_task.scan_no AND o.next_ordinal = ing_task.next_ordinal AND o.next_detail_ordinal = ing_task.next_detail_ordinal,
 		       b.id IS NOT NULL, b.after_token, COALESCE(b.has_next, 0), b.provider_total,
 		       CASE WHEN b.id IS NULL THEN 0 ELSE
-		         (SELECT COUNT(*) FROM ing_task_item i WHERE i.task_id = t.id AND i.scan_no = t.scan_no)
+		         (SELECT COUNT(*) FROM ing_task_item i WHERE i.task_id = ing_task.id AND i.scan_no = ing_task.scan_no)
 		         + (SELECT COALESCE(SUM(x.record_count - x.n_dup), 0) FROM ing_task_run_batch x
-		            WHERE x.task_id = t.id AND x.scan_no = t.scan_no AND x.phase_code = 'SEARCH' AND x.done_ordinal IS NOT NULL) END, ` + claimColumns + `
-		  FROM ing_task t {bykey}
-		  LEFT JOIN (SELECT id, lease_count, scan_no, next_ordinal, next_detail_ordinal FROM ing_task) AS o ON o.id = t.id
-		  LEFT JOIN (SELECT * FROM ing_plan_slice) AS s ON s.id = t.slice_id
-		  LEFT JOIN (SELECT * FROM ing_plan) AS p ON p.id = t.plan_id
+		            WHERE x.task_id = ing_task.id AND x.scan_no = ing_task.scan_no AND x.phase_code = 'SEARCH' AND x.done_ordinal IS NOT NULL) END, ` + claimColumns + `
+		  FROM ing_task {bykey}
+		  LEFT JOIN (SELECT id, lease_count, scan_no, next_ordinal, next_detail_ordinal FROM ing_task) AS o ON o.id = ing_task.id
+		  LEFT JOIN (SELECT * FROM ing_plan_slice) AS s ON s.id = ing_task.slice_id
+		  LEFT JOIN (SELECT * FROM ing_plan) AS p ON p.id = ing_task.plan_id
 		  LEFT JOIN (SELECT id, task_id, scan_no, phase_code, done_ordinal, after_token, has_next, provider_total FROM ing_task_run_batch) AS b
-		         ON b.task_id = t.id AND b.scan_no = t.scan_no AND b.phase_code = 'SEARCH' AND b.done_ordinal = t.next_ordinal - 1 AND t.next_ordinal > 1
-		 WHERE t.id IN ({ids})`
+		         ON b.task_id = ing_task.id AND b.scan_no = ing_task.scan_no AND b.phase_code = 'SEARCH' AND b.done_ordinal = ing_task.next_ordinal - 1 AND ing_task.next_ordinal > 1
+		 WHERE ing_task.id IN ({ids})`
 
 var (
 	peekTasks = stmt{"peek_tasks", claimRows + ` AND ` + takeable + ` {peektask}`}

@@ -22,7 +22,7 @@ type dialect struct {
 	now   string // the database's clock in microseconds, evaluated inside the statement
 	lock  string // appended to a SELECT that reads what the transaction will write
 	peek  string // the same, but failing at once when somebody else has the row
-	// peekTask is peek for the table t alone. MariaDB has no word for that, and takes it for a comment: there what is not to be locked
+	// peekTask is peek for the table of tasks alone. MariaDB has no word for that, and takes it for a comment: there what is not to be locked
 	// stands in parentheses.
 	peekTask string
 	byKey    string // behind a table: it is read by its primary key, and by no other index
@@ -85,7 +85,7 @@ var mysqlDialect = dialect{
 	now:      "CAST(UNIX_TIMESTAMP(NOW(6)) * 1000000 AS SIGNED)",
 	lock:     "FOR UPDATE",
 	peek:     "FOR UPDATE NOWAIT",
-	peekTask: "FOR UPDATE /*!80001 OF t */ NOWAIT",
+	peekTask: "FOR UPDATE /*!80001 OF ing_task */ NOWAIT",
 	byKey:    "FORCE INDEX (PRIMARY)",
 	snapshot: sql.LevelRepeatableRead,
 	// Not FROM_UNIXTIME: it ends in 2038.

@@ -133,7 +133,7 @@ func (s *Store) Versions(ctx context.Context, batchID int64) (all []patra.PageVe
 }
 
 var (
-	claimOfTask  = stmt{"claim_of_task", `SELECT ` + claimColumns + ` FROM ` + claimTables + ` WHERE t.id = ?`}
+	claimOfTask  = stmt{"claim_of_task", `SELECT ` + claimColumns + ` FROM ` + claimTables + ` WHERE ing_task.id = ?`}
 	pageVersions = stmt{"page_versions", `SELECT r.provider_id, v.rev, v.change_code, v.content_sha256, v.provider_updated_at FROM ing_record_rev v JOIN ing_record r ON r.id = v.record_id
 		WHERE v.batch_id = ? ORDER BY r.provider_id, v.rev`}
 	idsOfPage = stmt{"ids_of_page", `SELECT provider_id FROM ing_task_item WHERE task_id = ? AND scan_no = ? AND search_ordinal = ? ORDER BY seq`}
