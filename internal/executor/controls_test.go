@@ -313,7 +313,9 @@ func TestAPauseStopsAtTheNextPage(t *testing.T) {
 			if err := x.Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			if n := seen.n(); n > paused+workers-1 {
+			// Each run may have one request on its way that was let through before, also the run whose page was written: it has asked for
+			// the next one by then.
+			if n := seen.n(); n > paused+workers {
 				t.Errorf("%d requests after the pause", n-paused)
 			}
 			tasks, err := h.store.Tasks(t.Context(), store.Filter{})
