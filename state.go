@@ -3,6 +3,7 @@ package patra
 import (
 	"fmt"
 	"slices"
+	"strings"
 )
 
 // Status is a state of one of the nouns.
@@ -76,6 +77,15 @@ func (m Moves) States() (names []string) {
 	}
 	slices.Sort(names)
 	return slices.Compact(names)
+}
+
+// State is the state of a name, and the empty one for none. A name of no state here is an error that tells those that there are: a list
+// of what is in it would be empty, and say that there is nothing.
+func (m Moves) State(name string) (Status, error) {
+	if names := m.States(); name != "" && !slices.Contains(names, name) {
+		return "", fmt.Errorf("%q is not a state here; write one of %s", name, strings.Join(names, ", "))
+	}
+	return Status(name), nil
 }
 
 // Allows reports whether the step is legal.

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -68,11 +67,11 @@ func narrow(f store.Filter) bool {
 }
 
 func knownStatus(word string, m patra.Moves) (patra.Status, error) {
-	word = strings.ToUpper(word)
-	if word == "" || slices.Contains(m.States(), word) {
-		return patra.Status(word), nil
+	status, err := m.State(strings.ToUpper(word))
+	if err != nil {
+		return "", usage("--status %s", err)
 	}
-	return "", usage("--status %q is not a state here; write one of %s", word, strings.Join(m.States(), ", "))
+	return status, nil
 }
 
 func (a *app) plansCmd() *cobra.Command {
