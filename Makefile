@@ -86,7 +86,7 @@ race: deps ## Run all tests under the race detector (needs a C compiler)
 
 race-short: deps ## Run the tests of what many workers share under the race detector
 	CGO_ENABLED=1 $(GO) test -race -count=1 -skip 'TestPagesAreReadAs|TestTheProviderUnderstands|TestWhatNewVersions|TestRecorded|TestDataCite' ./internal/source ./internal/sim ./internal/schedule
-	CGO_ENABLED=1 scripts/with-redis $(GO) test -race -count=1 -run 'TestRedisConformance|TestADesk|TestEventsOfARecord|TestALostRole' ./internal/gate ./internal/relay
+	CGO_ENABLED=1 scripts/with-redis $(GO) test -race -count=1 -run 'TestRedisConformance|TestADesk|TestEventsOfARecord|TestALostRole|TestASinkThatIsAway' ./internal/gate ./internal/relay
 	CGO_ENABLED=1 $(GO) test -race -count=1 -run 'TestMany|TestAServer|TestACampaign|TestWhatEndsEarly' ./internal/planner
 	CGO_ENABLED=1 $(GO) test -race -count=1 -run 'TestHarvestIsExact|TestSpoilt|TestSleeper|TestAProbe|TestTheNextPage|TestAWalkThat|TestATaskThatIsCalledOff|TestNoMoreRequests' ./internal/executor
 

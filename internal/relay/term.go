@@ -35,7 +35,7 @@ func (t *term) run(ctx context.Context) error {
 		context.AfterFunc(work, func() { timer.Stop() })
 	})()
 	t.stamp(time.Now())
-	go t.keep(work, stop)
+	go t.keep(work, stop, t.role) // a copy: the position of ours moves with what is sent
 
 	err := t.loop(ctx, work)
 	if t.out != nil {
@@ -59,7 +59,7 @@ func (t *term) stamp(at time.Time) { t.renewed.Store(&at) }
 
 // keep renews the lease. When that has failed for most of the lease, nothing more is sent: it spares the sink events that
 // somebody else sends as well.
-func (t *term) keep(ctx context.Context, stop context.CancelCauseFunc) {
+func (t *term) keep(ctx context.Context, stop context.CancelCauseFunc, role patra.Role) {
 	tick := time.NewTicker(t.cfg.Lease / 3)
 	defer tick.Stop()
 	for {
@@ -69,7 +69,7 @@ func (t *term) keep(ctx context.Context, stop context.CancelCauseFunc) {
 		case <-tick.C:
 		}
 		asked := time.Now()
-		switch err := t.Store.KeepRole(ctx, t.role); {
+		switch err := t.Store.KeepRole(ctx, role); {
 		case err == nil:
 			t.stamp(asked)
 		case errors.Is(err, patra.ErrLeaseLost), time.Since(*t.renewed.Load()) > t.cfg.Lease*7/10:
