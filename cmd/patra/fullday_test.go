@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -20,19 +19,6 @@ import (
 	"patra/internal/store"
 	"patra/internal/store/storetest"
 )
-
-// lockedBuffer is an access log that can be read while it is written.
-type lockedBuffer struct {
-	mu sync.Mutex
-	bytes.Buffer
-}
-
-// Write implements io.Writer.
-func (b *lockedBuffer) Write(p []byte) (int, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Buffer.Write(p)
-}
 
 // TestAFullDay: a day of PubMed with 25,000 papers, of which a search gives 9,999. Cut by counts beforehand, or cut again
 // while it runs because nobody was asked: all of them arrive, and no request goes deeper than the provider answers.
@@ -66,7 +52,7 @@ func TestAFullDay(t *testing.T) {
 				t.Errorf("%d records of %d are stored, %v", n, papers, err)
 			}
 			storetest.CheckInvariants(t, storetest.Inspect(t, s.url))
-			neverTooDeep(t, log.Bytes())
+			neverTooDeep(t, log.copy())
 		})
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"math/rand/v2"
 	"os/exec"
-	"slices"
 	"syscall"
 	"time"
 )
@@ -154,17 +153,4 @@ func (f *fleet) leave(m *member) {
 		f.find("%s does not stop\n%s", m.args[2], m.out.tail())
 		f.signal(m, syscall.SIGKILL)
 	}
-}
-
-// copy is what was written so far.
-func (b *lockedBuffer) copy() []byte {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return slices.Clone(b.Bytes())
-}
-
-// tail is the end of it.
-func (b *lockedBuffer) tail() string {
-	text := b.copy()
-	return string(text[max(len(text)-2000, 0):])
 }
