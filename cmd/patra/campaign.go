@@ -35,16 +35,21 @@ func (a *app) campaignCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	c.AddCommand(listCmd(a, "list", "List campaigns: how far they are, and when they will be done", nil, nil, campaigns, campaignColumns))
-	c.AddCommand(a.holdCmd("pause", "Hold a campaign back: nothing more of it is planned or begun", (*store.Store).Pause, "Campaign %d is paused. Next: patra campaign resume %d\n"))
-	c.AddCommand(a.holdCmd("resume", "Let a campaign go on", (*store.Store).Resume, "Campaign %d goes on. Next: patra serve, or patra backfill SOURCE; patra campaign list shows how far campaign %d is\n"))
+	c.AddCommand(a.holdCmd("pause", "Hold a campaign back: nothing more of it is planned or begun", (*store.Store).Pause, func(id int64) (string, string) {
+		return fmt.Sprintf("Campaign %d is paused.", id), fmt.Sprintf("patra campaign resume %d", id)
+	}))
+	c.AddCommand(a.holdCmd("resume", "Let a campaign go on", (*store.Store).Resume, func(id int64) (string, string) {
+		return fmt.Sprintf("Campaign %d goes on.", id), "patra serve, or patra backfill SOURCE; patra campaign list shows how far it is"
+	}))
 	return c
 }
 
 // hold is a store method that steers a cursor.
 type hold func(s *store.Store, ctx context.Context, target patra.Target, reason, actor string) (patra.Steered, error)
 
-func (a *app) holdCmd(use, short string, do hold, said string) *cobra.Command {
+func (a *app) holdCmd(use, short string, do hold, told func(id int64) (said, next string)) *cobra.Command {
 	var reason string
+	var out format
 	c := &cobra.Command{
 		Use: use + " ID", Short: short, Args: exactly("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -63,14 +68,17 @@ func (a *app) holdCmd(use, short string, do hold, said string) *cobra.Command {
 			if len(found) == 0 || found[0].Campaign == "" {
 				return usage("there is no campaign %d; see patra campaign list", id)
 			}
-			if _, err := do(s, c.Context(), patra.WorkTarget(patra.ScopeCursor, id), reason, actor(c.Context())); err != nil {
+			target := patra.WorkTarget(patra.ScopeCursor, id)
+			st := steering{Target: target.String()}
+			if st.Steered, err = do(s, c.Context(), target, reason, actor(c.Context())); err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.stdout, said, id, id)
-			return err
+			st.Said, st.Next = told(id)
+			return a.done(out, st, st.Said, st.Next)
 		},
 	}
 	c.Flags().StringVar(&reason, "reason", "", "why, for those who ask later")
+	formatFlag(c, &out)
 	return c
 }
 

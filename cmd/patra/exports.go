@@ -114,7 +114,8 @@ func unknownExport(name string) error {
 }
 
 func (a *app) exportResetCmd() *cobra.Command {
-	return &cobra.Command{
+	var out format
+	c := &cobra.Command{
 		Use: "reset NAME", Short: "Forget how far an export has come; the next one takes everything", Args: exactly("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.open(c.Context())
@@ -126,8 +127,9 @@ func (a *app) exportResetCmd() *cobra.Command {
 			} else if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(a.stdout, "The export %s is forgotten. Its files stay; the next export of that name takes everything.\n", args[0])
-			return err
+			return a.done(out, map[string]any{"export": args[0]}, fmt.Sprintf("The export %s is forgotten. Its files stay; the next export of that name takes everything.", args[0]), "")
 		},
 	}
+	formatFlag(c, &out)
+	return c
 }

@@ -41,6 +41,18 @@ func (f *formatValue) Set(s string) error {
 	return fmt.Errorf("%q is none of table, json, jsonl, yaml", s)
 }
 
+// done says what was done: to people in a sentence, with the next command if there is one, and to programs as a value.
+func (a *app) done(out format, v any, said, next string) error {
+	if out != "table" {
+		return printValue(a.stdout, out, v)
+	}
+	if next != "" {
+		said += "\nNext: " + next
+	}
+	_, err := fmt.Fprintln(a.stdout, said)
+	return err
+}
+
 // columns is how rows of T look in a table.
 type columns[T any] struct {
 	names []string

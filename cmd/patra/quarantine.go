@@ -216,6 +216,7 @@ func plainLine(line []byte, width int) string {
 
 func (a *app) quarantineDiscardCmd() *cobra.Command {
 	var reason string
+	var out format
 	c := &cobra.Command{
 		Use: "discard ID...", Short: "Give items up, with a reason", Args: atLeastOne("ID"),
 		Example: `  patra quarantine discard 3 --reason "a test record of theirs"`,
@@ -227,6 +228,7 @@ func (a *app) quarantineDiscardCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
+			all := []discarded{}
 			for _, word := range args {
 				q, err := setAside(c.Context(), s, word)
 				if err != nil {
@@ -236,12 +238,18 @@ func (a *app) quarantineDiscardCmd() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				fmt.Fprintln(a.stdout, done.Said)
+				if all = append(all, done); out == "table" {
+					fmt.Fprintln(a.stdout, done.Said)
+				}
 			}
-			return nil
+			if out == "table" {
+				return nil
+			}
+			return printRows(a.stdout, out, all, columns[discarded]{})
 		},
 	}
 	c.Flags().StringVar(&reason, "reason", "", "why")
+	formatFlag(c, &out)
 	return c
 }
 

@@ -28,18 +28,20 @@ func (a *app) relayCmd() *cobra.Command {
 
 func (a *app) relayRunCmd() *cobra.Command {
 	var once bool
+	var out format
 	c := &cobra.Command{
 		Use: "run [SINK...]", Short: "Send events until it is told to stop",
 		Long: "Run sends events to all sinks, or to those that are named. Several processes may do so: for each sink one works and the\nothers stand by. SIGTERM or Ctrl-C drains: what is on its way is waited for.",
 		Example: `  patra relay run
   patra relay run feed --once           until nothing is left`,
-		RunE: func(c *cobra.Command, args []string) error { return a.relayRun(c.Context(), args, once) },
+		RunE: func(c *cobra.Command, args []string) error { return a.relayRun(c.Context(), args, once, out) },
 	}
 	c.Flags().BoolVar(&once, "once", false, "end when nothing is left")
+	formatFlag(c, &out)
 	return c
 }
 
-func (a *app) relayRun(ctx context.Context, names []string, once bool) error {
+func (a *app) relayRun(ctx context.Context, names []string, once bool, out format) error {
 	cfg, err := a.load()
 	if err != nil {
 		return err
@@ -56,11 +58,13 @@ func (a *app) relayRun(ctx context.Context, names []string, once bool) error {
 	r.Config.Once, r.Observe = once, total.add
 	if !once {
 		s.TellAbsence(sayAbsence(a.logger(cfg)))
-		fmt.Fprintf(a.stdout, "Sending events to %s. Ctrl-C drains and stops.\n", plural(int64(len(r.Sinks)), "sink"))
+		if out == "table" {
+			fmt.Fprintf(a.stdout, "Sending events to %s. Ctrl-C drains and stops.\n", plural(int64(len(r.Sinks)), "sink"))
+		}
 	}
 	err = role(ctx, a.logger(cfg), roleRelay, r.Run, "sinks", len(r.Sinks), "owner", r.Config.Owner)()
-	for _, sink := range r.Sinks {
-		fmt.Fprintf(a.stdout, "%s: %s sent.\n", sink.Name, plural(int64(total.sent[sink.Name]), "event"))
+	if told := a.tellSent(r.Sinks, total, out); told != nil {
+		return errors.Join(err, told)
 	}
 	switch {
 	case errors.Is(err, relay.ErrDown):
@@ -71,6 +75,25 @@ func (a *app) relayRun(ctx context.Context, names []string, once bool) error {
 		return incomplete("stopped before all events were sent; give the same command again")
 	}
 	return err
+}
+
+// tellSent says how much each sink got.
+func (a *app) tellSent(sinks []relay.Sink, total *sentCount, out format) error {
+	type got struct {
+		Sink string `json:"sink"`
+		Sent int    `json:"sent"`
+	}
+	all := []got{}
+	for _, sink := range sinks {
+		all = append(all, got{sink.Name, total.sent[sink.Name]})
+	}
+	if out != "table" {
+		return printRows(a.stdout, out, all, columns[got]{})
+	}
+	for _, g := range all {
+		fmt.Fprintf(a.stdout, "%s: %s sent.\n", g.Sink, plural(int64(g.Sent), "event"))
+	}
+	return nil
 }
 
 // sentCount counts what was sent, by sink.

@@ -3,7 +3,6 @@ package main
 import (
 	"context"
 	"errors"
-	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -49,11 +48,7 @@ func (a *app) forget(ctx context.Context, sink, reason string, out format) error
 	case err != nil:
 		return err
 	}
-	if out != "table" {
-		return printValue(a.stdout, out, map[string]any{"sink": sink})
-	}
-	fmt.Fprintf(a.stdout, "%s is forgotten. No events are kept for it.\nNext: patra relay status\n", sink)
-	return nil
+	return a.done(out, map[string]any{"sink": sink}, sink+" is forgotten. No events are kept for it.", "patra relay status")
 }
 
 // purgeEvents deletes events that are kept no longer. A sink that begins now needs nothing of what was.

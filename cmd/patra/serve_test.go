@@ -76,7 +76,7 @@ func (s *scene) serve(args ...string) *exec.Cmd {
 // await waits until all records are there and nothing is open.
 func (s *scene) await(st *store.Store, want int64) {
 	s.t.Helper()
-	for deadline := time.Now().Add(2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
+	for deadline := time.Now().Add(slower * 2 * time.Minute); ; time.Sleep(100 * time.Millisecond) {
 		n, err := st.CountRecords(s.t.Context(), "crossref")
 		if err != nil {
 			s.t.Fatal(err)

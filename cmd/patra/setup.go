@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -18,14 +19,16 @@ import (
 var version = "dev"
 
 func (a *app) initCmd() *cobra.Command {
-	return &cobra.Command{
+	var out format
+	c := &cobra.Command{
 		Use: "init", Short: "Write patra.yaml with comments and create the store", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
 			path, _ := a.configFile()
+			said := fmt.Sprintf("Wrote %s.", path)
 			f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 			switch {
 			case errors.Is(err, fs.ErrExist):
-				fmt.Fprintf(a.stdout, "%s is already there and stays as it is.\n", path)
+				said = fmt.Sprintf("%s is already there and stays as it is.", path)
 			case err != nil:
 				return environment(err)
 			default:
@@ -33,56 +36,69 @@ func (a *app) initCmd() *cobra.Command {
 				if err := errors.Join(err, f.Close()); err != nil {
 					return environment(err)
 				}
-				fmt.Fprintf(a.stdout, "Wrote %s.\n", path)
 			}
-			if err := a.migrate(c, "table"); err != nil {
+			if out == "table" { // what is written is written, whatever becomes of the store
+				fmt.Fprintln(a.stdout, said)
+			}
+			m, err := a.migrate(c.Context())
+			if err != nil {
 				return err
 			}
-			fmt.Fprintln(a.stdout, "Next: patra harvest crossref --contact you@example.org --from 2026-11-01 --to 2026-11-02")
-			return nil
+			m.Config = path
+			return a.done(out, m, m.said(), "patra harvest crossref --contact you@example.org --from 2026-11-01 --to 2026-11-02")
 		},
 	}
+	formatFlag(c, &out)
+	return c
 }
 
 func (a *app) migrateCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
 		Use: "migrate", Short: "Bring the store's tables to this version", Args: noArgs,
-		RunE: func(c *cobra.Command, _ []string) error { return a.migrate(c, out) },
+		RunE: func(c *cobra.Command, _ []string) error {
+			m, err := a.migrate(c.Context())
+			if err != nil {
+				return err
+			}
+			return a.done(out, m, m.said(), "")
+		},
 	}
 	formatFlag(c, &out)
 	return c
 }
 
-func (a *app) migrate(c *cobra.Command, out format) error {
+// migrated is what became of a store.
+type migrated struct {
+	Config  string            `json:"config,omitempty"` // the file that it is named in, where that was asked for too
+	Store   string            `json:"store"`
+	Created bool              `json:"created"`
+	Applied []store.Migration `json:"applied"`
+}
+
+func (m migrated) said() string {
+	switch {
+	case m.Created:
+		return fmt.Sprintf("Created the store %s.", m.Store)
+	case len(m.Applied) == 0:
+		return fmt.Sprintf("The store %s is up to date.", m.Store)
+	}
+	return fmt.Sprintf("Applied %s to the store %s.", plural(int64(len(m.Applied)), "migration"), m.Store)
+}
+
+func (a *app) migrate(ctx context.Context) (migrated, error) {
 	cfg, err := a.load()
 	if err != nil {
-		return err
+		return migrated{}, err
 	}
-	created := !store.Exists(cfg.Store.URL)
-	s, err := a.dial(c.Context(), cfg)
+	m := migrated{Store: cfg.Redacted().Store.URL, Created: !store.Exists(cfg.Store.URL), Applied: []store.Migration{}}
+	s, err := a.dial(ctx, cfg)
 	if err != nil {
-		return err
+		return m, err
 	}
-	steps, err := s.Migrate(c.Context())
-	if err != nil {
-		return environment(err)
-	}
-	where := cfg.Redacted().Store.URL
-	switch {
-	case out != "table":
-		if steps == nil {
-			steps = []store.Migration{}
-		}
-		return printValue(a.stdout, out, map[string]any{"store": where, "created": created, "applied": steps})
-	case created:
-		fmt.Fprintf(a.stdout, "Created the store %s.\n", where)
-	case len(steps) == 0:
-		fmt.Fprintf(a.stdout, "The store %s is up to date.\n", where)
-	default:
-		fmt.Fprintf(a.stdout, "Applied %s to the store %s.\n", plural(int64(len(steps)), "migration"), where)
-	}
-	return nil
+	steps, err := s.Migrate(ctx)
+	m.Applied = append(m.Applied, steps...)
+	return m, environment(err)
 }
 
 func (a *app) versionCmd() *cobra.Command {

@@ -114,6 +114,7 @@ func (a *app) sourceSchemaCmd() *cobra.Command {
 
 func (a *app) sourceNewCmd() *cobra.Command {
 	var dir string
+	var out format
 	c := &cobra.Command{
 		Use: "new CODE", Short: "Begin a source file with comments", Args: exactly("CODE"),
 		RunE: func(_ *cobra.Command, args []string) error {
@@ -146,10 +147,10 @@ func (a *app) sourceNewCmd() *cobra.Command {
 			if err := errors.Join(err, f.Close()); err != nil {
 				return environment(err)
 			}
-			fmt.Fprintf(a.stdout, "Wrote %s.\nNext: edit it, then patra source validate %s\n", path, path)
-			return nil
+			return a.done(out, map[string]any{"file": path}, fmt.Sprintf("Wrote %s.", path), "edit it, then patra source validate "+path)
 		},
 	}
 	c.Flags().StringVar(&dir, "dir", "", "folder to write to (default sources.dir, or the current folder)")
+	formatFlag(c, &out)
 	return c
 }

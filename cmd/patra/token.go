@@ -101,6 +101,7 @@ func tokenState(t patra.Token) string {
 
 func (a *app) tokenRevokeCmd() *cobra.Command {
 	var reason string
+	var out format
 	c := &cobra.Command{
 		Use: "revoke ID", Short: "Shut somebody out at once, with all their sessions", Args: exactly("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
@@ -108,14 +109,15 @@ func (a *app) tokenRevokeCmd() *cobra.Command {
 			if err != nil {
 				return usage("%q is not the id of a token; see patra token list", args[0])
 			}
-			return a.revoke(c.Context(), id, reason)
+			return a.revoke(c.Context(), id, reason, out)
 		},
 	}
 	reasonFlag(c, &reason)
+	formatFlag(c, &out)
 	return c
 }
 
-func (a *app) revoke(ctx context.Context, id int64, reason string) error {
+func (a *app) revoke(ctx context.Context, id int64, reason string, out format) error {
 	s, err := a.open(ctx)
 	if err != nil {
 		return err
@@ -127,8 +129,7 @@ func (a *app) revoke(ctx context.Context, id int64, reason string) error {
 	if err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "%s may not call any more.\n", t.Name)
-	return nil
+	return a.done(out, t, t.Name+" may not call any more.", "")
 }
 
 // apiAddress is where the API is asked from this machine, as far as patra.yaml says.

@@ -101,7 +101,7 @@ func torture(t *testing.T, r *tortureReport, e storetest.Engine, src tortured, o
 
 // drain waits until the queue is empty, and tells whether it is.
 func (s *stage) drain(f *fleet, patience time.Duration) bool {
-	for deadline := time.Now().Add(patience); s.open() > 0; time.Sleep(50 * time.Millisecond) {
+	for deadline := time.Now().Add(slower * patience); s.open() > 0; time.Sleep(50 * time.Millisecond) {
 		f.revive()
 		s.resume()
 		if time.Now().After(deadline) {

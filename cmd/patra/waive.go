@@ -54,6 +54,7 @@ func (a *app) word(ctx context.Context, f wordFlags, source string) (*store.Stor
 func (a *app) waiveCmd() *cobra.Command {
 	var f wordFlags
 	var revoke bool
+	var out format
 	c := &cobra.Command{
 		Use: "waive SOURCE", Short: "Sign a stretch off as missing, so that the watermark passes it", Args: exactly("SOURCE"),
 		Long: "Waive says that a stretch will not be read, and why. The watermark passes it, \"complete through\" does not, and the\nstretch stays on the list of gaps. With --revoke the waivers inside the stretch are taken back, and a watermark that had\npassed them goes back too.",
@@ -73,15 +74,12 @@ func (a *app) waiveCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintln(a.stdout, done.Said)
-			if done.Next != "" {
-				fmt.Fprintln(a.stdout, "Next: "+done.Next)
-			}
-			return nil
+			return a.done(out, done, done.Said, done.Next)
 		},
 	}
 	f.add(c)
 	c.Flags().BoolVar(&revoke, "revoke", false, "take waivers back")
+	formatFlag(c, &out)
 	return c
 }
 
@@ -132,6 +130,7 @@ func waivable(gaps []patra.Gap) bool {
 
 func (a *app) acceptCmd() *cobra.Command {
 	var f wordFlags
+	var out format
 	c := &cobra.Command{
 		Use: "accept SOURCE", Short: "Accept what was read although the provider counts differently", Args: exactly("SOURCE"),
 		Long:    "Accept seals the disputed windows that lie inside a stretch, with a reason that stays with them. Reading them again\n(patra coverage fill --disputed) is better, where it helps.",
@@ -161,10 +160,20 @@ func (a *app) acceptCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			fmt.Fprintf(a.stdout, "%s of %s accepted. Complete through %s.\n", plural(int64(len(ids)), "window"), args[0], after.SealedThrough)
-			return nil
+			done := accepting{Cursor: *after, Window: word.Window, Accepted: ids,
+				Said: fmt.Sprintf("%s of %s accepted. Complete through %s.", plural(int64(len(ids)), "window"), args[0], after.SealedThrough)}
+			return a.done(out, done, done.Said, "")
 		},
 	}
 	f.add(c)
+	formatFlag(c, &out)
 	return c
+}
+
+// accepting is what became of disputed windows that somebody accepts.
+type accepting struct {
+	Cursor   patra.Cursor `json:"cursor"`
+	Window   patra.Window `json:"window"`
+	Accepted []int64      `json:"accepted"` // answers, by their ids
+	Said     string       `json:"said"`
 }
