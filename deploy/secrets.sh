@@ -5,7 +5,7 @@ set -eu
 cd "$(dirname "$0")"
 mkdir -p secrets
 chmod 711 secrets
-for name in database_password redis_password nats_password; do
+for name in database_password database_root_password redis_password nats_password; do
   if [ -e "secrets/$name" ]; then
     echo "secrets/$name is there and stays."
     continue

@@ -75,6 +75,7 @@ func known(name, value string) error {
 type composed struct {
 	Services map[string]struct {
 		Image       string         `yaml:"image"`
+		Build       map[string]any `yaml:"build"`
 		Command     []string       `yaml:"command"`
 		Environment map[string]any `yaml:"environment"`
 		ReadOnly    bool           `yaml:"read_only"`
@@ -87,7 +88,7 @@ type composed struct {
 		Networks    []string       `yaml:"networks"`
 		Grace       string         `yaml:"stop_grace_period"`
 		Deploy      struct {
-			Replicas int `yaml:"replicas"`
+			Replicas string `yaml:"replicas"`
 		} `yaml:"deploy"`
 		Healthcheck struct {
 			Test    []string `yaml:"test"`
@@ -111,8 +112,11 @@ func TestCompose(t *testing.T) {
 		t.Fatal(err)
 	}
 	pinned := regexp.MustCompile(`^[a-z0-9./-]+:v?\d+\.\d+\.\d+(-[a-z0-9]+)?$`)
-	roles := map[string]int{}
+	roles, built := map[string]int{}, []string{}
 	for name, s := range c.Services {
+		if s.Build != nil {
+			built = append(built, name)
+		}
 		ours := s.Image == "${PATRA_IMAGE:-patra:local}"
 		if !ours && !pinned.MatchString(s.Image) {
 			t.Errorf("%s: the image %s is not pinned", name, s.Image)
@@ -126,8 +130,8 @@ func TestCompose(t *testing.T) {
 			}
 		}
 		for key, v := range s.Environment {
-			if strings.Contains(key, "PASSWORD") && !strings.HasSuffix(key, "_FILE") && v != "yes" {
-				t.Errorf("%s has a password in %s", name, key)
+			if strings.Contains(key, "PASSWORD") && !strings.HasSuffix(key, "_FILE") {
+				t.Errorf("%s has a password in %s, or draws one and writes it into its log", name, key)
 			}
 			if value := fmt.Sprint(v); ours && strings.HasPrefix(key, "PATRA_") {
 				if err := known(key, value); err != nil && key != "PATRA_CONFIG" {
@@ -161,11 +165,75 @@ func TestCompose(t *testing.T) {
 			t.Errorf("%s: nobody understands %q", name, s.Healthcheck.Test)
 		}
 		if len(s.Command) == 3 {
-			roles[s.Command[2]] += max(s.Deploy.Replicas, 1)
+			many := 1
+			if s.Deploy.Replicas != "" { // a number that .env can change, as one of a command line is forgotten by the next
+				if _, err := fmt.Sscanf(s.Deploy.Replicas, "${EXECUTORS:-%d}", &many); err != nil {
+					t.Errorf("%s: %s, %v", name, s.Deploy.Replicas, err)
+				}
+			}
+			roles[s.Command[2]] += many
 		}
+	}
+	if !slices.Equal(built, []string{"migrate"}) { // everybody waits for it
+		t.Errorf("the image is built for each of %q", built)
 	}
 	if want := map[string]int{rolePlanner: 1, roleExecutor: 3, roleRelay: 1, roleAPI: 1}; !mapsEqual(roles, want) {
 		t.Errorf("the roles are %v", roles)
+	}
+}
+
+// What compose asks for is asked for once: its value is in the file that every command reads, as the documents say, and that file
+// gets neither into the image nor into the history.
+func TestComposeAsksOnce(t *testing.T) {
+	docs, err := os.ReadFile("../../docs/deploying.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := deployed(t, "compose.yaml")
+	for _, m := range regexp.MustCompile(`\$\{(\w+):\?`).FindAllStringSubmatch(text, -1) {
+		for name, said := range map[string]string{"docs/deploying.md": string(docs), "compose.yaml": text} {
+			if !regexp.MustCompile(`(?m)echo ` + m[1] + `=\S+ > deploy/\.env`).MatchString(said) {
+				t.Errorf("%s does not say how %s is kept", name, m[1])
+			}
+		}
+	}
+	for _, line := range regexp.MustCompile(`(?m)^.*\bdocker compose .*$`).FindAllString(string(docs)+text+deployed(t, "patra.yaml"), -1) {
+		for _, command := range strings.Split(line, "docker compose ")[1:] {
+			if !strings.HasPrefix(command, "-f deploy/compose.yaml ") {
+				t.Errorf("there is no compose file where people are: %s", line)
+			}
+		}
+	}
+	for _, name := range []string{".dockerignore", ".gitignore"} {
+		ignored, err := os.ReadFile(filepath.Join("../..", name))
+		if err != nil || !regexp.MustCompile(`(?m)^/?deploy/\.env$`).Match(ignored) || !regexp.MustCompile(`(?m)^/?deploy/secrets/?$`).Match(ignored) {
+			t.Errorf("%s lets settings or passwords of a machine through, %v", name, err)
+		}
+	}
+}
+
+// What Prometheus is told to read as rules are rules: their tests are in the same folder, and it ends when it meets one.
+func TestComposePrometheus(t *testing.T) {
+	var settings struct {
+		RuleFiles []string `yaml:"rule_files"`
+	}
+	if err := yaml.Unmarshal([]byte(deployed(t, "compose-prometheus.yml")), &settings); err != nil {
+		t.Fatal(err)
+	}
+	for _, pattern := range settings.RuleFiles {
+		files, err := filepath.Glob(filepath.Join(deployFolder, "prometheus", strings.TrimPrefix(pattern, "/etc/prometheus/rules/")))
+		if err != nil || len(files) == 0 {
+			t.Errorf("%s names nothing, %v", pattern, err)
+		}
+		for _, file := range files {
+			var rules map[string]any
+			if err := yaml.Unmarshal([]byte(deployed(t, filepath.Join("prometheus", filepath.Base(file)))), &rules); err != nil {
+				t.Fatal(err)
+			}
+			if len(rules) != 1 || rules["groups"] == nil {
+				t.Errorf("%s is read as rules, and has others", filepath.Base(file))
+			}
+		}
 	}
 }
 
@@ -204,6 +272,15 @@ func TestComposeSettings(t *testing.T) {
 	for range 2 { // the second time nothing changes
 		if out, err := exec.Command("sh", script).CombinedOutput(); err != nil {
 			t.Fatalf("%v\n%s", err, out)
+		}
+	}
+	var composed composed
+	if err := yaml.UnmarshalWithOptions([]byte(deployed(t, "compose.yaml")), &composed, yaml.AllowDuplicateMapKey()); err != nil {
+		t.Fatal(err)
+	}
+	for name, secret := range composed.Secrets {
+		if _, err := os.Stat(filepath.Join(dir, secret.File)); err != nil {
+			t.Errorf("nobody draws %s: %v", name, err)
 		}
 	}
 	text := strings.ReplaceAll(deployed(t, "patra.yaml"), "/run/secrets", filepath.Join(dir, "secrets"))
@@ -273,10 +350,18 @@ func TestDockerfile(t *testing.T) {
 			}
 		}
 	}
+	set := map[string]string{}
 	for _, m := range regexp.MustCompile(`(?m)^ENV (\w+)=(\S+)$`).FindAllStringSubmatch(text, -1) {
+		set[m[1]] = m[2]
 		if err := known(m[1], m[2]); err != nil {
 			t.Error(err)
 		}
+	}
+	if volume := regexp.MustCompile(`(?m)^VOLUME \["(\S+)"\]$`).FindStringSubmatch(text); volume == nil || set["TMPDIR"] != volume[1] {
+		t.Errorf("there is no /tmp in the image, and what is made for a moment is made in %q", set["TMPDIR"])
+	}
+	if strings.Index(text, "ARG VERSION") < strings.Index(text, "go mod download") {
+		t.Error("with every version everything is fetched anew")
 	}
 	goMod, err := os.ReadFile("../../go.mod")
 	wants := regexp.MustCompile(`(?m)^go (\d+\.\d+)`).FindStringSubmatch(string(goMod))
@@ -357,6 +442,7 @@ func TestTheImage(t *testing.T) {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	serve := inside(t, dir, "serve")
+	serve.Env = append(serve.Env, "PATRA_API_LISTEN=0.0.0.0:0", "PATRA_API_TOKENS=on", "PATRA_API_PROXY=true")
 	said := &lockedBuffer{}
 	serve.Stdout, serve.Stderr = said, said
 	if err := serve.Start(); err != nil {
@@ -367,6 +453,9 @@ func TestTheImage(t *testing.T) {
 		if time.Now().After(deadline) {
 			t.Fatalf("it does not serve\n%s", said.tail())
 		}
+	}
+	if !bytes.Contains(said.copy(), []byte("The dashboard is at http://localhost:")) {
+		t.Errorf("it names an address where nobody can find it\n%s", said.tail())
 	}
 	health := inside(t, dir, "health")
 	health.Env = serve.Env
