@@ -1,0 +1,84 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+const doubted = `apiVersion: patra/v1
+code: mine
+name: Mine
+recordType: work
+defaults:
+  http: {baseUrl: https://example.org}
+  rate: {perSecond: 1000, burst: 100}
+endpoints:
+  works:
+    role: SEARCH
+    request: {method: GET, path: /works}
+    pagination: {type: OFFSET, positionParam: offset, end: [EMPTY_PAGE]}
+    response: {format: JSON, items: "$.items", id: "$.id", updatedAt: "$.changed", deleted: {path: "$.gone"}, total: {trust: NONE}}
+    window: {field: changed, mode: CALENDAR, align: DAY, size: P1D, precision: DAY, upper: INCLUSIVE_DAY}
+query:
+  fields: {changed: {type: DATE, ops: [RANGE]}}
+  render: [{field: changed, op: RANGE, params: {from: "{{from}}", to: "{{to}}"}}]
+  params: {from: {name: from}, to: {name: to}}
+mapping: {title: "$.title"}
+`
+
+// What is wrong with a source file is often no mistake that can be refused: a path that finds nothing, a filter that is off by
+// a day. Whoever tries the file is told.
+func TestDoubts(t *testing.T) {
+	shift := 0
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var items []string
+		from, err := time.Parse("2006-01-02", r.URL.Query().Get("from"))
+		if day := from.AddDate(0, 0, shift); err == nil && r.URL.Query().Get("offset") == "0" && day.Year() == 2026 {
+			for n := range 3 {
+				items = append(items, fmt.Sprintf(`{"id":"%s-%d","title":"T","changed":"%[1]s"}`, day.Format("2006-01-02"), n))
+			}
+			items = append(items, fmt.Sprintf(`{"id":"%s-gone","gone":true}`, day.Format("2006-01-02")))
+		}
+		fmt.Fprintf(w, `{"items":[%s]}`, strings.Join(items, ","))
+	}))
+	t.Cleanup(server.Close)
+	t.Chdir(t.TempDir())
+	says := func(file string, args ...string) string {
+		t.Helper()
+		if err := os.WriteFile("mine.yaml", []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		var out, said bytes.Buffer
+		env := []string{"PATRA_SOURCES_DIR=."}
+		if code := run(t.Context(), slices.Concat(args, []string{"--base-url", server.URL}), env, &out, &said); code != 0 {
+			t.Fatalf("%v: %d\n%s%s", args, code, &out, &said)
+		}
+		return strings.Join(strings.Fields(out.String()), " ")
+	}
+	try := []string{"source", "test", "mine", "--from", "2026-05-02"}
+	holds := func(got, want string) {
+		t.Helper()
+		if !strings.Contains(got, want) {
+			t.Errorf("%q does not say %q", got, want)
+		}
+	}
+	if got := says(doubted, try...); strings.Contains(got, "Doubt") {
+		t.Errorf("%q doubts what is right", got)
+	}
+	holds(says(strings.NewReplacer("$.title", "$.titel", "$.changed", "$.chanced").Replace(doubted), try...), "Doubt Found in none of 4 items: response.updatedAt ($.chanced), mapping.title ($.titel).")
+	holds(says(strings.Replace(doubted, "$.id", "$.ident", 1), try...), "4 of 4 items cannot become records, the first of them is item 1: MISSING_ID at $.ident")
+	holds(says(doubted, "source", "test", "mine", "--from", "2027-05-02"), "Doubt Nothing came")
+	if got := says(doubted, "harvest", "mine", "--store", "sqlite:right.db", "--from", "2026-05-02", "--to", "2026-05-04"); strings.Contains(got, "outside") {
+		t.Errorf("%q doubts what is right", got)
+	}
+	shift = 1
+	holds(says(doubted, try...), "Doubt 3 of 4 items changed outside of the window that was asked for, 2026-05-02~2026-05-03.")
+	holds(says(doubted, "harvest", "mine", "--store", "sqlite:wrong.db", "--from", "2026-05-02", "--to", "2026-05-04"), "outside 6 of them changed outside of the window that they were asked by")
+}
