@@ -82,3 +82,46 @@ func TestDoubts(t *testing.T) {
 	holds(says(doubted, try...), "Doubt 3 of 4 items changed outside of the window that was asked for, 2026-05-02~2026-05-03.")
 	holds(says(doubted, "harvest", "mine", "--store", "sqlite:wrong.db", "--from", "2026-05-02", "--to", "2026-05-04"), "outside 6 of them changed outside of the window that they were asked by")
 }
+
+// What is planned goes by the source as it was. Who mends the file of a source that halted and resumes it is told how to go on:
+// resuming alone would meet the same mistake again.
+func TestResumeTellsThatTheSourceHasChanged(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		items := ""
+		if r.URL.Query().Get("offset") == "0" {
+			items = fmt.Sprintf(`{"id":"%s","title":"T","changed":"%[1]s"}`, r.URL.Query().Get("from"))
+		}
+		fmt.Fprintf(w, `{"items":[%s]}`, items)
+	}))
+	t.Cleanup(server.Close)
+	t.Chdir(t.TempDir())
+	patraSays := func(want int, args ...string) string {
+		t.Helper()
+		var out bytes.Buffer
+		if code := run(t.Context(), args, []string{"PATRA_SOURCES_DIR=."}, &out, &out); code != want {
+			t.Fatalf("%v: %d, want %d\n%s", args, code, want, &out)
+		}
+		return out.String()
+	}
+	put := func(file string) {
+		t.Helper()
+		if err := os.WriteFile("mine.yaml", []byte(file), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	quick := strings.Replace(doubted, "endpoints:", "  retry: {maxAttempts: 1}\nendpoints:", 1)
+	put(strings.Replace(quick, "$.items", "$.itmes", 1))
+	patraSays(4, "harvest", "mine", "--base-url", server.URL, "--from", "2026-05-02", "--to", "2026-05-03")
+	if got := patraSays(0, "resume", "mine/works"); strings.Contains(got, "has changed") {
+		t.Errorf("%q tells of a change that there was not", got)
+	}
+	patraSays(4, "harvest", "mine", "--base-url", server.URL, "--from", "2026-05-02", "--to", "2026-05-03")
+	put(quick)
+	if got := patraSays(0, "resume", "mine/works"); !strings.Contains(got, "mine has changed since plan:1 was planned") || !strings.Contains(got, "Next: patra cancel plan:1; patra coverage fill mine\n") {
+		t.Errorf("%q does not say that what is planned goes by the old file", got)
+	}
+	patraSays(0, "cancel", "plan:1", "--yes")
+	if got := patraSays(0, "coverage", "fill", "mine", "--from", "2026-05-02", "--to", "2026-05-03"); !strings.Contains(got, "1 new") {
+		t.Errorf("%q did not read what was missing", got)
+	}
+}
