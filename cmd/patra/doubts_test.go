@@ -121,7 +121,10 @@ func TestResumeTellsThatTheSourceHasChanged(t *testing.T) {
 		t.Errorf("%q does not say that what is planned goes by the old file", got)
 	}
 	patraSays(0, "cancel", "plan:1", "--yes")
-	if got := patraSays(0, "coverage", "fill", "mine", "--from", "2026-05-02", "--to", "2026-05-03"); !strings.Contains(got, "1 new") {
-		t.Errorf("%q did not read what was missing", got)
+	if got := patraSays(0, "coverage", "fill", "mine"); !strings.Contains(got, "Filled mine 2026-05-02~2026-05-03") || !strings.Contains(got, "1 new") {
+		t.Errorf("%q did not read what was missing, and nothing else", got)
+	}
+	if got := patraSays(0, "coverage", "fill", "mine"); !strings.Contains(got, "nothing to fill") {
+		t.Errorf("%q reads what lies ahead", got)
 	}
 }
