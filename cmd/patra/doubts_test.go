@@ -128,3 +128,45 @@ func TestResumeTellsThatTheSourceHasChanged(t *testing.T) {
 		t.Errorf("%q reads what lies ahead", got)
 	}
 }
+
+// A search names ids that the provider has no record for. Whoever asks learns which, and what is known of each.
+func TestIDsWithoutARecordAreNamed(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		switch {
+		case r.URL.Path == "/works" && r.URL.Query().Get("offset") != "0":
+			fmt.Fprint(w, `{"items":[]}`)
+		case r.URL.Path == "/works":
+			fmt.Fprint(w, `{"items":[{"id":"here"},{"id":"lost"}]}`)
+		case strings.Contains(r.URL.Query().Get("ids"), "here"):
+			fmt.Fprint(w, `{"items":[{"id":"here","title":"T","changed":"2026-05-02"}]}`)
+		default:
+			fmt.Fprint(w, `{"items":[]}`)
+		}
+	}))
+	t.Cleanup(server.Close)
+	t.Chdir(t.TempDir())
+	file := strings.Replace(doubted, "query:\n", `  get:
+    role: DETAIL
+    request: {method: GET, path: /get}
+    response: {format: JSON, items: "$.items", id: "$.id", updatedAt: "$.changed", total: {trust: NONE}}
+query:
+`, 1)
+	file = strings.Replace(file, "    role: SEARCH\n", "    role: SEARCH\n    detail: {endpoint: get, idsParam: ids, batch: 10}\n", 1)
+	if err := os.WriteFile("mine.yaml", []byte(file), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, step := range []struct{ args, want string }{
+		{"harvest mine --base-url " + server.URL + " --from 2026-05-02 --to 2026-05-03", "1 new"},
+		{"coverage show mine", "known missing 1 record that the provider names and does not give lost"},
+		{"records why mine lost --date 2026-05-02", "2 ids seen, 0 in quarantine, 1 known missing It was named by the search, and the provider has no record for it"},
+		{"records why mine other --date 2026-05-02", "1 known missing It was never seen"},
+	} {
+		var out bytes.Buffer
+		if code := run(t.Context(), strings.Fields(step.args), []string{"PATRA_SOURCES_DIR=."}, &out, &out); code != 0 {
+			t.Fatalf("%s: %d\n%s", step.args, code, &out)
+		}
+		if got := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(got, step.want) {
+			t.Errorf("%s: %q does not say %q", step.args, got, step.want)
+		}
+	}
+}
