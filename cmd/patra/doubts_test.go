@@ -6,10 +6,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"patra"
+	"patra/internal/store"
 )
 
 const doubted = `apiVersion: patra/v1
@@ -168,5 +172,43 @@ query:
 		if got := strings.Join(strings.Fields(out.String()), " "); !strings.Contains(got, step.want) {
 			t.Errorf("%s: %q does not say %q", step.args, got, step.want)
 		}
+	}
+}
+
+// After a process was killed nothing happens until its leases have run out. Whoever waits is told for how long.
+func TestWaitingForTheDeadIsTold(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, `{"items":[]}`) }))
+	t.Cleanup(server.Close)
+	t.Chdir(t.TempDir())
+	if err := os.WriteFile("mine.yaml", []byte(doubted), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	says := func(args ...string) string {
+		t.Helper()
+		var out bytes.Buffer
+		window := []string{"mine", "--base-url", server.URL, "--from", "2026-05-02", "--to", "2026-05-03"}
+		if code := run(t.Context(), append(args, window...), []string{"PATRA_SOURCES_DIR=.", "PATRA_STORE_URL=sqlite:patra.db"}, &out, &out); code != 0 {
+			t.Fatalf("%v: %d\n%s", args, code, &out)
+		}
+		return out.String()
+	}
+	says("plan", "HARVEST")
+	dir, err := os.Getwd()
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := store.Open(t.Context(), "sqlite:"+filepath.Join(dir, "patra.db"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := s.Claim(t.Context(), patra.ClaimRequest{Owner: "gone", Lease: 3 * time.Second})
+	if err != nil || c == nil {
+		t.Fatal(c, err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if got := says("harvest"); strings.Count(got, "Another process has 1 task that is left. If it is gone, it is taken over when the lease has run out, at ") != 1 {
+		t.Errorf("%q does not say once what it waits for", got)
 	}
 }
