@@ -179,3 +179,12 @@ func TestWhatLiesAheadIsNoGap(t *testing.T) {
 		}
 	}
 }
+
+// What a provider does not list to its end is not read by asking again.
+func TestADeepGapIsToBeCutFiner(t *testing.T) {
+	gap := patra.Gap{Window: patra.Window{From: patra.Date(2026, time.May, 3), To: patra.Date(2026, time.May, 4)}, Kind: patra.GapFailed, Fault: &patra.Fault{Code: patra.CodeDeepPaging}}
+	views := patra.GapViews(patra.Cursor{ID: 1, Namespace: patra.Namespace{Source: "demo", Operation: patra.Backfill}}, []patra.Gap{gap}, 0, false, nil)
+	if want := "let the source cut it finer (window.size, window.split), then patra coverage fill demo --from 2026-05-03 --to 2026-05-04"; len(views) != 1 || views[0].Next != want {
+		t.Errorf("got %+v, want %q", views, want)
+	}
+}

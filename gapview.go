@@ -25,6 +25,9 @@ func GapViews(c Cursor, gaps []Gap, planned Instant, named bool, controls []Cont
 	}
 	for _, g := range Together(gaps) {
 		next := g.next(c, named)
+		if g.Kind == GapFailed && g.Fault != nil && g.Fault.Code == CodeDeepPaging { // reading it again meets the same end
+			next = "let the source cut it finer (window.size, window.split), then " + next
+		}
 		if halt := HaltAt(controls, c.Source, c.Endpoint); halt != nil && g.Kind == GapFailed {
 			next = "mend that, then patra resume " + shellWord(halt.Target.String())
 		}

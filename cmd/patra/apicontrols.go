@@ -21,7 +21,7 @@ func (d *desk) controlRoutes(s *api.Server) {
 		do            func(reason *string) steer
 	}{
 		{"pause", "Hold work back: nothing more of it is planned or begun", pausing},
-		{"resume", "Let work go on that was paused, or that stopped by itself", resuming},
+		{"resume", "Let work go on that was paused, or that stopped by itself", d.app.resuming},
 		{"cancel", "Call off a plan, a slice or a task", func(reason *string) steer { return d.app.cancelling(reason, &sure) }},
 		{"retry", "Queue failed and cancelled tasks again", retrying},
 	} {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -25,6 +27,7 @@ type coverageView struct {
 	Gaps         patra.Coverage  `json:"gaps"`
 	Quarantined  int64           `json:"quarantined"`
 	KnownMissing int64           `json:"known_missing"`
+	MissingIDs   []string        `json:"missing_ids,omitempty"` // the first of them
 	Disputes     []patra.Spoken  `json:"disputes"`
 	Ledger       []patra.Stretch `json:"ledger"` // every window that is planned or closed
 	Answers      []patra.Answer  `json:"answers"`
@@ -96,6 +99,9 @@ func coverageViews(ctx context.Context, s *store.Store, f store.Filter) ([]cover
 	return views, nil
 }
 
+// namedMissing is how many of the ids are named for which a provider has no record.
+const namedMissing = 100
+
 // coverageOf reads all that is known about a cursor: what is live before what is covered, so that nothing falls between.
 func coverageOf(ctx context.Context, s *store.Store, cur patra.Cursor) (v coverageView, err error) {
 	v.Cursor = cur
@@ -131,6 +137,13 @@ func coverageOf(ctx context.Context, s *store.Store, cur patra.Cursor) (v covera
 	for _, spoken := range patra.Speaking(v.Answers) {
 		v.Quarantined += spoken.Quarantined
 		v.KnownMissing += spoken.KnownMissing
+		if left := namedMissing - len(v.MissingIDs); spoken.KnownMissing > 0 && left > 0 {
+			ids, err := s.NotGiven(ctx, spoken.SliceID, left)
+			if err != nil {
+				return v, err
+			}
+			v.MissingIDs = append(v.MissingIDs, ids...)
+		}
 	}
 	return v, nil
 }
@@ -168,6 +181,14 @@ func (v coverageView) print(w io.Writer) {
 	}
 	if v.KnownMissing > 0 {
 		fmt.Fprintf(w, "  %-17s %s that the provider names and does not give\n", "known missing", plural(v.KnownMissing, "record"))
+		const shown = 5
+		names := slices.Clone(v.MissingIDs[:min(len(v.MissingIDs), shown)])
+		if v.KnownMissing > int64(len(names)) && len(names) > 0 {
+			names = append(names, "and others (-o json)")
+		}
+		if len(names) > 0 {
+			fmt.Fprintf(w, "  %-17s %s\n", "", wrapped(strings.Join(names, ", "), 20))
+		}
 	}
 	if v.Quarantined > 0 {
 		fmt.Fprintf(w, "  %-17s %s\n", "quarantined", plural(v.Quarantined, "item"))

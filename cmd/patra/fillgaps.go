@@ -126,9 +126,12 @@ func nothingToFill(ctx context.Context, s *store.Store, cursors []patra.Cursor, 
 
 // fillRequest asks the question of a cursor's plans again, for what is missing; nil if nothing is missing or under way.
 func (a *app) fillRequest(ctx context.Context, s *store.Store, cur patra.Cursor, f fillFlags) (*planner.Request, error) {
-	span, _, err := extent(ctx, s, cur)
+	span, planned, err := extent(ctx, s, cur)
 	if err != nil {
 		return nil, err
+	}
+	if cur.Operation == patra.Harvest && f.to == "" { // what lies ahead is no gap: a harvest reads it, with its look-back
+		span.To = min(span.To, planned)
 	}
 	if span, err = f.clip(span); err != nil {
 		return nil, err

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -30,6 +31,7 @@ type placeInTime struct {
 	Cursor patra.Cursor  `json:"cursor"`
 	State  string        `json:"state"`
 	Answer *patra.Answer `json:"answer,omitempty"`
+	Item   patra.Status  `json:"item,omitempty"` // where ids come before records: what became of this one
 	Text   string        `json:"text"`
 }
 
@@ -104,7 +106,7 @@ func accountOf(ctx context.Context, s *store.Store, source, recordType, id strin
 		return acc, err
 	}
 	if acc.Date != nil {
-		if acc.Windows, err = placesOf(ctx, s, source, *acc.Date); err != nil {
+		if acc.Windows, err = placesOf(ctx, s, source, id, *acc.Date); err != nil {
 			return acc, err
 		}
 	}
@@ -113,7 +115,7 @@ func accountOf(ctx context.Context, s *store.Store, source, recordType, id strin
 }
 
 // placesOf asks every watermark of a source about a moment.
-func placesOf(ctx context.Context, s *store.Store, source string, at patra.Instant) ([]placeInTime, error) {
+func placesOf(ctx context.Context, s *store.Store, source, id string, at patra.Instant) ([]placeInTime, error) {
 	cursors, err := s.Cursors(ctx, store.Filter{Source: source, Limit: most})
 	if err != nil {
 		return nil, err
@@ -124,7 +126,22 @@ func placesOf(ctx context.Context, s *store.Store, source string, at patra.Insta
 		if err != nil {
 			return nil, err
 		}
-		places = append(places, placeOf(c, facts.Evidence, at))
+		for i, a := range facts.Answers { // a map is drawn without the counts that are told here
+			whole, err := s.Answer(ctx, a.ID)
+			if err != nil {
+				return nil, err
+			}
+			if whole != nil {
+				facts.Answers[i] = *whole
+			}
+		}
+		p := placeOf(c, facts.Evidence, at)
+		if p.Answer != nil {
+			if p.Item, err = s.ItemOf(ctx, p.Answer.SliceID, id); err != nil {
+				return nil, err
+			}
+		}
+		places = append(places, p)
 	}
 	return places, nil
 }
@@ -146,6 +163,8 @@ func placeOf(c patra.Cursor, known patra.Evidence, at patra.Instant) placeInTime
 		p.State, p.Text = placeRead, "somebody has waived this gap"
 	case known.Live.Contains(at):
 		p.State, p.Text = placeLive, "it is planned or being read; see patra tasks"
+	case failedAt(known, at) != nil:
+		p.State, p.Text = placeGap, fmt.Sprintf("reading it failed: %s. patra coverage gaps %s says what to do", strings.TrimSuffix(failedAt(known, at).Error(), "."), c.Source)
 	case at < c.Origin:
 		p.State, p.Text = placeBefore, fmt.Sprintf("it lies before the beginning, %s; patra backfill %s --from DAY reads it", seconds(c.Origin), c.Source)
 	case at >= c.Value:
@@ -154,6 +173,16 @@ func placeOf(c patra.Cursor, known patra.Evidence, at patra.Instant) placeInTime
 		p.State, p.Text = placeGap, fmt.Sprintf("it lies in a gap; patra %s %s reads it", commandOf(c.Operation), c.Source)
 	}
 	return p
+}
+
+// failedAt is why a moment could not be read, if somebody tried.
+func failedAt(known patra.Evidence, at patra.Instant) *patra.Fault {
+	for _, g := range patra.Gaps(patra.Window{From: at, To: at + 1}, known) {
+		if g.Kind == patra.GapFailed || g.Kind == patra.GapUncut {
+			return g.Fault
+		}
+	}
+	return nil
 }
 
 func commandOf(op patra.Operation) string {
@@ -185,6 +214,10 @@ func (a account) verdict() string {
 		return "It came and could not be read: it is in quarantine. Next: patra quarantine show " + fmt.Sprint(a.Quarantine[0].ID)
 	case a.Date == nil:
 		return "It was never seen. Say with --date when the provider changed it, to learn whether that was read."
+	case a.named(patra.ItemMissing):
+		return "It was named by the search, and the provider has no record for it: asked for it alone, it gave none."
+	case a.named(patra.ItemBad):
+		return "It was named by the search, and asking for it failed, also alone. Next: patra quarantine list --source " + a.Source
 	case has(placeRead):
 		return "It was never seen, although a window that should hold it was read to its end: the provider did not give it then, or the query does not ask for it."
 	case has(placeLive):
@@ -193,6 +226,11 @@ func (a account) verdict() string {
 		return "Nothing of this source was ever read. " + emptyNext
 	}
 	return "It was never seen: no window that would hold it has been read."
+}
+
+// named reports whether a search named the record, and this became of it.
+func (a account) named(status patra.Status) bool {
+	return slices.ContainsFunc(a.Windows, func(p placeInTime) bool { return p.Item == status })
 }
 
 func (a account) print(w io.Writer) {

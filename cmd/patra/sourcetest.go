@@ -2,8 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -29,6 +33,10 @@ type triedPage struct {
 	Total    *int64              `json:"total,omitempty"`
 	Records  []patra.Record      `json:"records"`
 	Problems []patra.Quarantined `json:"problems"`
+	Read     int                 `json:"read"`             // how many items were tried: where a search gives only ids, some of them
+	Absent   []string            `json:"absent"`           // what was looked for in all of them and found in none: fields, and updatedAt
+	Outside  int                 `json:"outside"`          // items with a time outside of the window that was asked for
+	Window   *patra.Window       `json:"window,omitempty"` // which is none where it is not sent
 
 	call   source.Call // as it was made; who we are is added when it is sent
 	auth   source.Auth
@@ -117,11 +125,15 @@ func tryPage(ctx context.Context, p *executor.Prober, req planner.Request, most 
 		return nil, err
 	}
 	vars := source.Vars{Contact: req.Contact, Version: version}
-	call, err := spec.Build(query, window(req.From, req.To).Widen(spec.Window.Overlap, spec.Window.Precision), spec.First(), req.BaseURL, vars)
+	asked := window(req.From, req.To).Widen(spec.Window.Overlap, spec.Window.Precision)
+	call, err := spec.Build(query, asked, spec.First(), req.BaseURL, vars)
 	if err != nil {
 		return nil, err
 	}
 	page, items, err := try(ctx, p, program, call, req.BaseURL)
+	if spec.Window.Strategy != patra.StrategyLandmark {
+		page.Window = &asked
+	}
 	if err != nil || spec.Second == nil || len(items) == 0 {
 		return page.fill(program, items, most), err
 	}
@@ -172,7 +184,8 @@ func (unwritten) CloseRequest(context.Context, int64, patra.Exchange) error { re
 
 // fill reads some of the items as records.
 func (p *triedPage) fill(program *source.Program, items [][]byte, most int) *triedPage {
-	p.Records, p.Problems = []patra.Record{}, []patra.Quarantined{}
+	p.Records, p.Problems, p.Outside, p.Read = []patra.Record{}, []patra.Quarantined{}, 0, len(items)
+	found := finds{}
 	for i, raw := range items {
 		o, err := program.Item(raw, patra.InstantOf(time.Now()))
 		if err != nil {
@@ -180,11 +193,55 @@ func (p *triedPage) fill(program *source.Program, items [][]byte, most int) *tri
 			p.Problems = append(p.Problems, patra.Quarantined{ItemNo: i + 1, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: []byte(f.Text)})
 			continue
 		}
+		found.in(o)
+		if o.UpdatedAt != nil && p.Window != nil && !p.Window.Contains(*o.UpdatedAt) {
+			p.Outside++
+		}
 		if len(p.Records) < most {
 			p.Records = append(p.Records, patra.Record{Source: program.Spec.Source, Type: program.Spec.RecordType, ProviderID: o.ID, UpdatedAt: o.UpdatedAt, Deleted: o.Deleted, Fields: o.Fields, Raw: []byte("null")})
 		}
 	}
+	p.Absent = found.never(program.Spec)
 	return p
+}
+
+// finds counts in how many items something was found.
+type finds map[string]int
+
+// timeOfChange stands among the fields under the name that it has in a source file, which no field of a mapping can have.
+const timeOfChange = "response.updatedAt"
+
+// in looks at one record. A deleted one need not have anything.
+func (f finds) in(o patra.Observation) {
+	var fields map[string]json.RawMessage
+	if o.Deleted || json.Unmarshal(o.Fields, &fields) != nil {
+		return
+	}
+	f[""]++
+	for name := range fields {
+		f[name]++
+	}
+	if o.UpdatedAt != nil {
+		f[timeOfChange]++
+	}
+}
+
+// never is what a source looks for and no item has, with the path that found nothing. One path that is wrong is silent
+// otherwise, as a field that finds nothing is left out.
+func (f finds) never(s *source.Spec) []string {
+	absent := []string{}
+	if f[""] == 0 { // nothing was looked at
+		return absent
+	}
+	if len(s.Response.UpdatedAt) > 0 && f[timeOfChange] == 0 {
+		absent = append(absent, fmt.Sprintf("%s (%s)", timeOfChange, strings.Join(s.Response.UpdatedAt, ", ")))
+	}
+	for _, name := range slices.Sorted(maps.Keys(s.Mapping)) {
+		if f[name] == 0 {
+			absent = append(absent, fmt.Sprintf("mapping.%s (%s)", name, s.Mapping[name]))
+		}
+	}
+	return absent
 }
 
 func (p *triedPage) print(w io.Writer) {
@@ -205,7 +262,38 @@ func (p *triedPage) print(w io.Writer) {
 		fmt.Fprintf(w, "\n%s  %s\n", r.ProviderID, updated)
 		_ = printIndented(w, r.Fields)
 	}
+	p.printProblems(w)
+	p.printDoubts(w)
+}
+
+// printProblems says once what is wrong with many items.
+func (p *triedPage) printProblems(w io.Writer) {
+	why := func(q patra.Quarantined) string { return fmt.Sprintf("%s at %s: %s", q.Code, q.Path, q.Fragment) }
+	met := map[string]int{}
 	for _, q := range p.Problems {
-		fmt.Fprintf(w, "\nItem %d cannot become a record: %s at %s: %s\n", q.ItemNo, q.Code, q.Path, q.Fragment)
+		met[why(q)]++
+	}
+	for _, q := range p.Problems {
+		switch n := met[why(q)]; n {
+		case 0: // it was said
+		case 1:
+			fmt.Fprintf(w, "\nItem %d cannot become a record: %s\n", q.ItemNo, why(q))
+		default:
+			fmt.Fprintf(w, "\n%d of %s cannot become records, the first of them is item %d: %s\n", n, plural(int64(p.Read), "item"), q.ItemNo, why(q))
+		}
+		met[why(q)] = 0
+	}
+}
+
+// printDoubts says what is no mistake, but looks like one of the source file.
+func (p *triedPage) printDoubts(w io.Writer) {
+	if p.Items == 0 {
+		fmt.Fprintf(w, "\nDoubt    %s\n", wrapped("Nothing came, which says little about the file. Name a day that has records (--from), and look at the dates of the request: a provider that leaves out the end of a filter (window.upper) has nothing between a day and itself.", 9))
+	}
+	if len(p.Absent) > 0 {
+		fmt.Fprintf(w, "\nDoubt    %s\n", wrapped(fmt.Sprintf("Found in none of %s: %s. That is right where records seldom have it; otherwise see the path.", plural(int64(p.Read), "item"), strings.Join(p.Absent, ", ")), 9))
+	}
+	if p.Outside > 0 {
+		fmt.Fprintf(w, "\nDoubt    %s\n", wrapped(fmt.Sprintf("%d of %s changed outside of the window that was asked for, %s. That is right where response.updatedAt is another date than window.field; otherwise see window.precision, window.upper and the dates of the request.", p.Outside, plural(int64(p.Read), "item"), *p.Window), 9))
 	}
 }

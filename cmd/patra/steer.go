@@ -132,12 +132,12 @@ func (a *app) resumeCmd() *cobra.Command {
 	c := a.steerCmd(&cobra.Command{
 		Use: "resume TARGET...", Short: "Let work go on that was paused, or that stopped by itself",
 		Long: "Resume ends a pause of exactly this target. Of a source or an endpoint it also ends halts, after which the tasks that\nfailed because of them are queued again, and closes breakers.",
-	}, resuming(&reason))
+	}, a.resuming(&reason))
 	reasonFlag(c, &reason)
 	return c
 }
 
-func resuming(reason *string) steer {
+func (a *app) resuming(reason *string) steer {
 	return func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
 		done, err := s.Resume(ctx, t, *reason, actor(ctx))
 		if err != nil {
@@ -148,6 +148,10 @@ func resuming(reason *string) steer {
 		if len(still) > 0 {
 			st.Said += "\nStill held back: " + strings.Join(still, "; ") + "."
 			st.Next = "patra controls"
+		}
+		if old := a.outdated(ctx, s, t); err == nil && len(old) > 0 {
+			st.Said += fmt.Sprintf("\n%s has changed since %s was planned, and what is planned goes by the source as it was. To read it by the source as it is, call it off and fill the gap.", sourceOf(t), strings.Join(old, " and "))
+			st.Next = fmt.Sprintf("patra cancel %s; patra coverage fill %s", strings.Join(old, " "), sourceOf(t))
 		}
 		return st, err
 	}

@@ -126,6 +126,7 @@ func (s *summary) print(w io.Writer) {
 	fmt.Fprintf(w, "  pages      %s%s\n", thousands(s.Pages), s.healed())
 	fmt.Fprintf(w, "  records    %s read: %s new, %s changed, %s unchanged, %s older than stored, %s quarantined\n",
 		thousands(n.Total()), thousands(n.Insert), thousands(n.Update), thousands(n.Same+n.Dup), thousands(n.Stale), thousands(n.Quarantine))
+	s.printOutside(w)
 	fmt.Fprintf(w, "  stored     %s of %s\n", plural(s.Stored, "record"), s.source)
 	s.printCursor(w)
 	if s.Missing > 0 {
@@ -136,6 +137,15 @@ func (s *summary) print(w io.Writer) {
 	}
 	if s.verdict() == nil {
 		fmt.Fprintln(w, "  next       patra records export --source "+s.source+" > "+s.source+".jsonl")
+	}
+}
+
+// printOutside says, after the first harvest, that records came which changed at another time than was asked for. It is how a
+// date filter shows that is off by a day. Where a source is asked by another date than that of the change it is always so, and
+// whoever harvests it every night knows.
+func (s *summary) printOutside(w io.Writer) {
+	if s.Counts.Outside > 0 && s.Decision.OriginCode != "" {
+		fmt.Fprintf(w, "  outside    %s of them changed outside of the window that they were asked by: right only if updatedAt is another date than window.field\n", thousands(s.Counts.Outside))
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"runtime"
+	"strings"
 	"sync"
 	"time"
 
@@ -168,6 +169,7 @@ func (a *app) execute(ctx context.Context, s *store.Store, p *planner.Planner, p
 		return err
 	}
 	x.Observe, x.Done, x.Config.Vars.Contact = bar.observe, f.done, req.Contact
+	f.owner = x.Config.Owner
 	x.Config.Poll = 250 * time.Millisecond // somebody waits
 	if x.Config.CursorID = plan.Plan.CursorID; x.Config.CursorID == 0 {
 		x.Config.PlanID = plan.Plan.ID
@@ -220,6 +222,10 @@ type foreground struct {
 	halt *patra.Control
 
 	quota *patra.Control
+	owner string // who we are
+	told  bool   // that another process has what is left
+
+	looked time.Time // when it was asked last who has it
 }
 
 // open is how many slices of the work are not closed.
@@ -274,7 +280,39 @@ func (f *foreground) held(ctx context.Context) (bool, error) {
 	if err == nil && moving == 0 {
 		f.left = patra.ReasonPaused
 	}
+	if err == nil && moving > 0 {
+		err = f.elsewhere(ctx)
+	}
 	return err == nil && moving == 0, err
+}
+
+// elsewhere says, once, that all that is left is in the hands of others: after a process was killed nothing happens until its
+// leases have run out, and whoever waits should know for how long.
+func (f *foreground) elsewhere(ctx context.Context) error {
+	if f.told || time.Since(f.looked) < quiet {
+		return nil
+	}
+	f.looked = time.Now()
+	which := store.Filter{Cursor: f.plan.CursorID, Status: patra.Running, Limit: 1000}
+	if f.plan.CursorID == 0 {
+		which.Plan = f.plan.ID
+	}
+	running, err := f.store.Tasks(ctx, which)
+	if err != nil || len(running) == 0 {
+		return err
+	}
+	var until patra.Instant
+	for _, t := range running {
+		if strings.HasPrefix(t.LeaseOwner, f.owner) {
+			return nil
+		}
+		until = max(until, t.LeasedUntil)
+	}
+	f.told = true
+	n := int64(len(running))
+	f.bar.say(fmt.Sprintf("Another process has %s that %s left. If it is gone, %s taken over when the lease has run out, at %s.",
+		tasks(n), verb(n, "is", "are"), verb(n, "it is", "they are"), until.Time().Format("15:04:05")))
+	return nil
 }
 
 // stopped reports whether a pause, a halt or a used-up quota stops all of the work. A breaker ends by itself and soon: it is

@@ -304,6 +304,21 @@ func TestAFieldThatCannotBeCutByIsRefused(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "PARTITION_LAW") {
 			t.Errorf("%s: %v", name, err)
 		}
+		open := *spec
+		open.Window.Upper = "EXCLUSIVE"
+		_, _, other := newBench(&open, from).try(needed(days(0, 12))...)
+		for _, said := range []struct {
+			err  error
+			hint string
+			told bool
+		}{
+			{err, "window.upper: EXCLUSIVE", name == "lost"}, {err, "window.upper: INCLUSIVE_DAY", false},
+			{other, "window.upper: EXCLUSIVE", false}, {other, "window.upper: INCLUSIVE_DAY", name == "twice"},
+		} {
+			if said.err == nil || strings.Contains(said.err.Error(), said.hint) != said.told {
+				t.Errorf("%s: %q is told, or is not: %v", name, said.hint, said.err)
+			}
+		}
 		lenient := *spec
 		lenient.Response.Total.Trust = patra.TrustEstimate
 		if _, _, err := newBench(&lenient, from).try(needed(days(0, 12))...); err != nil {

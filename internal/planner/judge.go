@@ -204,5 +204,18 @@ func (g *judge) partitionLaw(whole patra.Estimate, pieces []patra.Estimate, of s
 		return nil
 	}
 	return patra.Problems{{Code: "PARTITION_LAW", Path: "window.field", Text: fmt.Sprintf("%s has %d records, but its pieces have %d together: %s cannot be cut by this field without losing or doubling records", of, whole.Records, sum, g.job.spec.Source),
-		Hint: "use an endpoint with a date that every record has exactly once"}}
+		Hint: lawHint(g.job.spec.Window.Upper, sum > whole.Records)}}
+}
+
+// lawHint names the mistake that is made most often, where the source can have made it: a day that two pieces have in common, or
+// that is in none of them.
+func lawHint(upper string, more bool) string {
+	hint := "use an endpoint with a date that every record has exactly once"
+	switch exclusive := upper == string(expr.Exclusive); {
+	case more && exclusive:
+		return "if the provider includes the end of a filter, write window.upper: INCLUSIVE_DAY; otherwise " + hint
+	case !more && !exclusive:
+		return "if the provider leaves out the end of a filter, write window.upper: EXCLUSIVE; otherwise " + hint
+	}
+	return hint
 }

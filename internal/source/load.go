@@ -161,15 +161,18 @@ func validate(doc *strictyaml.Document, f *File) patra.Problems {
 	if len(f.Endpoints) == 0 {
 		c.add("endpoints", "REQUIRED", "a source needs at least one endpoint", "")
 	}
-	format := ""
+	format, sure := "", true
 	for _, name := range slices.Sorted(maps.Keys(f.Endpoints)) {
 		e := f.Endpoints[name]
 		c.endpoint("endpoints."+name, e, f)
+		sure = sure && (e.Role == roleSearch || e.Role == roleDetail)
 		if len(e.Mapping) == 0 && (format == "" || e.Role == roleDetail) { // where there are two phases, the mapping reads the second
 			format = e.Response.Format
 		}
 	}
-	c.mapping("mapping", format, f.Mapping)
+	if sure { // else nobody knows whose records it reads
+		c.mapping("mapping", format, f.Mapping)
+	}
 	c.merge(f)
 	c.changes(f)
 	slices.SortStableFunc(c.found, func(a, b patra.Problem) int { return a.Line - b.Line })
@@ -268,6 +271,9 @@ func (c *checker) endpoint(at string, e Endpoint, f *File) {
 	}
 	c.response(at+".response", e.Response)
 	c.mapping(at+".mapping", e.Response.Format, e.Mapping)
+	if e.Role != roleSearch && e.Role != roleDetail { // what else it needs depends on it
+		return
+	}
 	if e.Role == roleDetail {
 		if e.Default {
 			c.add(at+".default", "CONFLICT", "an endpoint for records by id cannot be the one that is searched", "")

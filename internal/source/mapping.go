@@ -2,10 +2,12 @@ package source
 
 import (
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
 	"patra/internal/rawjson"
+	"patra/internal/strictyaml"
 )
 
 // mapping reads one field from an item: a path, then an object template or none, then functions.
@@ -44,13 +46,18 @@ type call struct {
 func parseMapping(format, text string) (*mapping, error) {
 	parts := splitOutside(text, '|')
 	if format == formatXML { // in XPath a bar between paths is a union; our functions are words
+		if err := misspelt(parts[1:]); err != nil {
+			return nil, err
+		}
 		parts = joinUnions(parts)
 	}
 	head := strings.TrimSpace(parts[0])
 	m := &mapping{}
 	if open := indexOutside(head, '{'); open >= 0 {
-		if !strings.HasSuffix(head, "}") {
+		if end := strings.LastIndexByte(head, '}'); end < open {
 			return nil, fmt.Errorf("the object in %q is not closed", text)
+		} else if after := strings.TrimLeft(head[end+1:], "| "); after != "" {
+			return nil, fmt.Errorf("only functions can follow an object, and %q is none; known: %s", after, strings.Join(functionNames(), ", "))
 		}
 		if err := m.parseObject(format, head[open+1:len(head)-1]); err != nil {
 			return nil, err
@@ -91,6 +98,25 @@ func (m *mapping) twice() bool {
 	}
 	return false
 }
+
+// misspelt refuses a single word that is nearly a function: as a path of a union it would find nothing, and nobody would miss
+// what the function should have done.
+func misspelt(parts []string) error {
+	for _, part := range parts {
+		name, _, _ := strings.Cut(strings.TrimSpace(part), "(")
+		if _, isFunction := functions[name]; isFunction || !aWord.MatchString(name) {
+			continue
+		}
+		// One letter more or less is a slip; date is not dateParts.
+		if near, ok := strictyaml.Nearest(name, functionNames()); ok && len(near)-len(name) <= 1 && len(name)-len(near) <= 1 {
+			return fmt.Errorf("%q is not a function; did you mean %s? An element of this name is written ./%s", name, near, name)
+		}
+	}
+	return nil
+}
+
+// aWord could be meant as a function, which begin with a small letter.
+var aWord = regexp.MustCompile(`^[a-z][A-Za-z]*$`)
 
 // joinUnions puts parts together again that are not the call of a function.
 func joinUnions(parts []string) []string {

@@ -20,6 +20,7 @@ var (
 		 expr_proto_hash, campaign, origin_instant, origin_code, cursor_value, normalized_instant, sealed_instant, version, plan_version, updated_at, created_at)
 		VALUES (?, ?, ?, ?, ?, ?, 'TIME', ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)`}
 	selectAnswers = stmt{"select_answers", `SELECT ` + answerColumns + ` FROM ing_coverage WHERE cursor_id = ? AND window_to > ? ORDER BY window_to, window_from`}
+	selectAnswer  = stmt{"select_answer", `SELECT ` + answerColumns + ` FROM ing_coverage WHERE id = ?`}
 	selectWaivers = stmt{"select_waivers", `SELECT window_from, window_to FROM ing_gap_waiver WHERE cursor_id = ? AND window_to > ? AND revoked_at IS NULL`}
 	selectLive    = stmt{"select_live", `SELECT window_from, window_to, COALESCE(confirmed_from, 0), COALESCE(confirmed_to, 0) FROM ing_plan_slice
 		WHERE cursor_id = ? AND status_code IN ('READY', 'PARTIAL')`}

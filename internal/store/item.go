@@ -11,6 +11,8 @@ import (
 
 var (
 	missingItems = stmt{"missing_items", `SELECT COUNT(*) FROM ing_task t JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no WHERE t.plan_id = ? AND i.status_code = 'MISSING'`}
+	itemOf       = stmt{"item_of_slice", `SELECT i.status_code FROM ing_task t JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no WHERE t.slice_id = ? AND i.provider_id = ?`}
+	notGiven     = stmt{"items_not_given", `SELECT i.provider_id FROM ing_task t JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no WHERE t.slice_id = ? AND i.status_code IN ('MISSING', 'BAD') ORDER BY i.seq LIMIT ?`}
 	lastItem     = stmt{"last_item", `SELECT COALESCE(MAX(seq), 0) FROM ing_task_item WHERE task_id = ? AND scan_no = ?`}
 	pending      = stmt{"pending_items", `SELECT seq, provider_id FROM ing_task_item WHERE task_id = ? AND scan_no = ? AND status_code = 'PENDING' AND seq > ? ORDER BY seq LIMIT ?`}
 	itemSum      = stmt{"item_summary", `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status_code = 'PENDING' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN status_code IN ('MISSING', 'BAD') THEN 1 ELSE 0 END), 0)
@@ -96,6 +98,23 @@ func (t *tx) settleItems(c *patra.Claim, page patra.OpenPage, outcomes map[patra
 		}
 	}
 	return nil
+}
+
+// ItemOf is what became of an id that the search of a slice named; nothing, if it did not, or if its pages are in the archive.
+func (s *Store) ItemOf(ctx context.Context, sliceID int64, id string) (status patra.Status, err error) {
+	_, err = s.read(ctx).one(itemOf, []any{sliceID, id}, &status)
+	return status, err
+}
+
+// NotGiven are ids that the search of a slice named and that the provider has no record for, or cannot be asked for.
+func (s *Store) NotGiven(ctx context.Context, sliceID int64, limit int) (ids []string, err error) {
+	err = s.read(ctx).rows(notGiven, func(r *sql.Rows) error {
+		var id string
+		err := r.Scan(&id)
+		ids = append(ids, id)
+		return err
+	}, sliceID, limit)
+	return ids, err
 }
 
 // MissingIDs is how many ids of a plan the provider does not have.

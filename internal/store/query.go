@@ -128,6 +128,15 @@ func (s *Store) Answers(ctx context.Context, cursorID int64) ([]patra.Answer, er
 	return s.read(ctx).answers(cursorID, allTime)
 }
 
+// Answer is one row of the coverage ledger, with all that is said of it; nil if it is gone.
+func (s *Store) Answer(ctx context.Context, id int64) (*patra.Answer, error) {
+	all, err := s.read(ctx).answersBy(selectAnswer, id)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	return &all[0], nil
+}
+
 // CursorEvent is one move of a watermark.
 type CursorEvent struct {
 	CursorID  int64         `json:"cursor_id"`

@@ -18,11 +18,20 @@ func Nearest(word string, candidates []string) (string, bool) {
 			best, least = c, d
 		}
 	}
+	if least >= 0 && least < 2 {
+		return best, true
+	}
+	// Two slips may make another word of it, even the opposite: INCLUSIVE is INCLUSIVE_DAY rather than EXCLUSIVE.
+	for _, c := range candidates {
+		if begins(folded(c), w) {
+			return c, true
+		}
+	}
 	if least >= 0 {
 		return best, true
 	}
 	for _, c := range candidates {
-		if begins(w, folded(c)) || begins(folded(c), w) {
+		if begins(w, folded(c)) {
 			return c, true
 		}
 	}

@@ -37,4 +37,7 @@ func TestNearest(t *testing.T) {
 	if got, _ := strictyaml.Nearest("bat", []string{"cat", "bar", "bat"}); got != "bat" {
 		t.Errorf("got %q, want the exact one", got)
 	}
+	if got, _ := strictyaml.Nearest("INCLUSIVE", []string{"EXCLUSIVE", "INCLUSIVE_DAY", "INCLUSIVE_SECOND"}); got != "INCLUSIVE_DAY" {
+		t.Errorf("got %q, want what begins with the word and not its opposite", got)
+	}
 }
