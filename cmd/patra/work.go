@@ -276,14 +276,17 @@ func (f *foreground) held(ctx context.Context) (bool, error) {
 	if f.plan.CursorID == 0 {
 		target = patra.WorkTarget(patra.ScopePlan, f.plan.ID)
 	}
-	moving, err := f.store.Moving(ctx, target) // each of the tasks that are left may be held back alone
-	if err == nil && moving == 0 {
-		f.left = patra.ReasonPaused
+	moving, held, err := f.store.Moving(ctx, target) // each of the tasks that are left may be held back alone
+	switch {
+	case err != nil:
+		return false, err
+	case moving > 0:
+		return false, f.elsewhere(ctx)
+	case held == 0: // the last has ended since we looked, and may have left something to be cut
+		return false, nil
 	}
-	if err == nil && moving > 0 {
-		err = f.elsewhere(ctx)
-	}
-	return err == nil && moving == 0, err
+	f.left = patra.ReasonPaused
+	return true, nil
 }
 
 // elsewhere says, once, that all that is left is in the hands of others: after a process was killed nothing happens until its

@@ -310,7 +310,7 @@ func TestAPauseStopsAtTheNextPage(t *testing.T) {
 			h.stopWhenHeld(x, h.plan.Plan.Place())
 			if text == "plan:1" || text == "cursor:1" { // whose tasks are parked
 				x.Done = func(ctx context.Context) (bool, error) {
-					n, err := h.store.Moving(ctx, target)
+					n, _, err := h.store.Moving(ctx, target)
 					return n == 0, err
 				}
 			}

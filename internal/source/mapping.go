@@ -54,12 +54,14 @@ func parseMapping(format, text string) (*mapping, error) {
 	head := strings.TrimSpace(parts[0])
 	m := &mapping{}
 	if open := indexOutside(head, '{'); open >= 0 {
-		if end := strings.LastIndexByte(head, '}'); end < open {
+		end := strings.LastIndexByte(head, '}')
+		if end < open {
 			return nil, fmt.Errorf("the object in %q is not closed", text)
-		} else if after := strings.TrimLeft(head[end+1:], "| "); after != "" {
-			return nil, fmt.Errorf("only functions can follow an object, and %q is none; known: %s", after, strings.Join(functionNames(), ", "))
 		}
-		if err := m.parseObject(format, head[open+1:len(head)-1]); err != nil {
+		if after := strings.TrimSpace(head[end+1:]); after != "" {
+			return nil, fmt.Errorf("only functions can follow an object, and %q is none; known: %s", strings.TrimLeft(after, "| "), strings.Join(functionNames(), ", "))
+		}
+		if err := m.parseObject(format, head[open+1:end]); err != nil {
 			return nil, err
 		}
 		head = strings.TrimSpace(head[:open])

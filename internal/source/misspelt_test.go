@@ -13,6 +13,7 @@ func TestMisspeltFunction(t *testing.T) {
 		{formatXML, "title | splt(';')", `"splt" is not a function; did you mean split?`},
 		{formatXML, "author {name: name} | lsit", `"lsit" is not a function; did you mean list?`},
 		{formatXML, "author {name: name} | shout", `only functions can follow an object, and "shout" is none; known: after,`},
+		{formatXML, "author {name: name} |", `only functions can follow an object, and "" is none`},
 		{formatXML, "author {name: name | list", `is not closed`},
 		{formatJSON, "$.author[*] {name: $.name", `is not closed`},
 		{formatXML, "title | ./lowr", ""},

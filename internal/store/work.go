@@ -7,8 +7,8 @@ import (
 )
 
 var (
-	moving = stmt{"moving_tasks", `SELECT COUNT(*) FROM ing_task WHERE status_code IN ('QUEUED', 'RUNNING')
-		AND NOT (status_code = 'QUEUED' AND COALESCE(wait_code, '') = 'PAUSED' AND scheduled_at = ?) AND {where}`}
+	moving = stmt{"moving_tasks", `SELECT COUNT(*), COUNT(CASE WHEN status_code = 'QUEUED' AND COALESCE(wait_code, '') = 'PAUSED' AND scheduled_at = ? THEN 1 END) FROM ing_task
+		WHERE status_code IN ('QUEUED', 'RUNNING') AND {where}`}
 	lastClaim = stmt{"last_claim", `SELECT started_at FROM ing_task_run ORDER BY id DESC LIMIT 1`}
 	queueHead = stmt{"queue_head", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'QUEUED' AND partition_key = ? AND priority <= ? AND scheduled_at <= {now} AND id <> ?`}
 )
@@ -24,14 +24,15 @@ func (s *Store) Work(ctx context.Context, target patra.Target) (steered patra.St
 	return steered, err
 }
 
-// Moving counts the tasks of a target that run, or will without anybody's help.
-func (s *Store) Moving(ctx context.Context, target patra.Target) (n int64, err error) {
+// Moving counts the tasks of a target that run, or will without anybody's help, and those that somebody holds back, both at the same
+// moment.
+func (s *Store) Moving(ctx context.Context, target patra.Target) (n, held int64, err error) {
 	t := s.read(ctx)
 	where, args, err := t.tasksOf(target)
 	if err == nil {
-		_, err = t.one(moving.with(where), append([]any{int64(farAway)}, args...), &n)
+		_, err = t.one(moving.with(where), append([]any{int64(farAway)}, args...), &n, &held)
 	}
-	return n, err
+	return n - held, held, err
 }
 
 // LastClaim is when any worker last took a task; nil if none ever did.

@@ -130,7 +130,7 @@ func pausedWork(t *testing.T, e Engine) {
 	if c := w.TryTake(patra.ClaimRequest{}); c != nil {
 		t.Errorf("task %d was begun", c.TaskID)
 	}
-	if moving, err := w.Moving(ctx, plan); err != nil || moving != 2 {
+	if moving, held, err := w.Moving(ctx, plan); err != nil || moving != 2 || held != 1 {
 		t.Errorf("%d tasks move, %v", moving, err)
 	}
 	w.must(second(w.Resume(ctx, patra.WorkTarget(patra.ScopeSlice, first.Slice.ID), "", "me"))) // nothing holds the slice
