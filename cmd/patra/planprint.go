@@ -33,7 +33,11 @@ func (a *app) printDecision(r *planner.Draft) {
 		fmt.Fprintf(a.stdout, "Harvest   began at %s and has come to %s, which no backfill passes\n", d.ForwardAt, d.Forward)
 	}
 	if d.Window.IsEmpty() {
-		fmt.Fprintf(a.stdout, "Window    %s is empty: %s\n", d.Window, reasonText[d.Reason])
+		window := d.Window.String()
+		if d.Window.From > d.Window.To { // nobody wants to read where it ends
+			window = "from " + d.Window.From.String()
+		}
+		fmt.Fprintf(a.stdout, "Window    %s is empty: %s\n", window, reasonText[d.Reason])
 		return
 	}
 	align := ""

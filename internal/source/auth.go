@@ -133,5 +133,5 @@ func (n SecretName) NotSet() string {
 // setSecret is how to set a secret.
 func setSecret(name string) string {
 	variable := strings.ToUpper(strings.ReplaceAll(name, "-", "_"))
-	return fmt.Sprintf("set secrets: {%s: \"env:%s\"} in patra.yaml, and the variable that it names", name, variable)
+	return fmt.Sprintf("name it under secrets in patra.yaml, as in %s: \"env:%s\", and set what is named there", name, variable)
 }

@@ -198,7 +198,7 @@ func TestAccess(t *testing.T) {
 	}{
 		{map[string]error{"u": nil, "s": nil}, 0, ""},
 		{nil, 1, ""},
-		{map[string]error{"u": nil}, 0, `locked needs the secret "s", and it is not set (SECRET_MISSING at auth.secret). Set secrets: {s: "env:S"} in patra.yaml, and the variable that it names`},
+		{map[string]error{"u": nil}, 0, `locked needs the secret "s", and it is not set (SECRET_MISSING at auth.secret). Name it under secrets in patra.yaml, as in s: "env:S", and set what is named there`},
 		{map[string]error{"u": nil, "s": errors.New("the file is empty")}, 0, "the file is empty (SECRET_UNREADABLE at auth.secret)"},
 	} {
 		warnings, err := spec.Access(func(name string) (bool, error) { e, set := c.have[name]; return set && e == nil, e })
