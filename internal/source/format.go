@@ -5,6 +5,10 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
 
 	"patra"
 	"patra/internal/rawjson"
@@ -60,7 +64,8 @@ func (j jsonSplitter) split(body []byte) (got parts, err error) {
 	}
 	items, found := j.items.at(doc.Root())
 	if !found {
-		return parts{around: doc.Root().Value()}, schemaFault(j.text, "the answer has no such member")
+		around := doc.Root().Value()
+		return parts{around: around}, schemaFault(j.text, "the answer has no such member"+others(around))
 	}
 	if j.order != nil { // the map is the envelope too, and such pages are small
 		all, err := j.byID(doc, items)
@@ -80,6 +85,25 @@ func (j jsonSplitter) split(body []byte) (got parts, err error) {
 		got.items[i] = n.Bytes()
 	}
 	return got, nil
+}
+
+// shownMembers is how many members of an answer are named, and plainName what they are called by: whatever is named is the provider's.
+const shownMembers = 8
+
+var plainName = regexp.MustCompile(`^[\w.$@:-]{1,40}$`)
+
+// others names some members that an answer has, for whoever looks for another.
+func others(answer any) string {
+	members, _ := answer.(map[string]any)
+	names := slices.DeleteFunc(slices.Sorted(maps.Keys(members)), func(name string) bool { return !plainName.MatchString(name) })
+	if len(names) == 0 {
+		return ""
+	}
+	more := ""
+	if len(names) > shownMembers {
+		names, more = names[:shownMembers], ", ..."
+	}
+	return "; it has " + strings.Join(names, ", ") + more
 }
 
 // byID reads a map of items in the order of the ids beside it.
