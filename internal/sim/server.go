@@ -113,6 +113,9 @@ func (s *Server) serveProvider(w http.ResponseWriter, r *http.Request) {
 	}
 	a.compress(r)
 	_, a.reused = s.guests.LoadOrStore(r.RemoteAddr, true)
+	if r.Close || a.fault == faultReset { // the connection ends with this answer: the next one from its port is another
+		s.guests.Delete(r.RemoteAddr)
+	}
 	if a.fault != faultReset || a.reused { // the one that a client would repeat by itself
 		s.deck.done(a.fault)
 	}
