@@ -496,7 +496,7 @@ func TestAPlanWithoutItsSecretIsRefused(t *testing.T) {
 		secrets executor.Secrets
 		say     string
 	}{
-		{`{type: BEARER, secret: acme}`, nil, `locked needs the secret "acme", and it is not set (SECRET_MISSING at auth.secret). Set secrets: {acme: "env:ACME"} in patra.yaml`},
+		{`{type: BEARER, secret: acme}`, nil, `locked needs the secret "acme", and it is not set (SECRET_MISSING at auth.secret). Name it under secrets in patra.yaml, as in acme: "env:ACME"`},
 		{`{type: BASIC, userSecret: acme-user, secret: acme, optional: true}`, vault{"acme": "half"}, `needs the secret "acme-user", and it is not set (SECRET_MISSING at auth.userSecret)`},
 		{`{type: OAUTH2, tokenUrl: /token, clientId: acme-id, secret: acme}`, vault{"acme": "half"}, `(SECRET_MISSING at auth.clientId)`},
 		{`{type: BEARER, secret: acme, optional: true}`, broken{}, `the file is gone (SECRET_UNREADABLE at auth.secret)`},
