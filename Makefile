@@ -81,8 +81,9 @@ deploy: deps ## Check deploy/: units with systemd-analyze, the compose file, the
 	@command -v systemd-analyze >/dev/null 2>&1 || scripts/install systemd
 	$(GO) test -count=1 -run 'TestCompose|TestDockerfile|TestTheImage|TestUnits' -v ./cmd/patra
 
-race: deps ## Run all tests under the race detector (needs a C compiler)
-	CGO_ENABLED=1 scripts/with-mariadb scripts/with-redis $(GO) test -race -count=1 -timeout 2h ./...
+# One test fills a store for years, alone: under the detector that takes longer than the server gives to an answer.
+race: deps ## Run the tests under the race detector (needs a C compiler)
+	CGO_ENABLED=1 scripts/with-mariadb scripts/with-redis $(GO) test -race -count=1 -timeout 2h -skip 'TestNothingIsScannedAfterYears' ./...
 
 race-short: deps ## Run the tests of what many workers share under the race detector
 	CGO_ENABLED=1 $(GO) test -race -count=1 -skip 'TestPagesAreReadAs|TestTheProviderUnderstands|TestWhatNewVersions|TestRecorded|TestDataCite' ./internal/source ./internal/sim ./internal/schedule

@@ -94,6 +94,7 @@ func (a *app) openAPI(ctx context.Context, group *errgroup.Group, cfg config.Con
 	}
 	server := a.answer(cfg, s, p, certificate)
 	group.Go(role(ctx, a.logger(cfg), roleAPI, func(ctx context.Context) error { return server.Serve(ctx, l) }, "address", l.Addr().String()))
-	fmt.Fprintf(a.stdout, "The dashboard is at %s://%s/ and the API at %s://%s/api/docs.\n", scheme, onThisMachine(l.Addr().String()), scheme, onThisMachine(l.Addr().String()))
+	at := scheme + "://" + onThisMachine(l.Addr().String())
+	fmt.Fprintf(a.stdout, "The dashboard is at %s/ and the API at %s/api/docs.\n", at, at)
 	return true, nil
 }

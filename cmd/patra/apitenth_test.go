@@ -55,9 +55,6 @@ func years(t *testing.T, e storetest.Engine) (*visitor, *sql.DB) {
 // With years of work in it no database chooses to read a whole table that grows, whatever it knows of its tables: nothing, as
 // an embedded store at first, or everything.
 func TestNothingIsScannedAfterYears(t *testing.T) {
-	if slower > 1 {
-		t.Skip("it fills a store for minutes, in which nobody shares anything")
-	}
 	t.Parallel()
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		v, db := years(t, e)

@@ -11,21 +11,19 @@ import (
 // Between looking at what is left and asking whether somebody holds it back the last of it may end. Then nobody holds anything back:
 // it is looked at once more, and what ended early is cut.
 func TestWhatHasEndedIsNotHeldBack(t *testing.T) {
-	for _, e := range storetest.Engines() {
-		t.Run(e.Name, func(t *testing.T) {
-			w := storetest.NewWorld(t, e, 2)
-			f := &foreground{store: w.Store, plan: w.Plan, bar: &progress{out: io.Discard}}
-			w.Work(w.Take(), w.Record("1", storetest.Origin, "x"))
-			last := w.Take()
-			if done, err := f.held(t.Context()); done || err != nil {
-				t.Errorf("a task runs, and it is said that all are held back (%v)", err)
-			}
-			w.Work(last, w.Record("2", storetest.Origin, "x"))
-			if done, err := f.held(t.Context()); done || f.left != "" || err != nil {
-				t.Errorf("everything has ended, and %q is said (%v)", f.left, err)
-			}
-		})
-	}
+	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
+		w := storetest.NewWorld(t, e, 2)
+		f := &foreground{store: w.Store, plan: w.Plan, bar: &progress{out: io.Discard}}
+		w.Work(w.Take(), w.Record("1", storetest.Origin, "x"))
+		last := w.Take()
+		if done, err := f.held(t.Context()); done || err != nil {
+			t.Errorf("a task runs, and it is said that all are held back (%v)", err)
+		}
+		w.Work(last, w.Record("2", storetest.Origin, "x"))
+		if done, err := f.held(t.Context()); done || f.left != "" || err != nil {
+			t.Errorf("everything has ended, and %q is said (%v)", f.left, err)
+		}
+	})
 }
 
 // What a person holds back is waited for by nobody.

@@ -27,6 +27,9 @@ func (b *lockedBuffer) copy() []byte {
 	return slices.Clone(b.written.Bytes())
 }
 
+// String implements fmt.Stringer.
+func (b *lockedBuffer) String() string { return string(b.copy()) }
+
 // tail is the end of it.
 func (b *lockedBuffer) tail() string {
 	text := b.copy()

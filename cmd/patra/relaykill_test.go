@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"net"
@@ -10,7 +9,6 @@ import (
 	"path/filepath"
 	"regexp"
 	"strings"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -119,26 +117,8 @@ func (b *switchboard) change() {
 // sender is one process that sends.
 type sender struct {
 	*exec.Cmd
-	said  *spoken
+	said  *lockedBuffer
 	ended chan error
-}
-
-// spoken is what a process says, while it says it.
-type spoken struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (s *spoken) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.Write(p)
-}
-
-func (s *spoken) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.text.String()
 }
 
 // start starts another process.
@@ -146,7 +126,7 @@ func (b *switchboard) start(args ...string) {
 	b.t.Helper()
 	c := exec.CommandContext(b.t.Context(), "patra", args...)
 	c.Dir, c.Env = b.dir, append(os.Environ(), "PATRA_STORE_URL="+b.URL, "PATRA_LOG_FORMAT=text")
-	s := &sender{c, &spoken{}, make(chan error, 1)}
+	s := &sender{c, &lockedBuffer{}, make(chan error, 1)}
 	c.Stdout, c.Stderr = s.said, s.said
 	if err := c.Start(); err != nil {
 		b.t.Fatal(err)

@@ -82,9 +82,8 @@ func (a *app) steerAll(ctx context.Context, args []string, out format, do steer)
 		return printRows(a.stdout, out, all, columns[steering]{})
 	}
 	for _, st := range all {
-		fmt.Fprintln(a.stdout, st.Said)
-		if st.Next != "" {
-			fmt.Fprintln(a.stdout, "Next: "+st.Next)
+		if err := a.done(out, st, st.Said, st.Next); err != nil {
+			return err
 		}
 	}
 	return nil

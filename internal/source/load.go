@@ -165,7 +165,7 @@ func validate(doc *strictyaml.Document, f *File) patra.Problems {
 	for _, name := range slices.Sorted(maps.Keys(f.Endpoints)) {
 		e := f.Endpoints[name]
 		c.endpoint("endpoints."+name, e, f)
-		sure = sure && (e.Role == roleSearch || e.Role == roleDetail)
+		sure = sure && e.hasRole()
 		if len(e.Mapping) == 0 && (format == "" || e.Role == roleDetail) { // where there are two phases, the mapping reads the second
 			format = e.Response.Format
 		}
@@ -253,6 +253,9 @@ const (
 	roleDetail = "DETAIL"
 )
 
+// hasRole tells whether it is known what an endpoint is for.
+func (e Endpoint) hasRole() bool { return e.Role == roleSearch || e.Role == roleDetail }
+
 func (c *checker) endpoint(at string, e Endpoint, f *File) {
 	c.oneOf(at+".role", e.Role, roleSearch, roleDetail)
 	c.blocks(at, e.Blocks, merge(platform, f.Defaults, e.Blocks), f.Parameters)
@@ -271,7 +274,7 @@ func (c *checker) endpoint(at string, e Endpoint, f *File) {
 	}
 	c.response(at+".response", e.Response)
 	c.mapping(at+".mapping", e.Response.Format, e.Mapping)
-	if e.Role != roleSearch && e.Role != roleDetail { // what else it needs depends on it
+	if !e.hasRole() { // what else it needs depends on it
 		return
 	}
 	if e.Role == roleDetail {
