@@ -79,8 +79,8 @@ type AlertFacts struct {
 	Sinks       []SinkState
 	Receivers   []ReceiverState
 	Queue       []QueueState
-	Crowds      []Crowd
-	Plans       []WaitingPlan // that are ready, and of which nobody took anything
+	Crowds      []QueueAverage
+	Plans       []UnstartedPlan // that are ready, and of which nobody took anything
 	Quotas      []QuotaUse
 	LastClaim   *Instant // when anybody last took a task
 }
@@ -123,16 +123,16 @@ type QuarantineShare struct {
 	Quarantined int64
 }
 
-// Crowd is how many tasks of a partition waited on the average of the last day.
-type Crowd struct {
+// QueueAverage is how many tasks of a partition waited on the average of the last day.
+type QueueAverage struct {
 	Key     string
 	Samples int64
 	Mean    float64
 	Sigma   float64
 }
 
-// WaitingPlan is a plan that is ready and of which nobody took anything yet.
-type WaitingPlan struct {
+// UnstartedPlan is a plan that is ready and of which nobody took anything yet.
+type UnstartedPlan struct {
 	Plan Plan
 	Due  Instant // when the first of its tasks was
 }

@@ -20,7 +20,7 @@ func TestAlertsAreWhatNeedsAPerson(t *testing.T) {
 	fault := &patra.Fault{Code: patra.CodeHTTP, Status: 400, Text: "bad"}
 	due := []patra.QueueState{{Source: "demo", Due: 4, Oldest: at(now - patra.Hour)}}
 	crowd := func(n, samples int64, mean, sigma float64) patra.AlertFacts {
-		return patra.AlertFacts{Queue: []patra.QueueState{{Key: "demo/works/HARVEST", Source: "demo", Later: n}}, Crowds: []patra.Crowd{{Key: "demo/works/HARVEST", Samples: samples, Mean: mean, Sigma: sigma}}}
+		return patra.AlertFacts{Queue: []patra.QueueState{{Key: "demo/works/HARVEST", Source: "demo", Later: n}}, Crowds: []patra.QueueAverage{{Key: "demo/works/HARVEST", Samples: samples, Mean: mean, Sigma: sigma}}}
 	}
 	quota := func(used int64) patra.AlertFacts {
 		return patra.AlertFacts{Quotas: []patra.QuotaUse{{Key: "demo", Window: patra.QuotaDay, From: now, To: now + patra.Day, Limit: 1000, Usable: 1000, Used: used}}}
@@ -28,7 +28,7 @@ func TestAlertsAreWhatNeedsAPerson(t *testing.T) {
 	volume := func(n int64, before ...int64) patra.AlertFacts {
 		return patra.AlertFacts{Volumes: []patra.VolumeFacts{{Cursor: patra.Cursor{ID: 3, Namespace: patra.Namespace{Source: "demo", Endpoint: "works", Operation: patra.Harvest}}, Day: now - 2*patra.Day, Records: n, Before: before}}}
 	}
-	untouched := []patra.WaitingPlan{{Plan: patra.Plan{ID: 4, Source: "demo", Endpoint: "works", Operation: patra.Backfill}, Due: now - 31*patra.Minute}}
+	untouched := []patra.UnstartedPlan{{Plan: patra.Plan{ID: 4, Source: "demo", Endpoint: "works", Operation: patra.Backfill}, Due: now - 31*patra.Minute}}
 	met := map[patra.AlertKind]bool{}
 	for _, c := range []struct {
 		name     string
@@ -53,8 +53,8 @@ func TestAlertsAreWhatNeedsAPerson(t *testing.T) {
 		{"a campaign goes backwards", cursor(patra.Backfill, 20*patra.Day, patra.CursorFacts{Waiting: true}), "", "", ""},
 		{"much in quarantine", patra.AlertFacts{Quarantined: []patra.QuarantineShare{{Source: "demo", Items: 100, Quarantined: 5}}}, patra.AlertQuarantine, patra.SeverityWarning, "5 of the last 100 items of demo could not become records."},
 		{"little in quarantine", patra.AlertFacts{Quarantined: []patra.QuarantineShare{{Source: "demo", Items: 100, Quarantined: 4}, {Source: "few", Items: 9, Quarantined: 9}}}, "", "", ""},
-		{"a sink that fails", patra.AlertFacts{Sinks: []patra.SinkState{{Name: "lake", Notes: &patra.SinkNotes{Failures: 3, LastError: "refused"}}}}, patra.AlertSink, patra.SeverityWarning, "Nothing reaches the sink lake: refused."},
-		{"a sink that failed once", patra.AlertFacts{Sinks: []patra.SinkState{{Name: "lake", Notes: &patra.SinkNotes{Failures: 1, LastError: "refused"}}}}, "", "", ""},
+		{"a sink that fails", patra.AlertFacts{Sinks: []patra.SinkState{{Name: "lake", Notes: &patra.SinkHealth{Failures: 3, LastError: "refused"}}}}, patra.AlertSink, patra.SeverityWarning, "Nothing reaches the sink lake: refused."},
+		{"a sink that failed once", patra.AlertFacts{Sinks: []patra.SinkState{{Name: "lake", Notes: &patra.SinkHealth{Failures: 1, LastError: "refused"}}}}, "", "", ""},
 		{"a sink that did not take much", patra.AlertFacts{Sinks: []patra.SinkState{{Name: "lake", Aside: 10_000, Capped: true}}}, patra.AlertSink, patra.SeverityWarning, "The sink lake did not take more than 10000 events, and nobody tries any more."},
 		{"a sink that did not take something", patra.AlertFacts{Sinks: []patra.SinkState{{Name: "lake", Aside: 1}}}, patra.AlertSink, patra.SeverityWarning, "The sink lake did not take 1 event, and nobody tries any more."},
 		{"nobody works", patra.AlertFacts{Queue: due}, patra.AlertIdle, patra.SeverityCritical, "4 tasks are due, and nobody takes one."},
@@ -70,7 +70,7 @@ func TestAlertsAreWhatNeedsAPerson(t *testing.T) {
 		{"a plan that nobody takes", patra.AlertFacts{Plans: untouched, LastClaim: at(now - patra.Second)}, patra.AlertIdle, patra.SeverityWarning, "Plan 4 of demo/works/BACKFILL is ready since 2026-11-14T23:29:00.000Z, and nobody has taken anything of it."},
 		{"a plan that is paused", patra.AlertFacts{Plans: untouched, Controls: []patra.Control{{Target: patra.Target{Scope: patra.ScopePlan, Key: "4"}, Kind: patra.KindPause, State: patra.Paused}}}, "", "", ""},
 		{"a plan that waits its turn", patra.AlertFacts{Plans: untouched, Queue: []patra.QueueState{{Key: "demo/works/BACKFILL", Running: 1}}}, "", "", ""},
-		{"a plan of a moment ago", patra.AlertFacts{Plans: []patra.WaitingPlan{{Plan: patra.Plan{ID: 4}, Due: now - patra.Minute}}}, "", "", ""},
+		{"a plan of a moment ago", patra.AlertFacts{Plans: []patra.UnstartedPlan{{Plan: patra.Plan{ID: 4}, Due: now - patra.Minute}}}, "", "", ""},
 		{"nobody works, and a plan waits: one alert", patra.AlertFacts{Plans: untouched, Queue: due}, patra.AlertIdle, patra.SeverityCritical, "4 tasks are due, and nobody takes one."},
 		{"a quota that is nearly used up", quota(901), patra.AlertQuota, patra.SeverityNotice, "Of the quota of demo for today, 99 of 1,000 are left; it begins anew at 2026-11-16T00:00:00.000Z."},
 		{"a quota with a tenth left", quota(900), "", "", ""},

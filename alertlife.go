@@ -21,18 +21,18 @@ const missedLooks = 2
 // unwatched is how long nobody may have looked before what is pending begins anew: nobody knows whether it was so in between.
 const unwatched = 5 * time.Minute
 
-// HeldAlert is an alert that is remembered.
-type HeldAlert struct {
+// StoredAlert is an alert that is remembered.
+type StoredAlert struct {
 	ID int64 `json:"id,omitempty"` // 0: nobody remembers it, it is so now
 	Alert
-	State      AlertState      `json:"state"`
-	FirstAt    Instant         `json:"first_at"`           // when it was first seen
-	FiredAt    *Instant        `json:"fired_at,omitempty"` // since when people are told
-	LastAt     Instant         `json:"last_at"`            // when it was last seen
-	ResolvedAt *Instant        `json:"resolved_at,omitempty"`
-	Ack        *AlertAck       `json:"ack,omitempty"`
-	Silenced   bool            `json:"silenced"` // somebody has acknowledged it, and that counts now
-	Notices    []NoticeOutcome `json:"notices,omitempty"`
+	State      AlertState           `json:"state"`
+	FirstAt    Instant              `json:"first_at"`           // when it was first seen
+	FiredAt    *Instant             `json:"fired_at,omitempty"` // since when people are told
+	LastAt     Instant              `json:"last_at"`            // when it was last seen
+	ResolvedAt *Instant             `json:"resolved_at,omitempty"`
+	Ack        *AlertAck            `json:"ack,omitempty"`
+	Silenced   bool                 `json:"silenced"` // somebody has acknowledged it, and that counts now
+	Notices    []NotificationStatus `json:"notices,omitempty"`
 
 	Missed int64 `json:"-"` // looks in a row at which it was not seen
 }
@@ -45,40 +45,40 @@ type AlertAck struct {
 	Until  *Instant `json:"until,omitempty"` // none: until the alert ends
 }
 
-// Silent reports whether somebody has acknowledged an alert and that counts at a moment.
-func (a *AlertAck) Silent(now Instant) bool { return a != nil && (a.Until == nil || *a.Until > now) }
+// Silences reports whether somebody has acknowledged an alert and that counts at a moment.
+func (a *AlertAck) Silences(now Instant) bool { return a != nil && (a.Until == nil || *a.Until > now) }
 
-// Lasting is what is left of an acknowledgement when its alert comes back: with a time it counts until then, without one it was for
+// CarryOver is what is left of an acknowledgement when its alert comes back: with a time it counts until then, without one it was for
 // the alert that has ended.
-func (a *AlertAck) Lasting(now Instant) *AlertAck {
+func (a *AlertAck) CarryOver(now Instant) *AlertAck {
 	if a == nil || a.Until == nil || *a.Until <= now {
 		return nil
 	}
 	return a
 }
 
-// AlertStep is what a look changes about one alert.
-type AlertStep struct {
-	HeldAlert
-	Move AlertMove
+// AlertUpdate is what a look changes about one alert.
+type AlertUpdate struct {
+	StoredAlert
+	Move AlertTransition
 }
 
-// AlertMove is the change.
-type AlertMove string
+// AlertTransition is the change.
+type AlertTransition string
 
 // The moves.
 const (
-	AlertBegins   AlertMove = "BEGINS"   // it is new
-	AlertFires    AlertMove = "FIRES"    // it has lasted long enough
-	AlertLasts    AlertMove = "LASTS"    // it is still so
-	AlertMissing  AlertMove = "MISSING"  // it was not seen this time
-	AlertEnds     AlertMove = "ENDS"     // it was not seen again
-	AlertVanishes AlertMove = "VANISHES" // it was pending, and is no more: nobody has heard of it
+	AlertBegins   AlertTransition = "BEGINS"   // it is new
+	AlertFires    AlertTransition = "FIRES"    // it has lasted long enough
+	AlertLasts    AlertTransition = "LASTS"    // it is still so
+	AlertMissing  AlertTransition = "MISSING"  // it was not seen this time
+	AlertEnds     AlertTransition = "ENDS"     // it was not seen again
+	AlertVanishes AlertTransition = "VANISHES" // it was pending, and is no more: nobody has heard of it
 )
 
 // JudgeAlerts brings what is known together with what was found at a look. Known are those that have not ended, one for a kind and
 // target. Every known alert has one step, and so has every new one.
-func JudgeAlerts(now Instant, known []HeldAlert, found []Alert) []AlertStep {
+func JudgeAlerts(now Instant, known []StoredAlert, found []Alert) []AlertUpdate {
 	type name struct {
 		kind   AlertKind
 		target string
@@ -87,7 +87,7 @@ func JudgeAlerts(now Instant, known []HeldAlert, found []Alert) []AlertStep {
 	for _, a := range found {
 		seen[name{a.Kind, a.Target}] = a
 	}
-	var steps []AlertStep
+	var steps []AlertUpdate
 	for _, k := range known {
 		a, is := seen[name{k.Kind, k.Target}]
 		delete(seen, name{k.Kind, k.Target})
@@ -107,35 +107,35 @@ func JudgeAlerts(now Instant, known []HeldAlert, found []Alert) []AlertStep {
 	return slices.Clip(steps)
 }
 
-func begin(now Instant, a Alert) AlertStep {
-	h := HeldAlert{Alert: a, State: AlertPending, FirstAt: now, LastAt: now}
+func begin(now Instant, a Alert) AlertUpdate {
+	h := StoredAlert{Alert: a, State: AlertPending, FirstAt: now, LastAt: now}
 	if a.For > 0 {
-		return AlertStep{h, AlertBegins}
+		return AlertUpdate{h, AlertBegins}
 	}
 	h.State, h.FiredAt = AlertFiring, &now
-	return AlertStep{h, AlertFires}
+	return AlertUpdate{h, AlertFires}
 }
 
-func (h HeldAlert) again(now Instant, a Alert) AlertStep {
+func (h StoredAlert) again(now Instant, a Alert) AlertUpdate {
 	if h.State == AlertPending && now.Sub(h.LastAt) > max(a.For, unwatched) {
 		h.FirstAt = now
 	}
 	h.Alert, h.LastAt, h.Missed = a, max(now, h.LastAt), 0
 	if h.State == AlertPending && now > h.FirstAt && now.Sub(h.FirstAt) >= a.For {
 		h.State, h.FiredAt = AlertFiring, &now
-		return AlertStep{h, AlertFires}
+		return AlertUpdate{h, AlertFires}
 	}
-	return AlertStep{h, AlertLasts}
+	return AlertUpdate{h, AlertLasts}
 }
 
-func (h HeldAlert) gone(now Instant) AlertStep {
+func (h StoredAlert) gone(now Instant) AlertUpdate {
 	if h.State == AlertPending {
-		return AlertStep{h, AlertVanishes}
+		return AlertUpdate{h, AlertVanishes}
 	}
 	h.Missed++
 	if h.Missed < missedLooks {
-		return AlertStep{h, AlertMissing}
+		return AlertUpdate{h, AlertMissing}
 	}
 	h.State, h.ResolvedAt = AlertResolved, &now
-	return AlertStep{h, AlertEnds}
+	return AlertUpdate{h, AlertEnds}
 }

@@ -12,9 +12,9 @@ import (
 )
 
 // look is one alert at some looks of a minute: + is that it was found, - that it was not.
-func look(t *testing.T, lasts time.Duration, seen string) (said []patra.AlertMove) {
+func look(t *testing.T, lasts time.Duration, seen string) (said []patra.AlertTransition) {
 	t.Helper()
-	var known []patra.HeldAlert
+	var known []patra.StoredAlert
 	for i, c := range seen {
 		var found []patra.Alert
 		if c == '+' {
@@ -26,7 +26,7 @@ func look(t *testing.T, lasts time.Duration, seen string) (said []patra.AlertMov
 			said = append(said, s.Move)
 			if s.Move != patra.AlertEnds && s.Move != patra.AlertVanishes {
 				s.ID = 1
-				known = append(known, s.HeldAlert)
+				known = append(known, s.StoredAlert)
 			}
 		}
 	}
@@ -39,23 +39,23 @@ func TestTheLifeOfAnAlert(t *testing.T) {
 		name  string
 		lasts time.Duration
 		seen  string
-		want  []patra.AlertMove
+		want  []patra.AlertTransition
 	}{
-		{"at once", 0, "+--", []patra.AlertMove{fires, missing, ends}},
-		{"it flaps, and is one", 0, "+-+-+--", []patra.AlertMove{fires, missing, lasts, missing, lasts, missing, ends}},
-		{"it comes back, and is another", 0, "+--+", []patra.AlertMove{fires, missing, ends, fires}},
-		{"for three minutes", 3 * time.Minute, "++++", []patra.AlertMove{begins, lasts, lasts, fires}},
-		{"not for three minutes in a row", 3 * time.Minute, "+++-++++", []patra.AlertMove{begins, lasts, lasts, vanishes, begins, lasts, lasts, fires}},
-		{"at two looks", time.Microsecond, "++", []patra.AlertMove{begins, fires}},
-		{"at one look only", time.Microsecond, "+-", []patra.AlertMove{begins, vanishes}},
+		{"at once", 0, "+--", []patra.AlertTransition{fires, missing, ends}},
+		{"it flaps, and is one", 0, "+-+-+--", []patra.AlertTransition{fires, missing, lasts, missing, lasts, missing, ends}},
+		{"it comes back, and is another", 0, "+--+", []patra.AlertTransition{fires, missing, ends, fires}},
+		{"for three minutes", 3 * time.Minute, "++++", []patra.AlertTransition{begins, lasts, lasts, fires}},
+		{"not for three minutes in a row", 3 * time.Minute, "+++-++++", []patra.AlertTransition{begins, lasts, lasts, vanishes, begins, lasts, lasts, fires}},
+		{"at two looks", time.Microsecond, "++", []patra.AlertTransition{begins, fires}},
+		{"at one look only", time.Microsecond, "+-", []patra.AlertTransition{begins, vanishes}},
 	} {
 		if got := look(t, c.lasts, c.seen); !slices.Equal(got, c.want) {
 			t.Errorf("%s: %v", c.name, got)
 		}
 	}
 	// Nobody looked for an hour: whether it was so all the time is not known.
-	pending := patra.JudgeAlerts(0, nil, []patra.Alert{{Kind: patra.AlertErrors, Target: "demo", For: 10 * time.Minute}})[0].HeldAlert
-	if s := patra.JudgeAlerts(patra.Hour, []patra.HeldAlert{pending}, []patra.Alert{pending.Alert})[0]; s.Move != patra.AlertLasts || s.FirstAt != patra.Hour {
+	pending := patra.JudgeAlerts(0, nil, []patra.Alert{{Kind: patra.AlertErrors, Target: "demo", For: 10 * time.Minute}})[0].StoredAlert
+	if s := patra.JudgeAlerts(patra.Hour, []patra.StoredAlert{pending}, []patra.Alert{pending.Alert})[0]; s.Move != patra.AlertLasts || s.FirstAt != patra.Hour {
 		t.Errorf("%+v", s)
 	}
 }
@@ -66,7 +66,7 @@ func TestAlertsFireOnceAndEndOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		lasts := time.Duration(rapid.IntRange(0, 5).Draw(t, "for")) * time.Minute
 		targets := []string{"a", "b", "c"}
-		var known []patra.HeldAlert
+		var known []patra.StoredAlert
 		id, now := int64(0), patra.Instant(0)
 		firing, since, gone := map[int64]bool{}, map[string]patra.Instant{}, map[string]int{}
 		for range rapid.IntRange(1, 40).Draw(t, "looks") {
@@ -107,7 +107,7 @@ func TestAlertsFireOnceAndEndOnce(t *testing.T) {
 					}
 				}
 				if s.Move != patra.AlertEnds && s.Move != patra.AlertVanishes {
-					known = append(known, s.HeldAlert)
+					known = append(known, s.StoredAlert)
 				}
 			}
 			for _, a := range found {
@@ -139,8 +139,8 @@ func TestThereIsOneAlertOfAKindAndTarget(t *testing.T) {
 			f.Volumes = append(f.Volumes, patra.VolumeFacts{Cursor: cursor, Day: now, Records: n("records", 500), Before: rapid.SliceOfN(rapid.Int64Range(0, 300), 0, 8).Draw(t, "before")})
 			f.Quotas = append(f.Quotas, patra.QuotaUse{Key: source, Window: patra.QuotaDay, From: now - patra.Instant(i), To: now + patra.Day, Limit: 100, Usable: 100, Used: n("used", 100)})
 			f.Queue = append(f.Queue, patra.QueueState{Key: source + "/works/HARVEST", Source: source, Due: n("due", 900), Running: n("running", 1), Oldest: &fired})
-			f.Crowds = append(f.Crowds, patra.Crowd{Key: source + "/works/HARVEST", Samples: 100, Mean: 10, Sigma: 5})
-			f.Plans = append(f.Plans, patra.WaitingPlan{Plan: patra.Plan{ID: n("plan", 3) + 1, Source: source}, Due: fired})
+			f.Crowds = append(f.Crowds, patra.QueueAverage{Key: source + "/works/HARVEST", Samples: 100, Mean: 10, Sigma: 5})
+			f.Plans = append(f.Plans, patra.UnstartedPlan{Plan: patra.Plan{ID: n("plan", 3) + 1, Source: source}, Due: fired})
 			f.Receivers = append(f.Receivers, patra.ReceiverState{Name: "r", Failures: n("failures", 5)})
 			f.Failed = append(f.Failed, patra.FailedWork{Source: source, Count: n("failed", 2)})
 		}
@@ -181,22 +181,22 @@ func TestABandIsNotMovedByOneDay(t *testing.T) {
 
 func TestADayIsWhatItsNewestReadingsSay(t *testing.T) {
 	day := patra.Date(2026, 11, 13)
-	r := func(from, to int, n int64, closed patra.Instant) patra.Reading {
-		return patra.Reading{Window: patra.Window{From: day + patra.Instant(from)*patra.Hour, To: day + patra.Instant(to)*patra.Hour}, Records: n, ClosedAt: closed}
+	r := func(from, to int, n int64, closed patra.Instant) patra.WindowCount {
+		return patra.WindowCount{Window: patra.Window{From: day + patra.Instant(from)*patra.Hour, To: day + patra.Instant(to)*patra.Hour}, Records: n, ClosedAt: closed}
 	}
 	for _, c := range []struct {
 		name string
-		read []patra.Reading
+		read []patra.WindowCount
 		n    int64
 		ok   bool
 	}{
 		{"nothing", nil, 0, false},
-		{"one", []patra.Reading{r(0, 24, 7, 1)}, 7, true},
-		{"in parts", []patra.Reading{r(0, 12, 3, 1), r(12, 24, 4, 2)}, 7, true},
-		{"read again", []patra.Reading{r(0, 24, 7, 1), r(0, 24, 9, 5)}, 9, true},
-		{"half of it", []patra.Reading{r(0, 12, 3, 1)}, 3, false},
-		{"more than it", []patra.Reading{r(-24, 24, 9, 1)}, 0, false},
-		{"a part was read again", []patra.Reading{r(0, 12, 3, 1), r(12, 24, 4, 1), r(12, 24, 5, 2)}, 8, true},
+		{"one", []patra.WindowCount{r(0, 24, 7, 1)}, 7, true},
+		{"in parts", []patra.WindowCount{r(0, 12, 3, 1), r(12, 24, 4, 2)}, 7, true},
+		{"read again", []patra.WindowCount{r(0, 24, 7, 1), r(0, 24, 9, 5)}, 9, true},
+		{"half of it", []patra.WindowCount{r(0, 12, 3, 1)}, 3, false},
+		{"more than it", []patra.WindowCount{r(-24, 24, 9, 1)}, 0, false},
+		{"a part was read again", []patra.WindowCount{r(0, 12, 3, 1), r(12, 24, 4, 1), r(12, 24, 5, 2)}, 8, true},
 	} {
 		if n, ok := patra.DayVolume(day, c.read); ok != c.ok || ok && n != c.n {
 			t.Errorf("%s: %d, %v", c.name, n, ok)

@@ -21,47 +21,47 @@ func (r Receiver) Wants(a Alert) bool {
 		(len(r.Sources) == 0 || a.Link.Source == "" || slices.Contains(r.Sources, a.Link.Source)) && a.Target != "receiver:"+r.Name
 }
 
-// NoticeKind is what a notice says about an alert.
-type NoticeKind string
+// NotificationKind is what a notice says about an alert.
+type NotificationKind string
 
 // The kinds of notices.
 const (
-	NoticeFired    NoticeKind = "FIRED"
-	NoticeRepeat   NoticeKind = "REPEAT" // it is still so
-	NoticeResolved NoticeKind = "RESOLVED"
+	NoticeFired    NotificationKind = "FIRED"
+	NoticeRepeat   NotificationKind = "REPEAT" // it is still so
+	NoticeResolved NotificationKind = "RESOLVED"
 )
 
-// NoticeState is what became of a notice.
-type NoticeState string
+// NotificationState is what became of a notice.
+type NotificationState string
 
 // The states of notices.
 const (
-	NoticeWaiting NoticeState = "WAITING" // for its turn, or for another attempt
-	NoticeSent    NoticeState = "SENT"
-	NoticeDropped NoticeState = "DROPPED" // it is of no use any more, or was tried for too long
+	NoticeWaiting NotificationState = "WAITING" // for its turn, or for another attempt
+	NoticeSent    NotificationState = "SENT"
+	NoticeDropped NotificationState = "DROPPED" // it is of no use any more, or was tried for too long
 )
 
-// Notice is one message about one alert to one receiver. There is one of a kind and round for an alert and a receiver.
-type Notice struct {
+// Notification is one message about one alert to one receiver. There is one of a kind and round for an alert and a receiver.
+type Notification struct {
 	ID       int64
 	AlertID  int64
 	Receiver string
-	Kind     NoticeKind
+	Kind     NotificationKind
 	Round    int64 // of repeats: which one it is
-	State    NoticeState
+	State    NotificationState
 	Tries    int64
 	SentAt   *Instant
 	Error    string
 }
 
-// NoticeOutcome is how far telling somebody has come.
-type NoticeOutcome struct {
-	Receiver string      `json:"receiver"`
-	Kind     NoticeKind  `json:"kind"`
-	State    NoticeState `json:"state"`
-	At       *Instant    `json:"at,omitempty"` // when it was sent
-	Tries    int64       `json:"tries"`
-	Error    string      `json:"last_error,omitempty"`
+// NotificationStatus is how far telling somebody has come.
+type NotificationStatus struct {
+	Receiver string            `json:"receiver"`
+	Kind     NotificationKind  `json:"kind"`
+	State    NotificationState `json:"state"`
+	At       *Instant          `json:"at,omitempty"` // when it was sent
+	Tries    int64             `json:"tries"`
+	Error    string            `json:"last_error,omitempty"`
 }
 
 // ReceiverState is how a receiver stands.
@@ -77,11 +77,11 @@ type ReceiverState struct {
 
 // Notify says what is to be told after a step, to whom, and which notices nobody needs any more. told are the notices of the alert
 // so far. Whoever was told that it fired, or may have been, is told that it is over; whoever never was is told nothing.
-func (s AlertStep) Notify(now Instant, told []Notice, receivers []Receiver) (add []Notice, drop []int64) {
+func (s AlertUpdate) Notify(now Instant, told []Notification, receivers []Receiver) (add []Notification, drop []int64) {
 	if s.State == AlertPending || s.Move == AlertVanishes {
 		return nil, nil
 	}
-	of := func(name string) (mine []Notice) {
+	of := func(name string) (mine []Notification) {
 		for _, n := range told {
 			if n.Receiver == name {
 				mine = append(mine, n)
@@ -96,13 +96,13 @@ func (s AlertStep) Notify(now Instant, told []Notice, receivers []Receiver) (add
 			}
 		}
 		for _, r := range receivers {
-			if slices.ContainsFunc(of(r.Name), func(n Notice) bool { return n.State == NoticeSent || n.Tries > 0 }) {
-				add = append(add, Notice{AlertID: s.ID, Receiver: r.Name, Kind: NoticeResolved, State: NoticeWaiting})
+			if slices.ContainsFunc(of(r.Name), func(n Notification) bool { return n.State == NoticeSent || n.Tries > 0 }) {
+				add = append(add, Notification{AlertID: s.ID, Receiver: r.Name, Kind: NoticeResolved, State: NoticeWaiting})
 			}
 		}
 		return add, drop
 	}
-	if s.Ack.Silent(now) {
+	if s.Ack.Silences(now) {
 		for _, n := range told {
 			if n.State == NoticeWaiting && n.Tries == 0 {
 				drop = append(drop, n.ID)
@@ -124,12 +124,12 @@ func (s AlertStep) Notify(now Instant, told []Notice, receivers []Receiver) (add
 
 // next is what a receiver is to be told of an alert that fires, given what it was told: that it does, once; and that it still does,
 // every so often after the last time that it was really told.
-func (r Receiver) next(now Instant, told []Notice) (Notice, bool) {
-	var last *Notice
+func (r Receiver) next(now Instant, told []Notification) (Notification, bool) {
+	var last *Notification
 	round := int64(0)
 	for i, n := range told {
 		if n.State == NoticeWaiting {
-			return Notice{}, false
+			return Notification{}, false
 		}
 		round = max(round, n.Round)
 		if n.SentAt != nil && (last == nil || *n.SentAt > *last.SentAt) {
@@ -138,9 +138,9 @@ func (r Receiver) next(now Instant, told []Notice) (Notice, bool) {
 	}
 	switch {
 	case len(told) == 0:
-		return Notice{Kind: NoticeFired}, true
+		return Notification{Kind: NoticeFired}, true
 	case last == nil: // nothing arrived: somebody had acknowledged it, or it was tried for too long. It is as true as it was
-		return Notice{Kind: NoticeFired, Round: round + 1}, true
+		return Notification{Kind: NoticeFired, Round: round + 1}, true
 	}
-	return Notice{Kind: NoticeRepeat, Round: round + 1}, r.Repeat > 0 && now.Sub(*last.SentAt) >= r.Repeat
+	return Notification{Kind: NoticeRepeat, Round: round + 1}, r.Repeat > 0 && now.Sub(*last.SentAt) >= r.Repeat
 }

@@ -30,39 +30,39 @@ func TestWhoIsToldWhat(t *testing.T) {
 		}
 	}
 	now := 10 * patra.Hour
-	sent := func(ago patra.Instant) patra.Notice {
-		return patra.Notice{ID: 7, Receiver: "ops", Kind: patra.NoticeFired, State: patra.NoticeSent, Tries: 1, SentAt: at(now - ago)}
+	sent := func(ago patra.Instant) patra.Notification {
+		return patra.Notification{ID: 7, Receiver: "ops", Kind: patra.NoticeFired, State: patra.NoticeSent, Tries: 1, SentAt: at(now - ago)}
 	}
 	ack := func(until *patra.Instant) *patra.AlertAck { return &patra.AlertAck{By: "ada", Until: until} }
-	waiting := func(tries int64) patra.Notice {
-		return patra.Notice{ID: 7, Receiver: "ops", Kind: patra.NoticeFired, State: patra.NoticeWaiting, Tries: tries}
+	waiting := func(tries int64) patra.Notification {
+		return patra.Notification{ID: 7, Receiver: "ops", Kind: patra.NoticeFired, State: patra.NoticeWaiting, Tries: tries}
 	}
 	for _, c := range []struct {
 		name  string
 		state patra.AlertState
-		move  patra.AlertMove
+		move  patra.AlertTransition
 		ack   *patra.AlertAck
-		told  []patra.Notice
-		add   patra.NoticeKind // none if empty
+		told  []patra.Notification
+		add   patra.NotificationKind // none if empty
 		drop  bool
 	}{
 		{"it fires", patra.AlertFiring, patra.AlertFires, nil, nil, patra.NoticeFired, false},
-		{"it lasts", patra.AlertFiring, patra.AlertLasts, nil, []patra.Notice{sent(patra.Hour)}, "", false},
-		{"it lasts for long", patra.AlertFiring, patra.AlertLasts, nil, []patra.Notice{sent(4 * patra.Hour)}, patra.NoticeRepeat, false},
-		{"the first message is still on its way", patra.AlertFiring, patra.AlertLasts, nil, []patra.Notice{waiting(3)}, "", false},
+		{"it lasts", patra.AlertFiring, patra.AlertLasts, nil, []patra.Notification{sent(patra.Hour)}, "", false},
+		{"it lasts for long", patra.AlertFiring, patra.AlertLasts, nil, []patra.Notification{sent(4 * patra.Hour)}, patra.NoticeRepeat, false},
+		{"the first message is still on its way", patra.AlertFiring, patra.AlertLasts, nil, []patra.Notification{waiting(3)}, "", false},
 		{"a receiver that is new", patra.AlertFiring, patra.AlertLasts, nil, nil, patra.NoticeFired, false},
-		{"it is over", patra.AlertResolved, patra.AlertEnds, nil, []patra.Notice{sent(patra.Hour)}, patra.NoticeResolved, false},
-		{"it is over before anybody was told", patra.AlertResolved, patra.AlertEnds, nil, []patra.Notice{waiting(0)}, "", true},
-		{"it is over, and whether they were told is not known", patra.AlertResolved, patra.AlertEnds, nil, []patra.Notice{waiting(1)}, patra.NoticeResolved, true},
+		{"it is over", patra.AlertResolved, patra.AlertEnds, nil, []patra.Notification{sent(patra.Hour)}, patra.NoticeResolved, false},
+		{"it is over before anybody was told", patra.AlertResolved, patra.AlertEnds, nil, []patra.Notification{waiting(0)}, "", true},
+		{"it is over, and whether they were told is not known", patra.AlertResolved, patra.AlertEnds, nil, []patra.Notification{waiting(1)}, patra.NoticeResolved, true},
 		{"pending", patra.AlertPending, patra.AlertBegins, nil, nil, "", false},
-		{"acknowledged", patra.AlertFiring, patra.AlertLasts, ack(nil), []patra.Notice{sent(9 * patra.Hour)}, "", false},
-		{"acknowledged before it was told", patra.AlertFiring, patra.AlertLasts, ack(nil), []patra.Notice{waiting(0)}, "", true},
-		{"acknowledged, and over: whoever was told is told", patra.AlertResolved, patra.AlertEnds, ack(nil), []patra.Notice{sent(patra.Hour)}, patra.NoticeResolved, false},
-		{"acknowledged for a time that is over", patra.AlertFiring, patra.AlertLasts, ack(at(now)), []patra.Notice{sent(9 * patra.Hour)}, patra.NoticeRepeat, false},
-		{"never told because of that", patra.AlertFiring, patra.AlertLasts, ack(at(now)), []patra.Notice{{ID: 7, Receiver: "ops", State: patra.NoticeDropped}}, patra.NoticeFired, false},
-		{"given up, and it still fires", patra.AlertFiring, patra.AlertLasts, nil, []patra.Notice{{ID: 7, Receiver: "ops", State: patra.NoticeDropped, Tries: 90}}, patra.NoticeFired, false},
+		{"acknowledged", patra.AlertFiring, patra.AlertLasts, ack(nil), []patra.Notification{sent(9 * patra.Hour)}, "", false},
+		{"acknowledged before it was told", patra.AlertFiring, patra.AlertLasts, ack(nil), []patra.Notification{waiting(0)}, "", true},
+		{"acknowledged, and over: whoever was told is told", patra.AlertResolved, patra.AlertEnds, ack(nil), []patra.Notification{sent(patra.Hour)}, patra.NoticeResolved, false},
+		{"acknowledged for a time that is over", patra.AlertFiring, patra.AlertLasts, ack(at(now)), []patra.Notification{sent(9 * patra.Hour)}, patra.NoticeRepeat, false},
+		{"never told because of that", patra.AlertFiring, patra.AlertLasts, ack(at(now)), []patra.Notification{{ID: 7, Receiver: "ops", State: patra.NoticeDropped}}, patra.NoticeFired, false},
+		{"given up, and it still fires", patra.AlertFiring, patra.AlertLasts, nil, []patra.Notification{{ID: 7, Receiver: "ops", State: patra.NoticeDropped, Tries: 90}}, patra.NoticeFired, false},
 	} {
-		s := patra.AlertStep{HeldAlert: patra.HeldAlert{ID: 3, Alert: grave, State: c.state, Ack: c.ack}, Move: c.move}
+		s := patra.AlertUpdate{StoredAlert: patra.StoredAlert{ID: 3, Alert: grave, State: c.state, Ack: c.ack}, Move: c.move}
 		add, drop := s.Notify(now, c.told, []patra.Receiver{ops})
 		if (len(add) > 0) != (c.add != "") || len(add) > 0 && (add[0].Kind != c.add || add[0].AlertID != 3 || add[0].Receiver != "ops") || (len(drop) > 0) != c.drop {
 			t.Errorf("%s: add %+v, drop %v", c.name, add, drop)

@@ -143,7 +143,7 @@ func compareSince(a, b *Instant) int {
 }
 
 func (r AlertRules) control(c Control, now Instant) *Alert {
-	a := Alert{Target: c.Target.String(), Link: AlertLink{Source: c.Place().Source}, Next: "patra resume " + shellWord(c.Target.String())}
+	a := Alert{Target: c.Target.String(), Link: AlertLink{Source: c.WorkScope().Source}, Next: "patra resume " + shellWord(c.Target.String())}
 	if c.Detail.Since != 0 {
 		since := c.Detail.Since
 		a.Since = &since
@@ -307,7 +307,7 @@ func (r AlertRules) receiver(s ReceiverState) *Alert {
 
 // surge is about a queue that has far more than on an average day. A steady queue has no spread, and then one task more would be
 // a surge: there must also be many more.
-func (r AlertRules) surge(c Crowd, queue []QueueState) *Alert {
+func (r AlertRules) surge(c QueueAverage, queue []QueueState) *Alert {
 	at := slices.IndexFunc(queue, func(q QueueState) bool { return q.Key == c.Key })
 	if at < 0 || c.Samples < r.SurgeSamples {
 		return nil
@@ -344,8 +344,8 @@ func (r AlertRules) quota(u QuotaUse, now Instant) *Alert {
 }
 
 // untouched is about one plan, while others are being worked on. One whose partition is busy or held back waits its turn.
-func (r AlertRules) untouched(p WaitingPlan, f AlertFacts) *Alert {
-	if f.Now.Sub(p.Due) < r.PlanFor || Gates(f.Controls).Shut(p.Plan.Place(), f.Now) {
+func (r AlertRules) untouched(p UnstartedPlan, f AlertFacts) *Alert {
+	if f.Now.Sub(p.Due) < r.PlanFor || AdmissionControls(f.Controls).Blocked(p.Plan.WorkScope(), f.Now) {
 		return nil
 	}
 	partition := Partition(p.Plan.Source, p.Plan.Endpoint, p.Plan.Operation)

@@ -65,17 +65,17 @@ func (r AlertRules) volume(v VolumeFacts) *Alert {
 		Next: fmt.Sprintf("look at the provider's own page for that day; patra harvest %s --from %s --to %s --force reads it again", v.Cursor.Source, v.Day.Time().Format(time.DateOnly), (v.Day + Day).Time().Format(time.DateOnly))}
 }
 
-// Reading is how many records a window had when it was read.
-type Reading struct {
+// WindowCount is how many records a window had when it was read.
+type WindowCount struct {
 	Window   Window
 	Records  int64
 	ClosedAt Instant
 }
 
 // DayVolume is how many records a day had, by its newest readings; false if they do not make up the whole day and nothing else.
-func DayVolume(day Instant, read []Reading) (n int64, ok bool) {
+func DayVolume(day Instant, read []WindowCount) (n int64, ok bool) {
 	newest := slices.Clone(read)
-	slices.SortStableFunc(newest, func(a, b Reading) int { return cmp.Compare(b.ClosedAt, a.ClosedAt) })
+	slices.SortStableFunc(newest, func(a, b WindowCount) int { return cmp.Compare(b.ClosedAt, a.ClosedAt) })
 	var taken []Window
 	var length Instant
 	for _, r := range newest {

@@ -63,8 +63,8 @@ const (
 	maxTarget = 200
 )
 
-// Tidy is an entry whose texts fit the columns, and come back from them as they went in.
-func (e AuditEntry) Tidy() AuditEntry {
+// Truncate is an entry whose texts fit the columns, and come back from them as they went in.
+func (e AuditEntry) Truncate() AuditEntry {
 	e.Actor, e.Target, e.Reason = cut(e.Actor, maxActor), cut(e.Target, maxTarget), strings.ToValidUTF8(e.Reason, "\ufffd")
 	if len(e.Detail) == 0 {
 		e.Detail = json.RawMessage("{}")
@@ -123,8 +123,8 @@ type AuditChain struct {
 	last AuditHead
 }
 
-// Follow takes the next entry, or says what is wrong with it.
-func (c *AuditChain) Follow(e AuditEntry) *AuditBreak {
+// Verify takes the next entry, or says what is wrong with it.
+func (c *AuditChain) Verify(e AuditEntry) *AuditBreak {
 	want := c.last.Seq + 1
 	if c.last.Seq == 0 {
 		c.last.Hash = AuditStart

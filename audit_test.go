@@ -18,7 +18,7 @@ func TestAnAuditLogThatWasTouchedBreaks(t *testing.T) {
 		head := patra.AuditHead{Hash: patra.AuditStart}
 		for i := range n {
 			e := patra.AuditEntry{Seq: int64(i + 1), At: patra.Instant(rapid.Int64Range(0, 1<<50).Draw(t, "at")), Actor: rapid.String().Draw(t, "actor"), Action: patra.AuditPause,
-				Target: rapid.String().Draw(t, "target"), Detail: fmt.Appendf(nil, `{"n":%d}`, i), Prev: head.Hash}.Tidy()
+				Target: rapid.String().Draw(t, "target"), Detail: fmt.Appendf(nil, `{"n":%d}`, i), Prev: head.Hash}.Truncate()
 			sum, err := e.Sum()
 			if err != nil {
 				t.Fatal(err)
@@ -72,7 +72,7 @@ func TestAnAuditLogThatWasTouchedBreaks(t *testing.T) {
 func follow(log []patra.AuditEntry, head patra.AuditHead) *patra.AuditBreak {
 	var c patra.AuditChain
 	for _, e := range log {
-		if b := c.Follow(e); b != nil {
+		if b := c.Verify(e); b != nil {
 			return b
 		}
 	}

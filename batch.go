@@ -145,7 +145,7 @@ type PageResult struct {
 	Records     []Observation
 	Merge       Merge       // how they are brought together with what is stored
 	Changes     ChangeRules // what is worth telling about new versions
-	Quarantined []Quarantined
+	Quarantined []RejectedItem
 	IDs         []string            // of a search that gives only ids
 	Items       map[Status][]string // of a detail page: what became of the ids that were asked for
 	Outside     int64
@@ -159,11 +159,11 @@ type PageResult struct {
 	Response    json.RawMessage // status and headers, without secrets
 	BodySHA256  string          // of the body as it came
 	Raw         RawPage         // where the raw content of the records is
-	Kept        *KeptBody       // nil: bodies are not kept
+	Kept        *StoredBody     // nil: bodies are not kept
 }
 
-// Quarantined is one item that could not become a record, kept whole.
-type Quarantined struct {
+// RejectedItem is one item that could not become a record, kept whole.
+type RejectedItem struct {
 	ItemNo   int
 	ID       string
 	Code     string
@@ -177,12 +177,12 @@ type PageFailure struct {
 	Fault    Fault
 	Response json.RawMessage
 
-	BodySHA256 string    // empty: there was no body
-	Kept       *KeptBody // nil: it is not kept
+	BodySHA256 string      // empty: there was no body
+	Kept       *StoredBody // nil: it is not kept
 }
 
-// Closing is how a run of a task ends.
-type Closing struct {
+// RunResult is how a run of a task ends.
+type RunResult struct {
 	Status   Status // SUCCEEDED, PARTIAL, FAILED, CANCELLED or QUEUED (give the task back)
 	Fault    *Fault
 	RetryIn  time.Duration // for QUEUED
@@ -208,7 +208,7 @@ func (e EarlyEnd) State() Completeness {
 	if e.Total != nil && *e.Total == e.IDsSeen {
 		return StateSealed
 	}
-	return Unjudged(e.Trust)
+	return UncountedState(e.Trust)
 }
 
 // Proof is what a finished scan says about completeness.

@@ -20,22 +20,24 @@ const (
 // learnt it spares all others the lesson.
 type Breaker struct {
 	State    Status
-	Failures int64   // in a row
-	Trips    int64   // how often it opened since it was closed
-	Until    Instant // OPEN: nobody asks before it. HALF_OPEN: whoever tries is given up for lost
-	Version  int64   // names the one that may try
-	Prober   Prober  // HALF_OPEN: the run that tries
+	Failures int64        // in a row
+	Trips    int64        // how often it opened since it was closed
+	Until    Instant      // OPEN: nobody asks before it. HALF_OPEN: whoever tries is given up for lost
+	Version  int64        // names the one that may try
+	Prober   BreakerProbe // HALF_OPEN: the run that tries
 }
 
-// Prober is the run of a task that tries a breaker. The next run of the same task has a higher fence.
-type Prober struct {
+// BreakerProbe is the run of a task that tries a breaker. The next run of the same task has a higher fence.
+type BreakerProbe struct {
 	Task  int64 `json:"task"`
 	Fence int64 `json:"fence"`
 }
 
 // heir reports whether p has taken over the task of one that tried: that one has lost its lease, and whatever became of its
 // request, nobody will hear of it.
-func (p Prober) heir(of Prober) bool { return p.Task != 0 && p.Task == of.Task && p.Fence > of.Fence }
+func (p BreakerProbe) heir(of BreakerProbe) bool {
+	return p.Task != 0 && p.Task == of.Task && p.Fence > of.Fence
+}
 
 // Counts reports whether a failure says something about the endpoint. That we are too fast, or ask for something that is
 // not there, or do not understand what it says, or do not believe that it is who it says, does not: it answers.
@@ -47,9 +49,9 @@ func (f *Fault) Counts() bool {
 	return f.Level == LevelRetry
 }
 
-// Fail is the breaker after a failed request. probe is the version under which the request was allowed to try, or 0.
+// RecordFailure is the breaker after a failed request. probe is the version under which the request was allowed to try, or 0.
 // Requests that were on their way when the breaker opened are not heard any more. dice is between 0 and 1.
-func (b Breaker) Fail(r BreakerRule, now Instant, probe int64, dice float64) Breaker {
+func (b Breaker) RecordFailure(r BreakerRule, now Instant, probe int64, dice float64) Breaker {
 	switch {
 	case b.State == Closed:
 		b.Failures++
@@ -61,46 +63,46 @@ func (b Breaker) Fail(r BreakerRule, now Instant, probe int64, dice float64) Bre
 	default:
 		b.Failures++
 	}
-	b.State, b.Prober = Open, Prober{}
+	b.State, b.Prober = Open, BreakerProbe{}
 	b.Trips++
 	b.Until = now.Add(r.cooldown(b.Trips, dice))
 	return b
 }
 
-// Answer is the breaker after a request that was answered, in whatever way.
-func (b Breaker) Answer(probe int64) Breaker {
+// RecordSuccess is the breaker after a request that was answered, in whatever way.
+func (b Breaker) RecordSuccess(probe int64) Breaker {
 	if b.State == Closed || (b.State == HalfOpen && probe == b.Version) {
 		return Breaker{State: Closed, Version: b.Version}
 	}
 	return b
 }
 
-// Try is the breaker when a run wants to ask: one may, when its time is over, and one more when that one is lost.
-func (b Breaker) Try(now Instant, by Prober) (Breaker, bool) {
-	if b.State == Closed || !b.Due(now, by) {
+// StartProbe is the breaker when a run wants to ask: one may, when its time is over, and one more when that one is lost.
+func (b Breaker) StartProbe(now Instant, by BreakerProbe) (Breaker, bool) {
+	if b.State == Closed || !b.MayProbe(now, by) {
 		return b, b.State == Closed
 	}
 	b.State, b.Until, b.Prober = HalfOpen, now.Add(ProbeTime), by
 	return b, true
 }
 
-// Due reports whether a run may try a breaker that is not closed.
-func (b Breaker) Due(now Instant, by Prober) bool {
+// MayProbe reports whether a run may try a breaker that is not closed.
+func (b Breaker) MayProbe(now Instant, by BreakerProbe) bool {
 	return b.Until <= now || b.State == HalfOpen && by.heir(b.Prober)
 }
 
-// Untried is the breaker when the one that was to try has not asked, or nobody heard what came of it: the next may try at
+// AbandonProbe is the breaker when the one that was to try has not asked, or nobody heard what came of it: the next may try at
 // once.
-func (b Breaker) Untried(now Instant, probe int64) Breaker {
+func (b Breaker) AbandonProbe(now Instant, probe int64) Breaker {
 	if b.State == HalfOpen && probe == b.Version {
-		b.State, b.Until, b.Prober = Open, now, Prober{}
+		b.State, b.Until, b.Prober = Open, now, BreakerProbe{}
 	}
 	return b
 }
 
-// Patient reports whether a try that fails now would make the breaker wait longer than before. As long as it does, the
+// WillBackOffLonger reports whether a try that fails now would make the breaker wait longer than before. As long as it does, the
 // task that tried is not to blame; after that nobody can tell an endpoint that is gone from a task that cannot succeed.
-func (b Breaker) Patient(r BreakerRule) bool {
+func (b Breaker) WillBackOffLonger(r BreakerRule) bool {
 	return b.Trips < 32 && r.Shortest <= (BreakerCap-1)>>b.Trips // shifting the other way, a long wait would become a short one
 }
 

@@ -14,12 +14,12 @@ var breakerRule = patra.BreakerRule{Failures: 3, Shortest: time.Minute, Longest:
 func TestABreakerOpensAfterFailuresInARow(t *testing.T) {
 	b := patra.Breaker{State: patra.Closed}
 	at := patra.Date(2026, 6, 1)
-	b = b.Fail(breakerRule, at, 0, 0).Fail(breakerRule, at, 0, 0).Answer(0)
-	b = b.Fail(breakerRule, at, 0, 0).Fail(breakerRule, at, 0, 0)
+	b = b.RecordFailure(breakerRule, at, 0, 0).RecordFailure(breakerRule, at, 0, 0).RecordSuccess(0)
+	b = b.RecordFailure(breakerRule, at, 0, 0).RecordFailure(breakerRule, at, 0, 0)
 	if b.State != patra.Closed || b.Failures != 2 {
 		t.Fatalf("an answer between was not heard: %+v", b)
 	}
-	b = b.Fail(breakerRule, at, 0, 0.5)
+	b = b.RecordFailure(breakerRule, at, 0, 0.5)
 	if b.State != patra.Open || b.Until != at.Add(90*time.Second) {
 		t.Errorf("the third in a row: %+v", b)
 	}
@@ -29,7 +29,7 @@ func TestATryThatFailsDoublesTheWait(t *testing.T) {
 	at := patra.Date(2026, 6, 1)
 	b := patra.Breaker{State: patra.Closed}
 	for range 3 {
-		b = b.Fail(breakerRule, at, 0, 0)
+		b = b.RecordFailure(breakerRule, at, 0, 0)
 	}
 	var waits []time.Duration
 	var patient []bool
@@ -37,12 +37,12 @@ func TestATryThatFailsDoublesTheWait(t *testing.T) {
 		waits = append(waits, b.Until.Sub(at))
 		at = b.Until
 		var may bool
-		if b, may = b.Try(at, patra.Prober{}); !may {
+		if b, may = b.StartProbe(at, patra.BreakerProbe{}); !may {
 			t.Fatal("nobody may try when the time is over")
 		}
 		b.Version = version + 10
-		patient = append(patient, b.Patient(breakerRule))
-		b = b.Fail(breakerRule, at, b.Version, 0)
+		patient = append(patient, b.WillBackOffLonger(breakerRule))
+		b = b.RecordFailure(breakerRule, at, b.Version, 0)
 	}
 	want := []time.Duration{1, 2, 4, 8, 15, 15, 15, 15}
 	for i, w := range want {
@@ -62,7 +62,7 @@ func TestOnlyOneTriesAtATime(t *testing.T) {
 		b := patra.Breaker{State: patra.Closed, Version: 1}
 		now := patra.Date(2026, 6, 1)
 		rule := patra.BreakerRule{Failures: rapid.Int64Range(1, 5).Draw(t, "failures"), Shortest: time.Minute, Longest: 3 * time.Minute}
-		probe, probed, prober := int64(0), patra.Instant(0), patra.Prober{}
+		probe, probed, prober := int64(0), patra.Instant(0), patra.BreakerProbe{}
 		store := func(next patra.Breaker) {
 			if next != b {
 				if err := patra.BreakerMoves.Check(b.State, next.State); err != nil {
@@ -77,9 +77,9 @@ func TestOnlyOneTriesAtATime(t *testing.T) {
 			switch rapid.SampledFrom([]string{"ask", "fail", "answer", "straggler fails", "straggler answers"}).Draw(t, "what") {
 			case "ask":
 				was := b.State
-				by := patra.Prober{Task: rapid.Int64Range(0, 2).Draw(t, "task"), Fence: rapid.Int64Range(1, 3).Draw(t, "fence")}
+				by := patra.BreakerProbe{Task: rapid.Int64Range(0, 2).Draw(t, "task"), Fence: rapid.Int64Range(1, 3).Draw(t, "fence")}
 				heir := by.Task != 0 && by.Task == prober.Task && by.Fence > prober.Fence
-				next, may := b.Try(now, by)
+				next, may := b.StartProbe(now, by)
 				if was == patra.HalfOpen && heir && !may {
 					t.Fatal("whoever took over the task of the one that tried has to wait")
 				}
@@ -95,7 +95,7 @@ func TestOnlyOneTriesAtATime(t *testing.T) {
 				}
 			case "fail":
 				was := b
-				store(b.Fail(rule, now, probe, rapid.Float64Range(0, 1).Draw(t, "dice")))
+				store(b.RecordFailure(rule, now, probe, rapid.Float64Range(0, 1).Draw(t, "dice")))
 				if was.State == patra.HalfOpen && probe == was.Version && (b.State != patra.Open || b.Until < now.Add(rule.Shortest)) {
 					t.Fatalf("a try failed: %+v", b)
 				}
@@ -104,19 +104,19 @@ func TestOnlyOneTriesAtATime(t *testing.T) {
 				}
 			case "answer":
 				was := b
-				store(b.Answer(probe))
+				store(b.RecordSuccess(probe))
 				if was.State == patra.HalfOpen && probe == was.Version && b.State != patra.Closed {
 					t.Fatalf("a try was answered: %+v", b)
 				}
 			case "straggler fails":
 				if was := b; was.State != patra.Closed {
-					if store(b.Fail(rule, now, 0, 0)); b != was {
+					if store(b.RecordFailure(rule, now, 0, 0)); b != was {
 						t.Fatal("one that was sent before counts")
 					}
 				}
 			case "straggler answers":
 				if was := b; was.State != patra.Closed {
-					if store(b.Answer(0)); b != was {
+					if store(b.RecordSuccess(0)); b != was {
 						t.Fatal("one that was sent before counts")
 					}
 				}
@@ -151,7 +151,7 @@ func TestPatienceEndsOnce(t *testing.T) {
 	for _, shortest := range []time.Duration{time.Second, 7 * time.Second, 30 * time.Second, 45 * time.Second, time.Hour} {
 		rule, patient := patra.BreakerRule{Failures: 3, Shortest: shortest, Longest: 2 * shortest}, true
 		for trips := range int64(100) {
-			is := patra.Breaker{Trips: trips}.Patient(rule)
+			is := patra.Breaker{Trips: trips}.WillBackOffLonger(rule)
 			if is && !patient {
 				t.Errorf("%v: patient again after %d trips", shortest, trips)
 			}

@@ -21,16 +21,16 @@ type ChangeRules struct {
 	When map[string]ChangeWhen
 }
 
-// Facts is what the rules of a source found in one version: for each code a short hash of what stands there. A code that
+// FactHashes is what the rules of a source found in one version: for each code a short hash of what stands there. A code that
 // is not there found nothing.
-type Facts struct {
+type FactHashes struct {
 	Rules string            `json:"rules"`
 	Found map[string]string `json:"found,omitempty"`
 }
 
 // Derive gives the codes of a new version. The former one is nil if there is none; had says whether there was one, as one
 // that was stored under other rules has no facts that could be compared: then nothing is said, because nothing is known.
-func (r ChangeRules) Derive(had bool, former, latter *Facts) []string {
+func (r ChangeRules) Derive(had bool, former, latter *FactHashes) []string {
 	if latter == nil || had && (former == nil || former.Rules != latter.Rules) {
 		return nil
 	}
@@ -60,9 +60,9 @@ func (w ChangeWhen) speaks(had bool, before, after string) bool {
 	return false
 }
 
-// Over is what is known of a record whose newest version says nothing but that it is gone: what it says, over what was
+// Overlay is what is known of a record whose newest version says nothing but that it is gone: what it says, over what was
 // known before.
-func (f *Facts) Over(former *Facts) *Facts {
+func (f *FactHashes) Overlay(former *FactHashes) *FactHashes {
 	if f == nil || former == nil || former.Rules != f.Rules {
 		return f
 	}
@@ -71,5 +71,5 @@ func (f *Facts) Over(former *Facts) *Facts {
 		both = map[string]string{}
 	}
 	maps.Copy(both, f.Found)
-	return &Facts{f.Rules, both}
+	return &FactHashes{f.Rules, both}
 }

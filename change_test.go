@@ -9,8 +9,8 @@ import (
 
 func TestWhatANewVersionMeans(t *testing.T) {
 	rules := patra.ChangeRules{Key: "r", When: map[string]patra.ChangeWhen{"ADDED": patra.WhenAppeared, "TITLE": patra.WhenChanged, "RETRACTED": patra.WhenMatches}}
-	facts := func(pairs ...string) *patra.Facts {
-		f := &patra.Facts{Rules: "r", Found: map[string]string{}}
+	facts := func(pairs ...string) *patra.FactHashes {
+		f := &patra.FactHashes{Rules: "r", Found: map[string]string{}}
 		for i := 0; i < len(pairs); i += 2 {
 			f.Found[pairs[i]] = pairs[i+1]
 		}
@@ -19,8 +19,8 @@ func TestWhatANewVersionMeans(t *testing.T) {
 	for _, tt := range []struct {
 		name   string
 		had    bool
-		old    *patra.Facts
-		latter *patra.Facts
+		old    *patra.FactHashes
+		latter *patra.FactHashes
 		want   []string
 	}{
 		{"a first version adds nothing", false, nil, facts("ADDED", "1", "TITLE", "1"), nil},
@@ -34,7 +34,7 @@ func TestWhatANewVersionMeans(t *testing.T) {
 		{"it was retracted before", true, facts("RETRACTED", "1"), facts("RETRACTED", "2"), nil},
 		{"several things at once, in order", true, facts("TITLE", "1"), facts("TITLE", "2", "RETRACTED", "1", "ADDED", "1"), []string{"ADDED", "RETRACTED", "TITLE"}},
 		{"what was stored without rules is not known", true, nil, facts("ADDED", "1", "RETRACTED", "1"), nil},
-		{"nor what was stored under others", true, &patra.Facts{Rules: "x"}, facts("ADDED", "1"), nil},
+		{"nor what was stored under others", true, &patra.FactHashes{Rules: "x"}, facts("ADDED", "1"), nil},
 		{"a source without rules says nothing", true, facts(), nil, nil},
 	} {
 		t.Run(tt.name, func(t *testing.T) {

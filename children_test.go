@@ -13,11 +13,11 @@ import (
 func TestAWalkBelievesNoMoreOrderThanItSees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		order := rapid.SampledFrom([]string{patra.OrderAscending, patra.OrderDescending, patra.OrderNone}).Draw(t, "order")
-		walk, kept := patra.Walked{Order: order}, true
+		walk, kept := patra.ScanProgress{Order: order}, true
 		var times []patra.Instant
 		for range rapid.IntRange(0, 8).Draw(t, "records") {
 			if rapid.IntRange(0, 9).Draw(t, "no time") == 0 {
-				walk, kept = walk.See(nil), false
+				walk, kept = walk.Add(nil), false
 				continue
 			}
 			at := patra.Instant(rapid.IntRange(0, 5).Draw(t, "at"))
@@ -25,7 +25,7 @@ func TestAWalkBelievesNoMoreOrderThanItSees(t *testing.T) {
 				kept = kept && (order != patra.OrderAscending || at >= times[n-1]) && (order != patra.OrderDescending || at <= times[n-1])
 			}
 			times = append(times, at)
-			walk = walk.See(&at)
+			walk = walk.Add(&at)
 		}
 		if want := map[bool]string{true: order, false: patra.OrderNone}[kept]; walk.Order != want {
 			t.Fatalf("%v in order %s is %s", times, order, walk.Order)
@@ -100,7 +100,7 @@ func drawTiling(t *rapid.T, parent patra.Slice) (children []patra.Slice) {
 	if parent.Confirmed != nil {
 		confirmed = *parent.Confirmed
 	}
-	for _, w := range patra.Rest(parent.Window, confirmed) {
+	for _, w := range patra.RemainingWindow(parent.Window, confirmed) {
 		for from := w.From; from < w.To; {
 			to := min(w.To, from+moment(rapid.IntRange(1, 3).Draw(t, "length")))
 			child := stretch(int(from/patra.Millisecond), int(to/patra.Millisecond))
@@ -210,14 +210,14 @@ func TestIDsAreAllThereAndOnce(t *testing.T) {
 func TestAnEarlyEndMustBeProvedByTheLedger(t *testing.T) {
 	s, again := stretch(0, 6), stretch(0, 6)
 	again.Purpose = patra.PurposeLookback
-	up := patra.Walked{Order: patra.OrderAscending, Earliest: ptr(moment(0)), Latest: ptr(moment(3))}
-	down := patra.Walked{Order: patra.OrderDescending, Earliest: ptr(moment(2)), Latest: ptr(moment(5))}
-	none := patra.Walked{Order: patra.OrderNone, Earliest: ptr(moment(0)), Latest: ptr(moment(3))}
+	up := patra.ScanProgress{Order: patra.OrderAscending, Earliest: ptr(moment(0)), Latest: ptr(moment(3))}
+	down := patra.ScanProgress{Order: patra.OrderDescending, Earliest: ptr(moment(2)), Latest: ptr(moment(5))}
+	none := patra.ScanProgress{Order: patra.OrderNone, Earliest: ptr(moment(0)), Latest: ptr(moment(3))}
 	window := func(from, to int) patra.Window { return patra.Window{From: moment(from), To: moment(to)} }
 	for _, c := range []struct {
 		name   string
 		slice  patra.Slice
-		walk   patra.Walked
+		walk   patra.ScanProgress
 		order  string
 		says   patra.Window
 		trust  patra.Trust
@@ -248,14 +248,14 @@ func TestAnEarlyEndMustBeProvedByTheLedger(t *testing.T) {
 }
 
 func TestAGroupIsAsGoodAsItsWorstPart(t *testing.T) {
-	part := func(state patra.Completeness, before *int64) patra.Answer {
-		return patra.Answer{Kind: patra.KindScan, State: state, CountBefore: before, CountAfter: ptr(int64(4)), IDsSeen: 3, Stored: 2, Quarantined: 1, KnownMissing: 1, Rescans: 1}
+	part := func(state patra.Completeness, before *int64) patra.CoverageEntry {
+		return patra.CoverageEntry{Kind: patra.KindScan, State: state, CountBefore: before, CountAfter: ptr(int64(4)), IDsSeen: 3, Stored: 2, Quarantined: 1, KnownMissing: 1, Rescans: 1}
 	}
 	sealed, fetched, disputed := part(patra.StateSealed, ptr(int64(5))), part(patra.StateFetched, nil), part(patra.StateDisputed, nil)
-	for want, parts := range map[patra.Completeness][]patra.Answer{
+	for want, parts := range map[patra.Completeness][]patra.CoverageEntry{
 		patra.StateSealed: {sealed, sealed, sealed}, patra.StateFetched: {sealed, fetched, sealed}, patra.StateDisputed: {fetched, disputed, sealed},
 	} {
-		all := patra.Grouped(parts)
+		all := patra.MergeParts(parts)
 		if all.State != want || all.Kind != patra.KindGroup || all.IDsSeen != 9 || all.Stored != 6 || all.Quarantined != 3 || all.KnownMissing != 3 || all.Rescans != 3 || *all.CountAfter != 12 {
 			t.Errorf("%+v", all)
 		}
@@ -270,7 +270,7 @@ func TestAGroupIsAsGoodAsItsWorstPart(t *testing.T) {
 
 func TestOnlyWhereNoExactCountCanComeIsAReadingJudgedAtOnce(t *testing.T) {
 	for trust, want := range map[patra.Trust]patra.Completeness{patra.TrustExact: patra.StateFetched, patra.TrustEstimate: patra.StateSealed, patra.TrustNone: patra.StateSealed, "": patra.StateFetched} {
-		if got := patra.Unjudged(trust); got != want {
+		if got := patra.UncountedState(trust); got != want {
 			t.Errorf("%q is %s", trust, got)
 		}
 	}

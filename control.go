@@ -46,11 +46,11 @@ const (
 
 // The machines of controls. OPEN is shared with everything else that can be open.
 var (
-	PauseMoves   = Moves{Running: {Paused}, Paused: {Running, Paused}}
-	HaltMoves    = Moves{Running: {Halted}, Halted: {Running, Halted}}
-	BreakerMoves = Moves{Closed: {Open, Closed}, Open: {HalfOpen, Closed, Open}, HalfOpen: {Closed, Open, HalfOpen}}
-	QuotaMoves   = Moves{Free: {UsedUp, Free}, UsedUp: {UsedUp, Free}}
-	LimitMoves   = Moves{Free: {Limited, Free}, Limited: {Limited, Free}}
+	PauseMoves   = StateMachine{Running: {Paused}, Paused: {Running, Paused}}
+	HaltMoves    = StateMachine{Running: {Halted}, Halted: {Running, Halted}}
+	BreakerMoves = StateMachine{Closed: {Open, Closed}, Open: {HalfOpen, Closed, Open}, HalfOpen: {Closed, Open, HalfOpen}}
+	QuotaMoves   = StateMachine{Free: {UsedUp, Free}, UsedUp: {UsedUp, Free}}
+	LimitMoves   = StateMachine{Free: {Limited, Free}, Limited: {Limited, Free}}
 )
 
 // Target is what a control is about.
@@ -114,33 +114,33 @@ func (t Target) String() string {
 
 // ID is the id of a piece of work; 0 where a target is named otherwise.
 func (t Target) ID() int64 {
-	if t.Wide() {
+	if t.IsScope() {
 		return 0
 	}
 	id, _ := strconv.ParseInt(t.Key, 10, 64)
 	return id
 }
 
-// Wide reports whether a target is a place at a provider, and not a piece of work.
-func (t Target) Wide() bool {
+// IsScope reports whether a target is a place at a provider, and not a piece of work.
+func (t Target) IsScope() bool {
 	return t.Scope == ScopeSource || t.Scope == ScopeEndpoint || t.Scope == ScopeOperation
 }
 
-// Place takes a wide target apart; what it does not name is empty.
-func (t Target) Place() Place {
-	if !t.Wide() {
-		return Place{}
+// WorkScope takes a wide target apart; what it does not name is empty.
+func (t Target) WorkScope() WorkScope {
+	if !t.IsScope() {
+		return WorkScope{}
 	}
 	parts := append(strings.Split(t.Key, "/"), "", "")
-	p := Place{Source: parts[0], Endpoint: parts[1], Operation: Operation(parts[2])}
+	p := WorkScope{Source: parts[0], Endpoint: parts[1], Operation: Operation(parts[2])}
 	if p.Endpoint == anyEndpoint {
 		p.Endpoint = ""
 	}
 	return p
 }
 
-// Place is where a piece of work stands. Every target that it belongs to can hold it back.
-type Place struct {
+// WorkScope is where a piece of work stands. Every target that it belongs to can hold it back.
+type WorkScope struct {
 	Source    string
 	Endpoint  string
 	Operation Operation
@@ -152,18 +152,18 @@ type Place struct {
 }
 
 // Prober is the run, for a breaker that it tries.
-func (p Place) Prober() Prober { return Prober{p.TaskID, p.Fence} }
+func (p WorkScope) Prober() BreakerProbe { return BreakerProbe{p.TaskID, p.Fence} }
 
 // EndpointTarget is the endpoint: breakers and halts are about it, because whoever asks there asks the same machine.
-func (p Place) EndpointTarget() Target { return Target{ScopeEndpoint, p.Source + "/" + p.Endpoint} }
+func (p WorkScope) EndpointTarget() Target { return Target{ScopeEndpoint, p.Source + "/" + p.Endpoint} }
 
 // PartitionTarget is the operation at the endpoint: limits are about it.
-func (p Place) PartitionTarget() Target {
+func (p WorkScope) PartitionTarget() Target {
 	return Target{ScopeOperation, Partition(p.Source, p.Endpoint, p.Operation)}
 }
 
 // Targets are all that the work belongs to, widest first.
-func (p Place) Targets() []Target {
+func (p WorkScope) Targets() []Target {
 	all := []Target{{ScopeSource, p.Source}, p.EndpointTarget(), {ScopeOperation, Partition(p.Source, anyEndpoint, p.Operation)}, p.PartitionTarget()}
 	for _, w := range []struct {
 		scope ControlScope
@@ -176,21 +176,21 @@ func (p Place) Targets() []Target {
 	return all
 }
 
-// Place is where the task of a claim stands.
-func (c *Claim) Place() Place {
-	p := c.Task.Place()
+// WorkScope is where the task of a claim stands.
+func (c *Claim) WorkScope() WorkScope {
+	p := c.Task.WorkScope()
 	p.SliceID, p.TaskID, p.Fence = c.Slice.ID, c.TaskID, c.Fence
 	return p
 }
 
-// Place is where a task stands.
-func (t Task) Place() Place {
-	return Place{Source: t.Source, Endpoint: t.Endpoint, Operation: t.Operation, CursorID: t.CursorID, PlanID: t.PlanID, SliceID: t.SliceID, TaskID: t.ID}
+// WorkScope is where a task stands.
+func (t Task) WorkScope() WorkScope {
+	return WorkScope{Source: t.Source, Endpoint: t.Endpoint, Operation: t.Operation, CursorID: t.CursorID, PlanID: t.PlanID, SliceID: t.SliceID, TaskID: t.ID}
 }
 
-// Place is where a plan stands.
-func (p Plan) Place() Place {
-	return Place{Source: p.Source, Endpoint: p.Endpoint, Operation: p.Operation, CursorID: p.CursorID, PlanID: p.ID}
+// WorkScope is where a plan stands.
+func (p Plan) WorkScope() WorkScope {
+	return WorkScope{Source: p.Source, Endpoint: p.Endpoint, Operation: p.Operation, CursorID: p.CursorID, PlanID: p.ID}
 }
 
 // Control is one row of what holds work back, or has held it back.
@@ -208,13 +208,13 @@ type Control struct {
 
 // ControlDetail is what only some kinds of control have.
 type ControlDetail struct {
-	Since   Instant   `json:"since,omitzero"`    // when it came into this state
-	Fault   *Fault    `json:"fault,omitempty"`   // of a breaker or a halt: what went wrong
-	Trips   int64     `json:"trips,omitempty"`   // of a breaker: how often in a row it opened
-	Prober  Prober    `json:"prober,omitzero"`   // of a breaker: who tries it
-	Limit   int64     `json:"limit,omitempty"`   // of a limit: how many may run
-	Of      int64     `json:"of,omitempty"`      // of a limit: how many would run without it
-	Refused []Instant `json:"refused,omitempty"` // of a limit: when the provider last asked us to slow down
+	Since   Instant      `json:"since,omitzero"`    // when it came into this state
+	Fault   *Fault       `json:"fault,omitempty"`   // of a breaker or a halt: what went wrong
+	Trips   int64        `json:"trips,omitempty"`   // of a breaker: how often in a row it opened
+	Prober  BreakerProbe `json:"prober,omitzero"`   // of a breaker: who tries it
+	Limit   int64        `json:"limit,omitempty"`   // of a limit: how many may run
+	Of      int64        `json:"of,omitempty"`      // of a limit: how many would run without it
+	Refused []Instant    `json:"refused,omitempty"` // of a limit: when the provider last asked us to slow down
 
 	Quota *QuotaError `json:"quota,omitempty"` // of a quota: which one, and how much of it
 }
@@ -229,13 +229,13 @@ func (c Control) InForce() bool {
 }
 
 // machines says which moves a kind of control has.
-var machines = map[ControlKind]Moves{KindPause: PauseMoves, KindHalt: HaltMoves, KindBreaker: BreakerMoves, KindLimit: LimitMoves, KindQuota: QuotaMoves}
+var machines = map[ControlKind]StateMachine{KindPause: PauseMoves, KindHalt: HaltMoves, KindBreaker: BreakerMoves, KindLimit: LimitMoves, KindQuota: QuotaMoves}
 
 // Machine is the state machine of a kind of control.
-func (k ControlKind) Machine() Moves { return machines[k] }
+func (k ControlKind) Machine() StateMachine { return machines[k] }
 
-// Rest is the state in which a kind of control holds nothing back.
-func (k ControlKind) Rest() Status {
+// InactiveState is the state in which a kind of control holds nothing back.
+func (k ControlKind) InactiveState() Status {
 	switch k {
 	case KindBreaker:
 		return Closed
@@ -248,12 +248,12 @@ func (k ControlKind) Rest() Status {
 // ControlChange is one step of a control. Healing tells of it, where it is worth telling.
 type ControlChange struct {
 	Was, Is Control
-	Hold    Hold // what it says to the next request
+	Hold    Admission // what it says to the next request
 	Healing *Healing
 }
 
-// Steered is what became of the work when somebody steered it.
-type Steered struct {
+// ControlResult is what became of the work when somebody steered it.
+type ControlResult struct {
 	Changed []Control `json:"changed,omitempty"` // as they are now; of a resume as they were
 	Queued  int64     `json:"queued"`            // tasks that wait
 	Running int64     `json:"running"`           // tasks that are being worked on

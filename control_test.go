@@ -36,7 +36,7 @@ func TestTargetsReadAsTheyAreWritten(t *testing.T) {
 }
 
 func TestWorkBelongsToAllThatItIsPartOf(t *testing.T) {
-	at := patra.Task{ID: 9, SliceID: 7, PlanID: 3, CursorID: 2, Source: "crossref", Endpoint: "works", Operation: patra.Harvest}.Place()
+	at := patra.Task{ID: 9, SliceID: 7, PlanID: 3, CursorID: 2, Source: "crossref", Endpoint: "works", Operation: patra.Harvest}.WorkScope()
 	var got []string
 	for _, target := range at.Targets() {
 		got = append(got, target.String())
@@ -77,8 +77,8 @@ func TestWhatOnlyAPersonCanEndIsSaidFirst(t *testing.T) {
 		{"one that may be tried", []patra.Control{over}, patra.WaitBreaker, -time.Minute, false},
 		{"one that is tried", []patra.Control{trying}, patra.WaitBreaker, patra.HalfOpenRest, false},
 	} {
-		got := patra.Judged(c.controls, now)
-		if got.Code != c.code || got.Wait != c.wait || got.Watch != c.watch || got.Go() != (c.code == "") {
+		got := patra.Admit(c.controls, now)
+		if got.Code != c.code || got.Wait != c.wait || got.Watch != c.watch || got.Allowed() != (c.code == "") {
 			t.Errorf("%s: %+v", c.name, got)
 		}
 	}
@@ -86,7 +86,7 @@ func TestWhatOnlyAPersonCanEndIsSaidFirst(t *testing.T) {
 
 func TestDoorsOfPartitions(t *testing.T) {
 	now := patra.Date(2026, 6, 1)
-	harvest := patra.Place{Source: "crossref", Endpoint: "works", Operation: patra.Harvest}
+	harvest := patra.WorkScope{Source: "crossref", Endpoint: "works", Operation: patra.Harvest}
 	backfill, other := harvest, harvest
 	backfill.Operation, other.Endpoint = patra.Backfill, "members"
 	for _, c := range []struct {
@@ -103,12 +103,12 @@ func TestDoorsOfPartitions(t *testing.T) {
 		{"a breaker that may be tried", patra.Control{Target: harvest.EndpointTarget(), Kind: patra.KindBreaker, State: patra.Open, Until: now}, false, false, false},
 		{"a breaker that is tried", patra.Control{Target: harvest.EndpointTarget(), Kind: patra.KindBreaker, State: patra.HalfOpen, Until: now + 1}, true, true, false},
 	} {
-		g := patra.Gates{c.control}
-		if a, b, o := g.Shut(harvest, now), g.Shut(backfill, now), g.Shut(other, now); a != c.harvest || b != c.backfill || o != c.other {
+		g := patra.AdmissionControls{c.control}
+		if a, b, o := g.Blocked(harvest, now), g.Blocked(backfill, now), g.Blocked(other, now); a != c.harvest || b != c.backfill || o != c.other {
 			t.Errorf("%s: shut %v, %v, %v", c.name, a, b, o)
 		}
 	}
-	limited := patra.Gates{{Target: harvest.PartitionTarget(), Kind: patra.KindLimit, State: patra.Limited, Until: now.Add(time.Minute), Detail: patra.ControlDetail{Limit: 2, Of: 4}}}
+	limited := patra.AdmissionControls{{Target: harvest.PartitionTarget(), Kind: patra.KindLimit, State: patra.Limited, Until: now.Add(time.Minute), Detail: patra.ControlDetail{Limit: 2, Of: 4}}}
 	for _, c := range []struct{ configured, want int64 }{{0, 2}, {4, 2}, {1, 1}} {
 		if got := limited.Limit(harvest, c.configured, now); got != c.want {
 			t.Errorf("of %d may run %d, want %d", c.configured, got, c.want)

@@ -101,38 +101,38 @@ const (
 	TrustNone     Trust = "NONE"
 )
 
-// Judge compares what a finished scan saw with what the provider says there is. A total never ends a scan;
+// AssessCompleteness compares what a finished scan saw with what the provider says there is. A total never ends a scan;
 // it can only cast doubt on one that ended.
-func Judge(trust Trust, total *int64, seen int64) Completeness {
+func AssessCompleteness(trust Trust, total *int64, seen int64) Completeness {
 	if trust != TrustExact || total == nil || *total == seen {
 		return StateSealed
 	}
 	return StateDisputed
 }
 
-// Answer is one closed window with its proof: a row of the coverage ledger.
-type Answer struct {
-	ID           int64        `json:"id"`
-	CursorID     int64        `json:"cursor_id"`
-	SliceID      int64        `json:"slice_id"`
-	Window       Window       `json:"window"`
-	Kind         string       `json:"kind"`
-	State        Completeness `json:"state"`
-	Trust        Trust        `json:"total"`
-	CountBefore  *int64       `json:"count_before,omitempty"`
-	CountAfter   *int64       `json:"count_after,omitempty"`
-	IDsSeen      int64        `json:"ids_seen"`
-	Stored       int64        `json:"stored"`
-	Quarantined  int64        `json:"quarantined"`
-	KnownMissing int64        `json:"known_missing"`
-	Rescans      int64        `json:"rescans"`
-	ClosedAt     Instant      `json:"closed_at"`
-	SealedAt     *Instant     `json:"sealed_at,omitempty"`
-	Remarks      []Remark     `json:"remarks,omitempty"`
+// CoverageEntry is one closed window with its proof: a row of the coverage ledger.
+type CoverageEntry struct {
+	ID           int64          `json:"id"`
+	CursorID     int64          `json:"cursor_id"`
+	SliceID      int64          `json:"slice_id"`
+	Window       Window         `json:"window"`
+	Kind         string         `json:"kind"`
+	State        Completeness   `json:"state"`
+	Trust        Trust          `json:"total"`
+	CountBefore  *int64         `json:"count_before,omitempty"`
+	CountAfter   *int64         `json:"count_after,omitempty"`
+	IDsSeen      int64          `json:"ids_seen"`
+	Stored       int64          `json:"stored"`
+	Quarantined  int64          `json:"quarantined"`
+	KnownMissing int64          `json:"known_missing"`
+	Rescans      int64          `json:"rescans"`
+	ClosedAt     Instant        `json:"closed_at"`
+	SealedAt     *Instant       `json:"sealed_at,omitempty"`
+	Remarks      []CoverageNote `json:"remarks,omitempty"`
 }
 
-// Remark is why a person, or a later count, changed what is said about a window.
-type Remark struct {
+// CoverageNote is why a person, or a later count, changed what is said about a window.
+type CoverageNote struct {
 	At      Instant      `json:"at"`
 	By      string       `json:"by"`
 	From    Completeness `json:"from"`
@@ -141,8 +141,8 @@ type Remark struct {
 	Counted *int64       `json:"counted,omitempty"` // what the provider said there is, then
 }
 
-// Stretch is a line of the completeness ledger: a window that is planned or closed, and how far it is proved.
-type Stretch struct {
+// CompletenessRow is a line of the completeness ledger: a window that is planned or closed, and how far it is proved.
+type CompletenessRow struct {
 	CursorID     int64        `json:"cursor_id"`
 	SliceID      int64        `json:"slice_id"`
 	Window       Window       `json:"window"`
@@ -161,9 +161,9 @@ const (
 	KindGroup     = "GROUP"     // a window that was cut by ids, when the last of its parts is closed
 )
 
-// Unjudged is the state of a window that was read and that nobody counted: where the provider's totals are exact the
+// UncountedState is the state of a window that was read and that nobody counted: where the provider's totals are exact the
 // comparison is still to come, where they are not there is none to wait for.
-func Unjudged(t Trust) Completeness {
+func UncountedState(t Trust) Completeness {
 	if t == TrustEstimate || t == TrustNone {
 		return StateSealed
 	}
@@ -173,9 +173,9 @@ func Unjudged(t Trust) Completeness {
 // worst is how states rank: one part in dispute is a dispute about the whole.
 var worst = []Completeness{StateDisputed, StateFetched, StateSealed}
 
-// Grouped is the answer of a window that was cut by ids: what its parts found together. The totals of the provider add
+// MergeParts is the answer of a window that was cut by ids: what its parts found together. The totals of the provider add
 // up only if it gave one for every part.
-func Grouped(parts []Answer) Answer {
+func MergeParts(parts []CoverageEntry) CoverageEntry {
 	all := parts[0]
 	for _, p := range parts[1:] {
 		if slices.Index(worst, p.State) < slices.Index(worst, all.State) {
@@ -200,8 +200,8 @@ func plus(a, b *int64) *int64 {
 	return &sum
 }
 
-// Merged is the set of instants that the answers cover.
-func Merged(answers []Answer) Coverage {
+// CoverageOf is the set of instants that the answers cover.
+func CoverageOf(answers []CoverageEntry) Coverage {
 	ws := make([]Window, len(answers))
 	for i, a := range answers {
 		ws[i] = a.Window
@@ -209,24 +209,24 @@ func Merged(answers []Answer) Coverage {
 	return NewCoverage(ws...)
 }
 
-// Paint gives, for each state, the instants that are in it. Where answers overlap the newest one speaks.
-func Paint(answers []Answer) map[Completeness]Coverage {
+// CoverageByState gives, for each state, the instants that are in it. Where answers overlap the newest one speaks.
+func CoverageByState(answers []CoverageEntry) map[Completeness]Coverage {
 	out := map[Completeness]Coverage{}
-	sweep(answers, func(w Window, a *Answer) { out[a.State] = extend(out[a.State], w) })
+	sweep(answers, func(w Window, a *CoverageEntry) { out[a.State] = extend(out[a.State], w) })
 	return out
 }
 
 // sweep tells in the order of time which answer speaks for which stretch. It goes once over the ends of all windows: a cursor
 // that waits for one bad day can have thousands of answers behind it. Most of those overlap with no other, and speak for all of
 // their own time.
-func sweep(answers []Answer, tell func(Window, *Answer)) {
-	starts := make([]*Answer, 0, len(answers)) // an answer is large, and is moved about a lot
+func sweep(answers []CoverageEntry, tell func(Window, *CoverageEntry)) {
+	starts := make([]*CoverageEntry, 0, len(answers)) // an answer is large, and is moved about a lot
 	for i := range answers {
 		if a := &answers[i]; !a.Window.IsEmpty() {
 			starts = append(starts, a)
 		}
 	}
-	slices.SortFunc(starts, func(a, b *Answer) int { return cmp.Compare(a.Window.From, b.Window.From) })
+	slices.SortFunc(starts, func(a, b *CoverageEntry) int { return cmp.Compare(a.Window.From, b.Window.From) })
 	for len(starts) > 0 {
 		n, to := 1, starts[0].Window.To
 		for n < len(starts) && starts[n].Window.From < to {
@@ -243,7 +243,7 @@ func sweep(answers []Answer, tell func(Window, *Answer)) {
 }
 
 // sweepOverlapping is sweep for answers in the order in which they start, of which each overlaps with those before it.
-func sweepOverlapping(starts []*Answer, tell func(Window, *Answer)) {
+func sweepOverlapping(starts []*CoverageEntry, tell func(Window, *CoverageEntry)) {
 	ends := make([]Instant, 0, 2*len(starts))
 	for _, a := range starts {
 		ends = append(ends, a.Window.From, a.Window.To)
@@ -275,14 +275,14 @@ func extend(c Coverage, w Window) Coverage {
 }
 
 // newestFirst is a heap of answers with the one that speaks on top.
-type newestFirst []*Answer
+type newestFirst []*CoverageEntry
 
 func (h newestFirst) Len() int { return len(h) }
 func (h newestFirst) Less(i, j int) bool {
 	return cmp.Or(cmp.Compare(h[j].ClosedAt, h[i].ClosedAt), cmp.Compare(h[j].ID, h[i].ID)) < 0
 }
 func (h newestFirst) Swap(i, j int) { h[i], h[j] = h[j], h[i] }
-func (h *newestFirst) Push(a any)   { *h = append(*h, a.(*Answer)) }
+func (h *newestFirst) Push(a any)   { *h = append(*h, a.(*CoverageEntry)) }
 func (h *newestFirst) Pop() any {
 	last := len(*h) - 1
 	a := (*h)[last]

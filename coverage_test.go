@@ -94,11 +94,11 @@ func TestTheFrontierIsTheFirstInstantThatIsNotCovered(t *testing.T) {
 }
 
 // answers draws rows of the ledger: windows closed at few different times, so that some are closed at once.
-func answers() *rapid.Generator[[]patra.Answer] {
-	return rapid.Custom(func(t *rapid.T) []patra.Answer {
-		var all []patra.Answer
+func answers() *rapid.Generator[[]patra.CoverageEntry] {
+	return rapid.Custom(func(t *rapid.T) []patra.CoverageEntry {
+		var all []patra.CoverageEntry
 		for n, w := range smallWindows().Draw(t, "windows") {
-			all = append(all, patra.Answer{ID: int64(n + 1), Window: w, State: anyState().Draw(t, "state"), ClosedAt: patra.Instant(rapid.IntRange(0, 4).Draw(t, "closed at"))})
+			all = append(all, patra.CoverageEntry{ID: int64(n + 1), Window: w, State: anyState().Draw(t, "state"), ClosedAt: patra.Instant(rapid.IntRange(0, 4).Draw(t, "closed at"))})
 		}
 		return all
 	})
@@ -109,8 +109,8 @@ func anyState() *rapid.Generator[patra.Completeness] {
 }
 
 // speaker is the newest answer about an instant, found by looking at all of them; nil if there is none.
-func speaker(all []patra.Answer, i patra.Instant) *patra.Answer {
-	var newest *patra.Answer
+func speaker(all []patra.CoverageEntry, i patra.Instant) *patra.CoverageEntry {
+	var newest *patra.CoverageEntry
 	for n, a := range all {
 		if !a.Window.Contains(i) {
 			continue
@@ -125,7 +125,7 @@ func speaker(all []patra.Answer, i patra.Instant) *patra.Answer {
 func TestWhereAnswersOverlapTheNewestSpeaks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := answers().Draw(t, "answers")
-		painted := patra.Paint(rapid.Permutation(all).Draw(t, "in any order"))
+		painted := patra.CoverageByState(rapid.Permutation(all).Draw(t, "in any order"))
 		for _, state := range []patra.Completeness{patra.StateSealed, patra.StateDisputed, patra.StateFetched} {
 			requireSame(t, string(state), painted[state], func(i patra.Instant) bool {
 				a := speaker(all, i)
@@ -139,14 +139,14 @@ func TestThePaintedStatesAreDisjointAndTogetherAllThatIsMerged(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := answers().Draw(t, "answers")
 		var together patra.Coverage
-		for state, c := range patra.Paint(all) {
+		for state, c := range patra.CoverageByState(all) {
 			if !slices.Equal(c.Minus(together), c) {
 				t.Fatalf("%s shares instants with another state", state)
 			}
 			together = together.Union(c)
 		}
-		if !slices.Equal(together, patra.Merged(all)) {
-			t.Fatalf("painted %v, merged %v", together, patra.Merged(all))
+		if !slices.Equal(together, patra.CoverageOf(all)) {
+			t.Fatalf("painted %v, merged %v", together, patra.CoverageOf(all))
 		}
 	})
 }
@@ -170,7 +170,7 @@ func TestOnlyAnExactTotalCastsDoubt(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			if got := patra.Judge(tt.trust, tt.total, tt.seen); got != tt.want {
+			if got := patra.AssessCompleteness(tt.trust, tt.total, tt.seen); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})

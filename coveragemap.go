@@ -38,8 +38,8 @@ type LiveSlice struct {
 
 // MapFacts is all that a map is drawn from.
 type MapFacts struct {
-	Evidence
-	Slices []LiveSlice // those of Evidence.Live
+	CoverageFacts
+	Slices []LiveSlice // those of CoverageFacts.Live
 }
 
 // Segment is a stretch of which one thing is true.
@@ -75,13 +75,13 @@ func Segments(w Window, f MapFacts) []Segment {
 			all = append(all, s)
 		}
 	}
-	read := f.spoken(w, func(part Window, a *Answer) { all = append(all, a.segment(part)) })
+	read := f.spoken(w, func(part Window, a *CoverageEntry) { all = append(all, a.segment(part)) })
 	told := slices.Clone(read)
 	tasks := map[int64]int64{}
 	for _, e := range f.Ended {
 		tasks[e.SliceID] = e.TaskID
 	}
-	for _, g := range missing(w, f.Evidence, read) {
+	for _, g := range missing(w, f.CoverageFacts, read) {
 		told = append(told, g.Window)
 		all = append(all, Segment{From: g.Window.From, To: g.Window.To, State: gapStates[g.Kind], SliceID: g.SliceID, TaskID: tasks[g.SliceID], Said: g.Reason()})
 	}
@@ -99,16 +99,16 @@ func Segments(w Window, f MapFacts) []Segment {
 }
 
 // spoken tells in the order of time which answer speaks for which part of a window, and gives what all of them cover of it.
-func (f MapFacts) spoken(w Window, tell func(Window, *Answer)) (read Coverage) {
+func (f MapFacts) spoken(w Window, tell func(Window, *CoverageEntry)) (read Coverage) {
 	var part Window // of one answer, as far as it goes without another between
-	var by *Answer
+	var by *CoverageEntry
 	done := func() {
 		if part.From, part.To = max(part.From, w.From), min(part.To, w.To); by != nil && !part.IsEmpty() {
 			read = extend(read, part)
 			tell(part, by)
 		}
 	}
-	sweep(f.Answers, func(next Window, a *Answer) {
+	sweep(f.Answers, func(next Window, a *CoverageEntry) {
 		if a == by && part.To == next.From {
 			part.To = next.To
 			return
@@ -121,7 +121,7 @@ func (f MapFacts) spoken(w Window, tell func(Window, *Answer)) (read Coverage) {
 }
 
 // segment is what an answer says of a part of its window.
-func (a *Answer) segment(part Window) Segment {
+func (a *CoverageEntry) segment(part Window) Segment {
 	records := a.share(part)
 	s := Segment{From: part.From, To: part.To, State: MapState(a.State), SliceID: a.SliceID, Records: &records}
 	if a.Window == part {
@@ -147,16 +147,16 @@ func (s LiveSlice) state() MapState {
 
 // share is how many of an answer's records fall to a part of its window, if they lie evenly. The shares of parts that tile it
 // add up to all of them.
-func (a Answer) share(part Window) int64 {
+func (a CoverageEntry) share(part Window) int64 {
 	upTo := func(at Instant) int64 {
 		return int64(math.Floor(float64(a.IDsSeen) * float64(at-a.Window.From) / float64(a.Window.To-a.Window.From)))
 	}
 	return upTo(part.To) - upTo(part.From)
 }
 
-// Ahead tells apart what was left out, which is a gap, and what nobody has come to yet: what is missing from a moment on at which
+// SplitAhead tells apart what was left out, which is a gap, and what nobody has come to yet: what is missing from a moment on at which
 // all that was ever planned ends.
-func Ahead(all []Segment, planned Instant) []Segment {
+func SplitAhead(all []Segment, planned Instant) []Segment {
 	out := make([]Segment, 0, len(all)+1)
 	for _, s := range all {
 		if s.State != MapGap || s.To <= planned {
@@ -174,9 +174,9 @@ func Ahead(all []Segment, planned Instant) []Segment {
 	return out
 }
 
-// Fewer joins segments until there are at most so many, and tells how many went: first neighbours of the same state, then, if
+// CoalesceSegments joins segments until there are at most so many, and tells how many went: first neighbours of the same state, then, if
 // there are still too many, any two, of which the worse counts.
-func Fewer(all []Segment, most int) (fewer []Segment, merged int) {
+func CoalesceSegments(all []Segment, most int) (fewer []Segment, merged int) {
 	if len(all) <= most {
 		return all, 0
 	}
@@ -248,7 +248,7 @@ func MapDays(all []Segment, most int) []MapDay {
 				d.Gaps++
 			}
 			if s.Records != nil {
-				own := Answer{Window: Window{From: s.From, To: s.To}, IDsSeen: *s.Records}
+				own := CoverageEntry{Window: Window{From: s.From, To: s.To}, IDsSeen: *s.Records}
 				d.Records += own.share(Window{From: max(s.From, at), To: min(s.To, at+Day)})
 			}
 		}

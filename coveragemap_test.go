@@ -17,7 +17,7 @@ import (
 // mapFacts draws what a map is made of; what is live belongs to slices.
 func mapFacts() *rapid.Generator[patra.MapFacts] {
 	return rapid.Custom(func(t *rapid.T) patra.MapFacts {
-		f := patra.MapFacts{Evidence: evidence().Draw(t, "evidence")}
+		f := patra.MapFacts{CoverageFacts: evidence().Draw(t, "evidence")}
 		f.Live = nil
 		for i, w := range smallWindows().Draw(t, "slices") {
 			s := patra.LiveSlice{SliceID: int64(100 + i), TaskID: int64(200 + i), Windows: []patra.Window{w}, Running: rapid.Bool().Draw(t, "running"), Recut: rapid.Bool().Draw(t, "recut")}
@@ -33,7 +33,7 @@ func mapFacts() *rapid.Generator[patra.MapFacts] {
 
 // oracle is what is true of one moment, moment by moment.
 func oracle(f patra.MapFacts, i patra.Instant) (states []patra.MapState) {
-	for _, s := range patra.Speaking(f.Answers) {
+	for _, s := range patra.EffectiveEntries(f.Answers) {
 		if s.For.Contains(i) {
 			return []patra.MapState{patra.MapState(s.State)}
 		}
@@ -99,7 +99,7 @@ func TestAMapFillsItsWindowAndIsTrueOfEachMoment(t *testing.T) {
 func plainSegments(w patra.Window, f patra.MapFacts) []patra.Segment {
 	all := []patra.Segment{}
 	var told []patra.Window
-	for _, a := range patra.Speaking(f.Answers) {
+	for _, a := range patra.EffectiveEntries(f.Answers) {
 		upTo := func(at patra.Instant) int64 {
 			return a.IDsSeen * int64(at-a.Window.From) / int64(a.Window.To-a.Window.From)
 		}
@@ -116,7 +116,7 @@ func plainSegments(w patra.Window, f patra.MapFacts) []patra.Segment {
 		}
 	}
 	states := map[patra.GapKind]patra.MapState{patra.GapUnplanned: patra.MapGap, patra.GapCancelled: patra.MapGap, patra.GapFailed: patra.MapFailed, patra.GapUncut: patra.MapFailed, patra.GapWaived: patra.MapWaived}
-	for _, g := range patra.Gaps(w, f.Evidence) {
+	for _, g := range patra.Gaps(w, f.CoverageFacts) {
 		if g.Kind == patra.GapDisputed {
 			continue
 		}
@@ -179,7 +179,7 @@ func TestAMapWithFewerSegmentsIsNoBetterThanItWas(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		f, w := mapFacts().Draw(t, "facts"), smallWindow().Draw(t, "window")
 		all, most := patra.Segments(w, f), rapid.IntRange(1, 10).Draw(t, "most")
-		fewer, merged := patra.Fewer(slices.Clone(all), most)
+		fewer, merged := patra.CoalesceSegments(slices.Clone(all), most)
 		if len(fewer) > most || len(fewer)+merged != len(all) {
 			t.Fatalf("%d of %d, %d merged", len(fewer), len(all), merged)
 		}
@@ -261,11 +261,11 @@ func TestADayIsTheWorstOfItsParts(t *testing.T) {
 func TestAHundredThousandAnswersAreDrawnInAMoment(t *testing.T) {
 	var f patra.MapFacts
 	for i := range patra.Instant(100_000) {
-		f.Answers = append(f.Answers, patra.Answer{ID: int64(i + 1), SliceID: int64(i + 1), Window: patra.Window{From: i * patra.Hour, To: (i + 1) * patra.Hour}, State: patra.StateSealed, ClosedAt: i})
+		f.Answers = append(f.Answers, patra.CoverageEntry{ID: int64(i + 1), SliceID: int64(i + 1), Window: patra.Window{From: i * patra.Hour, To: (i + 1) * patra.Hour}, State: patra.StateSealed, ClosedAt: i})
 	}
 	began := time.Now()
 	all := patra.Segments(patra.Window{To: 100_000 * patra.Hour}, f)
-	fewer, merged := patra.Fewer(all, 2000)
+	fewer, merged := patra.CoalesceSegments(all, 2000)
 	if len(all) != 100_000 || len(fewer) != 1 || merged != 99_999 || len(patra.MapDays(fewer, 4000)) != 4000 {
 		t.Errorf("%d segments, %d of them left", len(all), len(fewer))
 	}
@@ -286,7 +286,7 @@ func TestAhead(t *testing.T) {
 		50: all,
 		0:  {all[0], seg(10, 20, patra.MapAhead), all[2], seg(30, 50, patra.MapAhead)},
 	} {
-		if got := patra.Ahead(all, planned); !slices.Equal(got, want) {
+		if got := patra.SplitAhead(all, planned); !slices.Equal(got, want) {
 			t.Errorf("planned to %d: %+v", planned, got)
 		}
 	}

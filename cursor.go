@@ -99,9 +99,9 @@ func EventKey(ns Namespace, prev, next Instant, w Window, runID int64) string {
 
 // SealedFrontier is how far a cursor is complete: the contiguous sealed stretch from where it was, or back at
 // the start of a window that has since come into dispute.
-func SealedFrontier(was Instant, closing Answer, answers []Answer) Instant {
+func SealedFrontier(was Instant, closing CoverageEntry, answers []CoverageEntry) Instant {
 	if closing.State != StateSealed && closing.Window.From < was {
 		was = closing.Window.From
 	}
-	return Paint(answers)[StateSealed].Frontier(was)
+	return CoverageByState(answers)[StateSealed].Frontier(was)
 }

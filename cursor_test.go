@@ -9,12 +9,12 @@ import (
 )
 
 // closings draws answers in the order in which they are closed. The clocks of two workers may differ.
-func closings(from patra.Instant) *rapid.Generator[[]patra.Answer] {
-	return rapid.Custom(func(t *rapid.T) []patra.Answer {
-		var all []patra.Answer
+func closings(from patra.Instant) *rapid.Generator[[]patra.CoverageEntry] {
+	return rapid.Custom(func(t *rapid.T) []patra.CoverageEntry {
+		var all []patra.CoverageEntry
 		for n := range rapid.IntRange(1, 14).Draw(t, "closings") {
 			start := from + patra.Instant(rapid.IntRange(0, 20).Draw(t, "from"))
-			all = append(all, patra.Answer{
+			all = append(all, patra.CoverageEntry{
 				ID: int64(n + 1), Window: patra.Window{From: start, To: start + patra.Instant(rapid.IntRange(1, 6).Draw(t, "length"))},
 				State: anyState().Draw(t, "state"), ClosedAt: patra.Instant(n + rapid.IntRange(0, 2).Draw(t, "clock differs")),
 			})
@@ -29,7 +29,7 @@ func TestCompleteThroughIsTheSealedStretchFromTheOriginAndPassesNothingElse(t *t
 		through := origin
 		all := closings(origin).Draw(t, "closings")
 		for n, closing := range all {
-			var rows []patra.Answer // what the store reads: all that reaches beyond the old value and the closing window
+			var rows []patra.CoverageEntry // what the store reads: all that reaches beyond the old value and the closing window
 			for _, a := range all[:n+1] {
 				if a.Window.To > min(through, closing.Window.From) {
 					rows = append(rows, a)
@@ -48,10 +48,10 @@ func TestCompleteThroughIsTheSealedStretchFromTheOriginAndPassesNothingElse(t *t
 }
 
 func TestADisputeTakesCompletenessBackAndASealedRescanRestoresIt(t *testing.T) {
-	day := func(n patra.Instant, state patra.Completeness, closed patra.Instant) patra.Answer {
-		return patra.Answer{ID: int64(closed), Window: patra.Window{From: n, To: n + 1}, State: state, ClosedAt: closed}
+	day := func(n patra.Instant, state patra.Completeness, closed patra.Instant) patra.CoverageEntry {
+		return patra.CoverageEntry{ID: int64(closed), Window: patra.Window{From: n, To: n + 1}, State: state, ClosedAt: closed}
 	}
-	rows := []patra.Answer{day(0, patra.StateSealed, 1), day(1, patra.StateSealed, 2), day(2, patra.StateSealed, 3)}
+	rows := []patra.CoverageEntry{day(0, patra.StateSealed, 1), day(1, patra.StateSealed, 2), day(2, patra.StateSealed, 3)}
 	rows = append(rows, day(1, patra.StateDisputed, 4))
 	through := patra.SealedFrontier(3, rows[3], rows)
 	if through != 1 {
@@ -64,7 +64,7 @@ func TestADisputeTakesCompletenessBackAndASealedRescanRestoresIt(t *testing.T) {
 }
 
 func TestASealedLookBackBeforeTheOriginTakesNothingBack(t *testing.T) {
-	rows := []patra.Answer{{ID: 1, Window: patra.Window{From: 0, To: 3}, State: patra.StateSealed, ClosedAt: 1},
+	rows := []patra.CoverageEntry{{ID: 1, Window: patra.Window{From: 0, To: 3}, State: patra.StateSealed, ClosedAt: 1},
 		{ID: 2, Window: patra.Window{From: -5, To: -2}, State: patra.StateSealed, ClosedAt: 2}}
 	if through := patra.SealedFrontier(3, rows[1], rows); through != 3 {
 		t.Errorf("complete through %d, want 3", through)

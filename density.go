@@ -7,16 +7,16 @@ type Density struct {
 	PageBytes int64   // of an average answer
 }
 
-// In is how many records a window has if it is like the others.
-func (d Density) In(w Window) int64 {
+// Expected is how many records a window has if it is like the others.
+func (d Density) Expected(w Window) int64 {
 	if d.Span <= 0 || w.IsEmpty() {
 		return 0
 	}
 	return int64(float64(d.Records)/float64(d.Span)*float64(w.To-w.From) + 0.5)
 }
 
-// Commitment is what of a provider's quota is spoken for by slices that wait. What was sent is in the ledger.
-type Commitment struct {
+// ReservedQuota is what of a provider's quota is spoken for by slices that wait. What was sent is in the ledger.
+type ReservedQuota struct {
 	Slices  int64
 	Records int64 // that the waiting slices are expected to have
 }

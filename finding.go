@@ -20,8 +20,8 @@ type Violation struct {
 	Next    string   `json:"next"`
 }
 
-// Troubles is work that does not go on by itself.
-type Troubles struct {
+// StuckWork is work that does not go on by itself.
+type StuckWork struct {
 	Expired int64 // tasks whose lease ran out long ago, and that nobody took over
 	Failed  int64 // tasks that were tried as often as is permitted
 	ByID    int64 // of these, tasks of updates by id, which are no gap in time

@@ -2,9 +2,9 @@ package patra
 
 import "encoding/json"
 
-// Forerunners are what an observation says about records whose place its own has taken: they are gone, and here is who is
+// MergedFromRecords are what an observation says about records whose place its own has taken: they are gone, and here is who is
 // there in their stead. It says nothing about when that was, so what counts is when we heard of it.
-func (o Observation) Forerunners() (all []Observation) {
+func (o Observation) MergedFromRecords() (all []Observation) {
 	for _, id := range o.MergedFrom {
 		if id == o.ID || id == "" {
 			continue

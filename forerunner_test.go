@@ -9,7 +9,7 @@ import (
 // Whoever takes the place of others says so of each of them, in the same words each time, and never of itself.
 func TestForerunners(t *testing.T) {
 	o := patra.Observation{ID: "b", ObservedAt: 7, MergedFrom: []string{"a", "b", "", "c"}}
-	all := o.Forerunners()
+	all := o.MergedFromRecords()
 	if len(all) != 2 || all[0].ID != "a" || all[1].ID != "c" {
 		t.Fatalf("%+v", all)
 	}
@@ -20,7 +20,7 @@ func TestForerunners(t *testing.T) {
 	}
 	later := o
 	later.ObservedAt, later.Hash = 9, "x"
-	if again := later.Forerunners(); again[0].Hash != all[0].Hash || all[0].Hash == all[1].Hash {
+	if again := later.MergedFromRecords(); again[0].Hash != all[0].Hash || all[0].Hash == all[1].Hash {
 		t.Error("the same news has another hash, or other news has the same")
 	}
 }

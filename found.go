@@ -2,8 +2,8 @@ package patra
 
 import "encoding/json"
 
-// FoundRecord is a record as a list shows it: without what the provider sent.
-type FoundRecord struct {
+// RecordSummary is a record as a list shows it: without what the provider sent.
+type RecordSummary struct {
 	Source     string                     `json:"source"`
 	Type       string                     `json:"record_type"`
 	ID         string                     `json:"id"`
@@ -17,9 +17,9 @@ type FoundRecord struct {
 	Fields     map[string]json.RawMessage `json:"fields"`
 }
 
-// Found is a record with some of its fields, or all if none is named.
-func Found(r Record, fields []string) FoundRecord {
-	f := FoundRecord{Source: r.Source, Type: r.Type, ID: r.ProviderID, Rev: r.Rev, UpdatedAt: r.UpdatedAt, ChangedAt: r.ChangedAt, Deleted: r.Deleted, MergedInto: r.MergedInto, Retracted: r.Retracted, Missing: r.MissingSince}
+// SummarizeRecord is a record with some of its fields, or all if none is named.
+func SummarizeRecord(r Record, fields []string) RecordSummary {
+	f := RecordSummary{Source: r.Source, Type: r.Type, ID: r.ProviderID, Rev: r.Rev, UpdatedAt: r.UpdatedAt, ChangedAt: r.ChangedAt, Deleted: r.Deleted, MergedInto: r.MergedInto, Retracted: r.Retracted, Missing: r.MissingSince}
 	all := map[string]json.RawMessage{}
 	if json.Unmarshal(r.Fields, &all) != nil || len(fields) == 0 {
 		f.Fields = all

@@ -31,9 +31,9 @@ type Gap struct {
 	Seen     *int64  `json:"seen,omitempty"`    // and what was read
 }
 
-// Open reports whether something can and should be done about the gap: a waiver is somebody's word that it is known, and what
+// Actionable reports whether something can and should be done about the gap: a waiver is somebody's word that it is known, and what
 // lies ahead has its turn with the next harvest.
-func (g Gap) Open() bool { return g.Kind != GapWaived && g.Kind != GapAhead }
+func (g Gap) Actionable() bool { return g.Kind != GapWaived && g.Kind != GapAhead }
 
 // Waiver is a person's word that a stretch stays missing. The watermark passes it; completeness does not.
 type Waiver struct {
@@ -46,8 +46,8 @@ type Waiver struct {
 	RevokedAt *Instant `json:"revoked_at,omitempty"`
 }
 
-// Ended is a slice that ended without answering for all of its window.
-type Ended struct {
+// UnfinishedSlice is a slice that ended without answering for all of its window.
+type UnfinishedSlice struct {
 	SliceID int64
 	TaskID  int64
 	Window  Window
@@ -56,19 +56,19 @@ type Ended struct {
 	Fault   *Fault
 }
 
-// Evidence is all that is known about the time of one cursor.
-type Evidence struct {
-	Answers []Answer
+// CoverageFacts is all that is known about the time of one cursor.
+type CoverageFacts struct {
+	Answers []CoverageEntry
 	Live    Coverage
 	Waivers []Waiver // that are not revoked
-	Ended   []Ended
+	Ended   []UnfinishedSlice
 }
 
 // Gaps lists what is missing of a stretch of time and what is in dispute, in the order of time. Each missing moment is
 // listed once, with the newest reason: a waiver counts before a failure, and what has neither was never planned. What is
 // under way is not missing. A waived stretch is listed until somebody has read it.
-func Gaps(span Window, e Evidence) []Gap {
-	all := missing(span, e, Merged(e.Answers))
+func Gaps(span Window, e CoverageFacts) []Gap {
+	all := missing(span, e, CoverageOf(e.Answers))
 	for _, d := range Disputes(e.Answers) {
 		for _, w := range d.For.Clip(span) {
 			all = append(all, Gap{Window: w, Kind: GapDisputed, SliceID: d.SliceID, Counted: d.CountAfter, Seen: &d.IDsSeen})
@@ -79,7 +79,7 @@ func Gaps(span Window, e Evidence) []Gap {
 }
 
 // missing lists what nobody has read of a stretch, and nobody is at, in no order. read is what the answers cover.
-func missing(span Window, e Evidence, read Coverage) []Gap {
+func missing(span Window, e CoverageFacts, read Coverage) []Gap {
 	var all []Gap
 	add := func(c Coverage, g Gap) {
 		for _, w := range c {
@@ -93,7 +93,7 @@ func missing(span Window, e Evidence, read Coverage) []Gap {
 		unread = unread.Minus(NewCoverage(w.Window))
 	}
 	left := unread.Minus(e.Live)
-	newest := slices.SortedFunc(slices.Values(e.Ended), func(a, b Ended) int { return cmp.Compare(b.SliceID, a.SliceID) })
+	newest := slices.SortedFunc(slices.Values(e.Ended), func(a, b UnfinishedSlice) int { return cmp.Compare(b.SliceID, a.SliceID) })
 	for _, s := range newest {
 		add(left.Clip(s.Window), Gap{Kind: s.kind(), SliceID: s.SliceID, Fault: s.Fault})
 		left = left.Minus(NewCoverage(s.Window))
@@ -102,7 +102,7 @@ func missing(span Window, e Evidence, read Coverage) []Gap {
 	return all
 }
 
-func (s Ended) kind() GapKind {
+func (s UnfinishedSlice) kind() GapKind {
 	switch {
 	case s.Status == Cancelled:
 		return GapCancelled
@@ -112,32 +112,34 @@ func (s Ended) kind() GapKind {
 	return GapFailed
 }
 
-// Spoken is an answer, and the time that it still speaks for.
-type Spoken struct {
-	*Answer
+// EffectiveEntry is an answer, and the time that it still speaks for.
+type EffectiveEntry struct {
+	*CoverageEntry
 	For Coverage `json:"for"`
 }
 
-// Speaking are the answers that newer ones have not taken the place of, oldest first.
-func Speaking(answers []Answer) []Spoken {
-	all := make([]Spoken, 0, len(answers))
-	at := make(map[*Answer]int, len(answers))
-	sweep(answers, func(w Window, a *Answer) {
+// EffectiveEntries are the answers that newer ones have not taken the place of, oldest first.
+func EffectiveEntries(answers []CoverageEntry) []EffectiveEntry {
+	all := make([]EffectiveEntry, 0, len(answers))
+	at := make(map[*CoverageEntry]int, len(answers))
+	sweep(answers, func(w Window, a *CoverageEntry) {
 		i, ok := at[a]
 		if !ok {
 			i, at[a] = len(all), len(all)
-			all = append(all, Spoken{Answer: a})
+			all = append(all, EffectiveEntry{CoverageEntry: a})
 		}
 		all[i].For = extend(all[i].For, w)
 	})
-	slices.SortFunc(all, func(a, b Spoken) int { return cmp.Or(cmp.Compare(a.ClosedAt, b.ClosedAt), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b EffectiveEntry) int {
+		return cmp.Or(cmp.Compare(a.ClosedAt, b.ClosedAt), cmp.Compare(a.ID, b.ID))
+	})
 	return all
 }
 
 // Disputes are the answers that the provider's count contradicts, as far as they still speak.
-func Disputes(answers []Answer) []Spoken {
-	if !slices.ContainsFunc(answers, func(a Answer) bool { return a.State == StateDisputed }) {
+func Disputes(answers []CoverageEntry) []EffectiveEntry {
+	if !slices.ContainsFunc(answers, func(a CoverageEntry) bool { return a.State == StateDisputed }) {
 		return nil // as it should be
 	}
-	return slices.DeleteFunc(Speaking(answers), func(s Spoken) bool { return s.State != StateDisputed })
+	return slices.DeleteFunc(EffectiveEntries(answers), func(s EffectiveEntry) bool { return s.State != StateDisputed })
 }

@@ -12,15 +12,15 @@ import (
 )
 
 // evidence draws what is known about the time of a cursor.
-func evidence() *rapid.Generator[patra.Evidence] {
-	return rapid.Custom(func(t *rapid.T) patra.Evidence {
-		e := patra.Evidence{Answers: answers().Draw(t, "answers"), Live: patra.NewCoverage(smallWindows().Draw(t, "live")...)}
+func evidence() *rapid.Generator[patra.CoverageFacts] {
+	return rapid.Custom(func(t *rapid.T) patra.CoverageFacts {
+		e := patra.CoverageFacts{Answers: answers().Draw(t, "answers"), Live: patra.NewCoverage(smallWindows().Draw(t, "live")...)}
 		for i, w := range smallWindows().Draw(t, "waived") {
 			e.Waivers = append(e.Waivers, patra.Waiver{ID: int64(i + 1), Window: w})
 		}
 		for i, w := range smallWindows().Draw(t, "ended") {
 			status := rapid.SampledFrom([]patra.Status{patra.Failed, patra.Cancelled}).Draw(t, "status")
-			e.Ended = append(e.Ended, patra.Ended{SliceID: int64(i + 1), Window: w, Status: status, Early: status == patra.Failed && rapid.Bool().Draw(t, "early")})
+			e.Ended = append(e.Ended, patra.UnfinishedSlice{SliceID: int64(i + 1), Window: w, Status: status, Early: status == patra.Failed && rapid.Bool().Draw(t, "early")})
 		}
 		return e
 	})
@@ -40,7 +40,7 @@ func TestEveryMomentIsReadOrUnderWayOrListedOnce(t *testing.T) {
 					listed = append(listed, g)
 				}
 			}
-			read := patra.Merged(e.Answers).Contains(i)
+			read := patra.CoverageOf(e.Answers).Contains(i)
 			want := span.Contains(i) && !read && (waived(i) || !e.Live.Contains(i))
 			if (len(listed) == 1) != want || len(listed) > 1 {
 				t.Fatalf("%d is listed as %+v: read %v, live %v, waived %v", i, listed, read, e.Live.Contains(i), waived(i))
@@ -56,7 +56,7 @@ func TestEveryMomentIsReadOrUnderWayOrListedOnce(t *testing.T) {
 }
 
 // lastToTry is the newest slice that ended without an answer for a moment.
-func lastToTry(ended []patra.Ended, i patra.Instant) (id int64) {
+func lastToTry(ended []patra.UnfinishedSlice, i patra.Instant) (id int64) {
 	for _, s := range ended {
 		if s.Window.Contains(i) {
 			id = max(id, s.SliceID)
@@ -69,12 +69,12 @@ func TestADisputeIsListedWhereItStillSpeaks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := answers().Draw(t, "answers")
 		var listed []patra.Window
-		for _, g := range patra.Gaps(patra.Window{From: low, To: high}, patra.Evidence{Answers: all}) {
+		for _, g := range patra.Gaps(patra.Window{From: low, To: high}, patra.CoverageFacts{Answers: all}) {
 			if g.Kind == patra.GapDisputed {
 				listed = append(listed, g.Window)
 			}
 		}
-		if want := patra.Paint(all)[patra.StateDisputed]; !slices.Equal(patra.NewCoverage(listed...), want) {
+		if want := patra.CoverageByState(all)[patra.StateDisputed]; !slices.Equal(patra.NewCoverage(listed...), want) {
 			t.Fatalf("%v is listed, %v is in dispute", listed, want)
 		}
 	})
@@ -84,7 +84,7 @@ func TestWhatSpeaksIsEverythingThatWasAnsweredOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := answers().Draw(t, "answers")
 		seen := map[patra.Instant]int64{}
-		for _, s := range patra.Speaking(all) {
+		for _, s := range patra.EffectiveEntries(all) {
 			for i := low; i < high; i++ {
 				if s.For.Contains(i) {
 					if other, twice := seen[i]; twice {
@@ -107,11 +107,11 @@ func TestGapsAsAPersonReadsThem(t *testing.T) {
 	window := func(from, to int) patra.Window { return patra.Window{From: day(from), To: day(to)} }
 	refused, early := &patra.Fault{Code: patra.CodeHTTP, Status: 403}, &patra.Fault{Code: "PARTITION_LAW"}
 	waiver := patra.Waiver{ID: 1, Window: window(4, 6), Reason: "lost"}
-	got := patra.Gaps(window(1, 12), patra.Evidence{
-		Answers: []patra.Answer{{ID: 1, Window: window(1, 3), State: patra.StateSealed}, {ID: 2, Window: window(9, 10), State: patra.StateDisputed, CountAfter: ptr(int64(121)), IDsSeen: 120}},
+	got := patra.Gaps(window(1, 12), patra.CoverageFacts{
+		Answers: []patra.CoverageEntry{{ID: 1, Window: window(1, 3), State: patra.StateSealed}, {ID: 2, Window: window(9, 10), State: patra.StateDisputed, CountAfter: ptr(int64(121)), IDsSeen: 120}},
 		Live:    patra.NewCoverage(window(10, 11)),
 		Waivers: []patra.Waiver{waiver},
-		Ended: []patra.Ended{{SliceID: 4, Window: window(3, 5), Status: patra.Failed, Fault: refused}, {SliceID: 5, Window: window(6, 7), Status: patra.Cancelled},
+		Ended: []patra.UnfinishedSlice{{SliceID: 4, Window: window(3, 5), Status: patra.Failed, Fault: refused}, {SliceID: 5, Window: window(6, 7), Status: patra.Cancelled},
 			{SliceID: 6, Window: window(7, 9), Status: patra.Failed, Early: true, Fault: early}, {SliceID: 2, Window: window(7, 8), Status: patra.Failed, Fault: refused}},
 	})
 	want := []patra.Gap{
@@ -172,7 +172,7 @@ func TestWhatLiesAheadIsNoGap(t *testing.T) {
 	} {
 		var got []line
 		for _, v := range patra.GapViews(patra.Cursor{ID: 1, Namespace: patra.Namespace{Source: "demo", Operation: c.operation}}, gaps, c.planned, false, nil) {
-			got = append(got, line{v.Window, v.Kind, v.Next, v.Open()})
+			got = append(got, line{v.Window, v.Kind, v.Next, v.Actionable()})
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s:\ngot  %v\nwant %v", c.name, got, c.want)

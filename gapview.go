@@ -23,7 +23,7 @@ func GapViews(c Cursor, gaps []Gap, planned Instant, named bool, controls []Cont
 	if c.Operation == Harvest { // others have nothing ahead: what they are to read is planned at once
 		gaps = aheadOf(gaps, planned)
 	}
-	for _, g := range Together(gaps) {
+	for _, g := range CoalesceGaps(gaps) {
 		next := g.next(c, named)
 		if g.Kind == GapFailed && g.Fault != nil && g.Fault.Code == CodeDeepPaging { // reading it again meets the same end
 			next = "let the source cut it finer (window.size, window.split), then " + next
@@ -55,8 +55,8 @@ func aheadOf(gaps []Gap, planned Instant) (all []Gap) {
 	return all
 }
 
-// Together joins stretches that touch and have the same reason.
-func Together(gaps []Gap) (joined []Gap) {
+// CoalesceGaps joins stretches that touch and have the same reason.
+func CoalesceGaps(gaps []Gap) (joined []Gap) {
 	for _, g := range gaps {
 		if n := len(joined) - 1; n >= 0 && joined[n].Window.To == g.Window.From && joined[n].Kind == g.Kind && g.Kind != GapDisputed && joined[n].Reason() == g.Reason() {
 			joined[n].Window.To = g.Window.To
@@ -70,7 +70,7 @@ func Together(gaps []Gap) (joined []Gap) {
 // HaltAt is the halt of an endpoint, or of its source.
 func HaltAt(controls []Control, source, endpoint string) *Control {
 	for _, c := range controls {
-		if at := c.Place(); c.Kind == KindHalt && at.Source == source && (at.Endpoint == "" || at.Endpoint == endpoint) {
+		if at := c.WorkScope(); c.Kind == KindHalt && at.Source == source && (at.Endpoint == "" || at.Endpoint == endpoint) {
 			return &c
 		}
 	}

@@ -27,8 +27,8 @@ const (
 	GateForget      = "FORGET"
 )
 
-// GateTurn is what a person wants of a key. The zero value wants nothing.
-type GateTurn struct {
+// GateUpdate is what a person wants of a key. The zero value wants nothing.
+type GateUpdate struct {
 	PerSecond   float64 // not 0: nobody goes faster
 	Default     bool    // as fast as the source permits
 	Cooldown    time.Duration
@@ -51,7 +51,7 @@ func (s RateState) EndsSoon(now Instant) bool { return s.Cooldown > now && s.Coo
 // that is over: it would be prolonged with what was known there. All grants from before the end of a cooldown are void,
 // whoever gave them and wherever they lie, and whoever holds one sees that before it sends; so what was given out counts no
 // more. Those who look no more have used up everything until they have left.
-func (t GateTurn) Apply(s RateState, now Instant) RateState {
+func (t GateUpdate) Apply(s RateState, now Instant) RateState {
 	switch {
 	case t.PerSecond > 0:
 		s.Set = max(1, int64(t.PerSecond*1000+0.5))
@@ -59,7 +59,7 @@ func (t GateTurn) Apply(s RateState, now Instant) RateState {
 		s.Set = 0
 	}
 	if t.Forget {
-		s.Tempo, s.Told, s.ToldConcurrency = Tempo{}, 0, 0
+		s.Tempo, s.Told, s.ToldConcurrency = AdaptiveRate{}, 0, 0
 	}
 	if (t.EndCooldown || t.Forget) && s.Cooldown > now && !s.EndsSoon(now) {
 		s.Cooldown, s.Ended = now, s.Ended+1
@@ -70,7 +70,7 @@ func (t GateTurn) Apply(s RateState, now Instant) RateState {
 	if t.Cooldown > 0 {
 		s.Cooldown = max(s.Cooldown, now.Add(t.Cooldown))
 	}
-	if (s.Loan.Name != "" || s.Loan.Lent(now)) && s.Loan.RecalledAt == 0 {
+	if (s.Loan.Name != "" || s.Loan.Leased(now)) && s.Loan.RecalledAt == 0 {
 		s.Loan.RecalledAt = now
 	}
 	return s
@@ -81,17 +81,17 @@ func (s RateState) bucket() Instant {
 	return Instant(s.Burst) * 1000 * Second / Instant(max(s.Limit, 1))
 }
 
-// GateDeed is one part of a turn, as the audit log has it.
-type GateDeed struct {
+// GateAction is one part of a turn, as the audit log has it.
+type GateAction struct {
 	Action string `json:"action"`
 	Value  string `json:"value,omitempty"`
 }
 
-// Deeds are the parts of a turn.
-func (t GateTurn) Deeds() (all []GateDeed) {
+// Actions are the parts of a turn.
+func (t GateUpdate) Actions() (all []GateAction) {
 	add := func(when bool, action, value string) {
 		if when {
-			all = append(all, GateDeed{action, value})
+			all = append(all, GateAction{action, value})
 		}
 	}
 	add(t.PerSecond > 0, GateSetRate, fmt.Sprintf("%g", t.PerSecond))
@@ -105,7 +105,7 @@ func (t GateTurn) Deeds() (all []GateDeed) {
 // GateChanges is what an entry of the audit log says about a key of the gate, newest first.
 func (e AuditEntry) GateChanges() (all []GateChange, err error) {
 	var detail struct {
-		Changes []GateDeed `json:"changes"`
+		Changes []GateAction `json:"changes"`
 	}
 	if err := json.Unmarshal(e.Detail, &detail); err != nil {
 		return nil, err

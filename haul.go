@@ -5,24 +5,24 @@ package patra
 // are not there yet, and never come back.
 const Settling = 2 * Minute
 
-// Haul is what changed after From and up to To. Hauls that follow one another share no change and leave none out.
-type Haul struct {
+// ExportWindow is what changed after From and up to To. Hauls that follow one another share no change and leave none out.
+type ExportWindow struct {
 	From Instant `json:"from"` // exclusive
 	To   Instant `json:"to"`   // inclusive
 }
 
-// NextHaul follows what was taken before: up to what has settled by now, and never backwards, whatever clocks do.
-func NextHaul(taken, now Instant) Haul {
-	return Haul{From: taken, To: max(taken, now-Settling)}
+// NextExportWindow follows what was taken before: up to what has settled by now, and never backwards, whatever clocks do.
+func NextExportWindow(taken, now Instant) ExportWindow {
+	return ExportWindow{From: taken, To: max(taken, now-Settling)}
 }
 
-// Mark is a place in an export: the last record that was taken. Records come in the order of their arrival, or, when a
+// ExportPosition is a place in an export: the last record that was taken. Records come in the order of their arrival, or, when a
 // haul is taken, by source, time of change and arrival.
-type Mark struct {
+type ExportPosition struct {
 	Source    string  `json:"source,omitempty"`
 	ChangedAt Instant `json:"changed_at,omitzero"`
 	ID        int64   `json:"id"`
 }
 
-// MarkOf is the place behind a record.
-func MarkOf(r Record) Mark { return Mark{r.Source, r.ChangedAt, r.ID} }
+// PositionOf is the place behind a record.
+func PositionOf(r Record) ExportPosition { return ExportPosition{r.Source, r.ChangedAt, r.ID} }

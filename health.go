@@ -70,7 +70,7 @@ func (f SourceFacts) work() (running, due, later int64) {
 func (f SourceFacts) stop(running int64) *Control {
 	var paused *Control
 	for i, c := range f.Controls {
-		if !c.Wide() || c.Place().Source != f.Source {
+		if !c.IsScope() || c.WorkScope().Source != f.Source {
 			continue
 		}
 		switch {
@@ -108,7 +108,7 @@ func (f SourceFacts) failSaid() string {
 // waitSaid says what everybody waits for.
 func (f SourceFacts) waitSaid(due, later int64) string {
 	for _, c := range f.Controls {
-		if !c.Wide() || c.Place().Source != f.Source {
+		if !c.IsScope() || c.WorkScope().Source != f.Source {
 			continue
 		}
 		switch {

@@ -21,8 +21,8 @@ const HoldCancelled = "CANCELLED"
 // with it.
 const WaitConcurrency = "CONCURRENCY"
 
-// Hold is the answer to whoever is about to send a request. The zero value is: go.
-type Hold struct {
+// Admission is the answer to whoever is about to send a request. The zero value is: go.
+type Admission struct {
 	Code    string        `json:"code,omitempty"` // empty: go
 	Wait    time.Duration `json:"-"`              // how long to wait at least; 0 is until somebody ends it
 	Control *Control      `json:"control,omitempty"`
@@ -32,16 +32,16 @@ type Hold struct {
 	Rise  bool  `json:"-"` // the limit of the partition may be lifted by a step
 }
 
-// Go reports whether the request may be sent.
-func (h Hold) Go() bool { return h.Code == "" }
+// Allowed reports whether the request may be sent.
+func (h Admission) Allowed() bool { return h.Code == "" }
 
 // HalfOpenRest is how long those rest who meet a breaker that somebody else is trying: until then its answer is there.
 const HalfOpenRest = 5 * time.Second
 
-// Judged is what the controls of a place say to a request at a moment. A breaker whose time is over says BREAKER with no
+// Admit is what the controls of a place say to a request at a moment. A breaker whose time is over says BREAKER with no
 // wait: somebody may try, and the caller sees to it that it is only one.
-func Judged(controls []Control, now Instant) Hold {
-	var hold Hold
+func Admit(controls []Control, now Instant) Admission {
+	var hold Admission
 	for i := range controls {
 		c := &controls[i]
 		if c.Kind == KindBreaker && c.State == Closed && c.Failures > 0 {
@@ -61,38 +61,38 @@ func Judged(controls []Control, now Instant) Hold {
 // holdRank: what only a person can end is said before what ends by itself.
 var holdRank = map[string]int{"": 0, WaitBreaker: 1, WaitQuota: 2, WaitPaused: 3, WaitHalted: 4, HoldCancelled: 5}
 
-func (c *Control) holds(now Instant) Hold {
+func (c *Control) holds(now Instant) Admission {
 	switch {
 	case c.Kind == KindPause && c.State == Paused:
-		return Hold{Code: WaitPaused}
+		return Admission{Code: WaitPaused}
 	case c.Kind == KindHalt && c.State == Halted:
-		return Hold{Code: WaitHalted}
+		return Admission{Code: WaitHalted}
 	case c.Kind == KindBreaker && c.State == Open:
-		return Hold{Code: WaitBreaker, Wait: c.Until.Sub(now)}
+		return Admission{Code: WaitBreaker, Wait: c.Until.Sub(now)}
 	case c.Kind == KindQuota && c.State == UsedUp && c.Until > now:
-		return Hold{Code: WaitQuota, Wait: c.Until.Sub(now)}
+		return Admission{Code: WaitQuota, Wait: c.Until.Sub(now)}
 	case c.Kind == KindBreaker && c.State == HalfOpen:
-		return Hold{Code: WaitBreaker, Wait: min(HalfOpenRest, c.Until.Sub(now))}
+		return Admission{Code: WaitBreaker, Wait: min(HalfOpenRest, c.Until.Sub(now))}
 	}
-	return Hold{}
+	return Admission{}
 }
 
-// Gates is what a claim has to know of the controls of places: which partitions get no task, and which get fewer than
+// AdmissionControls is what a claim has to know of the controls of places: which partitions get no task, and which get fewer than
 // configured.
-type Gates []Control
+type AdmissionControls []Control
 
-// Shut reports whether a partition gets no task now.
-func (g Gates) Shut(p Place, now Instant) bool {
-	h := Judged(g.of(p), now)
-	return !h.Go() && (h.Code != WaitBreaker || h.Wait > 0)
+// Blocked reports whether a partition gets no task now.
+func (g AdmissionControls) Blocked(p WorkScope, now Instant) bool {
+	h := Admit(g.of(p), now)
+	return !h.Allowed() && (h.Code != WaitBreaker || h.Wait > 0)
 }
 
 // Hold is what holds a partition back now.
-func (g Gates) Hold(p Place, now Instant) Hold { return Judged(g.of(p), now) }
+func (g AdmissionControls) Hold(p WorkScope, now Instant) Admission { return Admit(g.of(p), now) }
 
 // Limit is how many tasks of a partition may run: no more than configured, and fewer where a limit is in force. 0 is any
 // number.
-func (g Gates) Limit(p Place, configured int64, now Instant) int64 {
+func (g AdmissionControls) Limit(p WorkScope, configured int64, now Instant) int64 {
 	for _, c := range g.of(p) {
 		if c.Kind != KindLimit || c.State != Limited {
 			continue
@@ -104,7 +104,7 @@ func (g Gates) Limit(p Place, configured int64, now Instant) int64 {
 	return configured
 }
 
-func (g Gates) of(p Place) (all []Control) {
+func (g AdmissionControls) of(p WorkScope) (all []Control) {
 	for _, t := range p.Targets() {
 		for _, c := range g {
 			if c.Target == t {

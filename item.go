@@ -1,7 +1,7 @@
 package patra
 
-// Item is an id that a search gave and whose record is fetched afterwards.
-type Item struct {
+// DetailID is an id that a search gave and whose record is fetched afterwards.
+type DetailID struct {
 	Seq int64
 	ID  string
 }
@@ -15,4 +15,4 @@ const (
 )
 
 // ItemMoves is the life of an id.
-var ItemMoves = Moves{ItemPending: {ItemDone, ItemMissing, ItemBad}}
+var ItemMoves = StateMachine{ItemPending: {ItemDone, ItemMissing, ItemBad}}

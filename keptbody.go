@@ -2,8 +2,8 @@ package patra
 
 import "time"
 
-// KeptBody is what is kept of a body that a provider sent: all of it, by its hash.
-type KeptBody struct {
+// StoredBody is what is kept of a body that a provider sent: all of it, by its hash.
+type StoredBody struct {
 	Body       string `json:"body_sha256"`   // the hash of the bytes as they came, after decompression
 	Stored     string `json:"stored_sha256"` // the hash of the bytes as they are kept: another one only where a secret was taken out
 	Size       int64  `json:"size"`

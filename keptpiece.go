@@ -18,22 +18,22 @@ const (
 	MaxPieces = 1 << pieceRoom
 )
 
-// Span is where in a body something is.
-type Span struct{ From, Size int64 }
+// ByteRange is where in a body something is.
+type ByteRange struct{ From, Size int64 }
 
 // SpanIn finds a part of a body by where it is in memory. A copy of it is no part, however equal.
-func SpanIn(body, part []byte) (Span, bool) {
+func SpanIn(body, part []byte) (ByteRange, bool) {
 	from := cap(body) - cap(part)
 	if len(part) == 0 || from < 0 || from+len(part) > len(body) || &body[from] != &part[0] {
-		return Span{}, false
+		return ByteRange{}, false
 	}
-	return Span{int64(from), int64(len(part))}, true
+	return ByteRange{int64(from), int64(len(part))}, true
 }
 
 // Pieces are the numbers of the first and the last piece that a span lies in.
-func (s Span) Pieces() (first, last int64) {
+func (s ByteRange) Pieces() (first, last int64) {
 	return s.From >> pieceBits, (s.From + s.Size - 1) >> pieceBits
 }
 
-// PieceID is the id of a piece of the page that a batch brought.
-func PieceID(batchID, number int64) int64 { return batchID<<pieceRoom | number }
+// ChunkID is the id of a piece of the page that a batch brought.
+func ChunkID(batchID, number int64) int64 { return batchID<<pieceRoom | number }

@@ -42,7 +42,7 @@ func TestACopyIsNoPart(t *testing.T) {
 	if _, ok := patra.SpanIn(body[:10], body[8:12]); ok {
 		t.Error("beyond the end")
 	}
-	a, b := patra.PieceID(7, patra.MaxPieces-1), patra.PieceID(8, 0)
+	a, b := patra.ChunkID(7, patra.MaxPieces-1), patra.ChunkID(8, 0)
 	if a+1 != b {
 		t.Error("pages share ids", a, b)
 	}

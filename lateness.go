@@ -46,9 +46,9 @@ func AdaptLag(last, configured time.Duration, l Lateness) time.Duration {
 	return min(lag, lagMost)
 }
 
-// AdviseLookback is how many days a look-back needs so that all but one in a thousand late records are found; 0 when no
+// SuggestLookback is how many days a look-back needs so that all but one in a thousand late records are found; 0 when no
 // record came late.
-func (l Lateness) AdviseLookback() int64 {
+func (l Lateness) SuggestLookback() int64 {
 	days := make([]int64, 0, len(l.Days))
 	var sum int64
 	for d, n := range l.Days {

@@ -45,10 +45,10 @@ func TestTheLagStaysWithinItsBounds(t *testing.T) {
 
 func TestALookbackReachesAlmostAllLateRecords(t *testing.T) {
 	l := patra.Lateness{Days: map[int64]int64{0: 900, 1: 90, 5: 9, 40: 1}}
-	if got := l.AdviseLookback(); got != 6 {
+	if got := l.SuggestLookback(); got != 6 {
 		t.Errorf("%d days", got)
 	}
-	if got := (patra.Lateness{}).AdviseLookback(); got != 0 {
+	if got := (patra.Lateness{}).SuggestLookback(); got != 0 {
 		t.Errorf("%d days although nothing was late", got)
 	}
 }

@@ -36,8 +36,8 @@ type PageVersion struct {
 	UpdatedAt *Instant `json:"updated_at,omitempty"`
 }
 
-// Standing is which version of a record is stored, and which page brought it.
-type Standing struct {
+// StoredVersion is which version of a record is stored, and which page brought it.
+type StoredVersion struct {
 	BatchID int64
 	Hash    string
 }

@@ -53,9 +53,9 @@ func (l Limit) Up(now Instant) Limit {
 // Now is how many tasks may run at a moment; 0 is any number.
 func (l Limit) Now(now Instant) int64 { return l.Up(now).At }
 
-// Refused adds a request to slow down to those before, and says whether they are too many. Those that were enough for a
+// CountRefusal adds a request to slow down to those before, and says whether they are too many. Those that were enough for a
 // step are forgotten: each step needs as many again.
-func Refused(before []Instant, now Instant) (kept []Instant, enough bool) {
+func CountRefusal(before []Instant, now Instant) (kept []Instant, enough bool) {
 	kept = slices.DeleteFunc(append(slices.Clone(before), now), func(at Instant) bool { return at <= now.Add(-RefusalsWithin) })
 	if len(kept) < RefusalsEnough {
 		return kept, false

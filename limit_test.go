@@ -52,14 +52,14 @@ func TestFiveRefusalsInFiveMinutesAreTooMany(t *testing.T) {
 	var before []patra.Instant
 	for i := range 20 { // one a minute and a quarter is not
 		var enough bool
-		if before, enough = patra.Refused(before, at.Add(time.Duration(i)*76*time.Second)); enough {
+		if before, enough = patra.CountRefusal(before, at.Add(time.Duration(i)*76*time.Second)); enough {
 			t.Fatalf("enough after %d", i+1)
 		}
 	}
 	before = nil
 	for i := range 5 {
 		var enough bool
-		if before, enough = patra.Refused(before, at.Add(time.Duration(i)*time.Minute)); enough != (i == 4) {
+		if before, enough = patra.CountRefusal(before, at.Add(time.Duration(i)*time.Minute)); enough != (i == 4) {
 			t.Fatalf("refusal %d: %v", i+1, enough)
 		}
 	}

@@ -25,8 +25,8 @@ type SentRequest struct {
 // RequestDetail is a page of the second phase. The rows of requests say PAGE for both.
 const RequestDetail = "DETAIL"
 
-// Manners are how we asked under one key: what a provider could ask us about.
-type Manners struct {
+// RequestStats are how we asked under one key: what a provider could ask us about.
+type RequestStats struct {
 	Requests    int64            `json:"requests"` // that left
 	Kinds       map[string]int64 `json:"kinds,omitempty"`
 	Answered    int64            `json:"answered"` // with a status below 400
@@ -50,38 +50,40 @@ type Manners struct {
 }
 
 // Refused is how many were refused because we were too fast, or the provider too busy.
-func (m Manners) Refused() int64 { return m.TooMany + m.Unavailable }
+func (m RequestStats) Refused() int64 { return m.TooMany + m.Unavailable }
 
 // RefusedShare is the part that was refused, between 0 and 1.
-func (m Manners) RefusedShare() float64 { return float64(m.Refused()) / float64(max(m.Requests, 1)) }
+func (m RequestStats) RefusedShare() float64 {
+	return float64(m.Refused()) / float64(max(m.Requests, 1))
+}
 
 // MeanWait is how long a request waited for the gate.
-func (m Manners) MeanWait() time.Duration {
+func (m RequestStats) MeanWait() time.Duration {
 	return m.Waited / time.Duration(max(m.Requests, 1))
 }
 
-// Conduct counts the requests of one key as they come by, in the order in which they asked the gate, and keeps none of
+// RequestStatsCounter counts the requests of one key as they come by, in the order in which they asked the gate, and keeps none of
 // them: its size depends on how many are on their way at once and not on how many there were.
-type Conduct struct {
-	manners        Manners
+type RequestStatsCounter struct {
+	manners        RequestStats
 	grace          time.Duration
 	order          inOrder
 	second, minute *Peak
-	waits          waits
-	rests          []rest
+	waits          waitHistogram
+	rests          []cooldownSpan
 }
 
-// rest is a stretch in which nobody should send.
-type rest struct{ from, to Instant }
+// cooldownSpan is a stretch in which nobody should send.
+type cooldownSpan struct{ from, to Instant }
 
-// NewConduct counts anew. Grace is how long after an answer a request may leave that was let out before: nobody can call
+// NewRequestStats counts anew. Grace is how long after an answer a request may leave that was let out before: nobody can call
 // it back.
-func NewConduct(grace time.Duration) *Conduct {
-	return &Conduct{manners: Manners{Kinds: map[string]int64{}}, grace: grace, second: NewPeak(Second), minute: NewPeak(60 * Second)}
+func NewRequestStats(grace time.Duration) *RequestStatsCounter {
+	return &RequestStatsCounter{manners: RequestStats{Kinds: map[string]int64{}}, grace: grace, second: NewPeak(Second), minute: NewPeak(60 * Second)}
 }
 
 // Add counts one request.
-func (c *Conduct) Add(r SentRequest) {
+func (c *RequestStatsCounter) Add(r SentRequest) {
 	m := &c.manners
 	c.order.until(r.AcquiredAt, c.left) // whoever asks later leaves later
 	if r.SentAt == 0 {
@@ -109,12 +111,12 @@ func (c *Conduct) Add(r SentRequest) {
 	}
 	if r.RetryAfter > 0 && r.FinishedAt > 0 {
 		m.Cooldowns++
-		c.ask(rest{r.FinishedAt, r.FinishedAt.Add(r.RetryAfter)})
+		c.ask(cooldownSpan{r.FinishedAt, r.FinishedAt.Add(r.RetryAfter)})
 	}
 }
 
 // left counts a request when all that left before it are counted.
-func (c *Conduct) left(s stamp) {
+func (c *RequestStatsCounter) left(s stamp) {
 	c.second.Add(s.at, s.cost)
 	c.minute.Add(s.at, s.cost)
 	for len(c.rests) > 0 && c.rests[0].to <= s.at {
@@ -132,7 +134,7 @@ func (c *Conduct) left(s stamp) {
 }
 
 // ask keeps a rest in the order of their beginnings: of those that are not over, the first is the one to look at.
-func (c *Conduct) ask(r rest) {
+func (c *RequestStatsCounter) ask(r cooldownSpan) {
 	i := len(c.rests)
 	for i > 0 && c.rests[i-1].from > r.from {
 		i--
@@ -141,7 +143,7 @@ func (c *Conduct) ask(r rest) {
 }
 
 // Manners is what was counted. Nothing can be added after it.
-func (c *Conduct) Manners() Manners {
+func (c *RequestStatsCounter) Manners() RequestStats {
 	c.order.until(math.MaxInt64, c.left)
 	m := c.manners
 	m.PeakSecond, m.PeakSecondAt, m.PeakMinute, m.PeakMinuteAt = c.second.Most, c.second.At, c.minute.Most, c.minute.At
@@ -149,13 +151,13 @@ func (c *Conduct) Manners() Manners {
 	return m
 }
 
-// waits counts times in steps of an eighth of a power of two, so that any number of them takes the same room.
-type waits struct {
+// waitHistogram counts times in steps of an eighth of a power of two, so that any number of them takes the same room.
+type waitHistogram struct {
 	n     [64 * 8]int64
 	total int64
 }
 
-func (w *waits) add(d time.Duration) {
+func (w *waitHistogram) add(d time.Duration) {
 	w.n[step(d)]++
 	w.total++
 }
@@ -180,7 +182,7 @@ func upper(step int) time.Duration {
 }
 
 // atMost is a time that a part of all did not pass.
-func (w *waits) atMost(part float64) time.Duration {
+func (w *waitHistogram) atMost(part float64) time.Duration {
 	want := int64(math.Ceil(part * float64(w.total)))
 	for i, n := range w.n {
 		if want -= n; want <= 0 && w.total > 0 {

@@ -14,9 +14,9 @@ func sent(ms int64, status int) SentRequest {
 	return SentRequest{Kind: RequestPage, Cost: 1, Waited: time.Millisecond, AcquiredAt: at.Add(-time.Millisecond), SentAt: at, FinishedAt: at.Add(10 * time.Millisecond), Status: status, Bytes: 100, Outcome: OutcomeOK}
 }
 
-func mannersOf(all ...SentRequest) Manners {
+func mannersOf(all ...SentRequest) RequestStats {
 	slices.SortStableFunc(all, func(x, y SentRequest) int { return int(x.AcquiredAt - y.AcquiredAt) })
-	c := NewConduct(200 * time.Millisecond)
+	c := NewRequestStats(200 * time.Millisecond)
 	for _, r := range all {
 		c.Add(r)
 	}
@@ -98,7 +98,7 @@ func TestOverlappingCooldowns(t *testing.T) {
 // The time that nineteen of twenty did not pass is at most an eighth too long, and never too short.
 func TestWaitsAreCountedInSteps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var w waits
+		var w waitHistogram
 		var all []time.Duration
 		for _, us := range rapid.SliceOfN(rapid.Int64Range(0, 1<<40), 1, 200).Draw(t, "us") {
 			d := time.Duration(us) * time.Microsecond
@@ -111,14 +111,14 @@ func TestWaitsAreCountedInSteps(t *testing.T) {
 			t.Fatalf("%s, and it is %s", got, right)
 		}
 	})
-	if d := (&waits{}).atMost(0.95); d != 0 {
+	if d := (&waitHistogram{}).atMost(0.95); d != 0 {
 		t.Errorf("of no waits at all it is %s", d)
 	}
 }
 
 // What is kept does not grow with what was counted.
 func TestConductIsFlat(t *testing.T) {
-	c := NewConduct(0)
+	c := NewRequestStats(0)
 	for n := range int64(1_000_000) {
 		r := sent(n*100, 200)
 		if n%1000 == 0 {

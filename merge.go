@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// EqualTime says which of two versions with the same time of the provider stays.
-type EqualTime string
+// TieBreak says which of two versions with the same time of the provider stays.
+type TieBreak string
 
 // What a source may say about equal times.
 const (
-	EqualOverwrite EqualTime = "OVERWRITE" // the one that was asked for later; this holds where nothing is said
-	EqualKeep      EqualTime = "KEEP"      // the one that was asked for first
-	EqualBy        EqualTime = "BY"        // the one whose mark is greater
+	EqualOverwrite TieBreak = "OVERWRITE" // the one that was asked for later; this holds where nothing is said
+	EqualKeep      TieBreak = "KEEP"      // the one that was asked for first
+	EqualBy        TieBreak = "BY"        // the one whose mark is greater
 )
 
 // Nulls says what becomes of fields that a newer version does not have.
@@ -30,7 +30,7 @@ const (
 // Merge is how the versions of a record are brought together. It is one for all endpoints of a source, because they give
 // versions of the same records.
 type Merge struct {
-	EqualTime EqualTime
+	EqualTime TieBreak
 	Nulls     Nulls
 }
 
@@ -88,8 +88,8 @@ func (m Merge) Decide(old *Version, arriving Version) Decision {
 	return Stale
 }
 
-// Fills reports whether a version takes over fields of the one that it replaces.
-func (m Merge) Fills(arriving Version) bool {
+// KeepsMissingFields reports whether a version takes over fields of the one that it replaces.
+func (m Merge) KeepsMissingFields(arriving Version) bool {
 	return m.Nulls == NullsFill || (m.Nulls == "" && arriving.Deleted)
 }
 

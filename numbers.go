@@ -1,16 +1,16 @@
 package patra
 
-// Numbers is how everything stands that the processes of a store share, for whoever watches from outside. It is bounded:
+// MetricsSnapshot is how everything stands that the processes of a store share, for whoever watches from outside. It is bounded:
 // of everything there are only so many, and what is left out is counted.
-type Numbers struct {
+type MetricsSnapshot struct {
 	At       Instant
 	Gates    []KeyedRate
 	Quotas   []QuotaUse
 	Queue    []QueueState
 	Controls []Control // in force, of places
-	Cursors  []CursorNumbers
-	Sources  []SourceNumbers
-	Sinks    []SinkNumbers
+	Cursors  []CursorMetrics
+	Sources  []SourceMetrics
+	Sinks    []SinkMetrics
 	LeftOut  map[string]int64 // by what: more than the bounds allow
 
 	Records   int64    // about how many there are
@@ -36,29 +36,29 @@ const (
 	MostSinks   = 50
 )
 
-// CursorNumbers is a watermark with what is wrong before it, and the end of all that was planned or read of it.
-type CursorNumbers struct {
+// CursorMetrics is a watermark with what is wrong before it, and the end of all that was planned or read of it.
+type CursorMetrics struct {
 	CursorFacts
 	Reach Instant
 }
 
 // Planned is how much time was planned of a cursor, from its origin on, and how much of that is sealed without a hole. It is
 // what completeness is made of: a day that is missing, in dispute or signed off holds back all that is behind it.
-func (c CursorNumbers) Planned() (planned, sealed float64) {
+func (c CursorMetrics) Planned() (planned, sealed float64) {
 	planned = max(c.Reach.Sub(c.Cursor.Origin).Seconds(), 0)
 	return planned, min(max(c.Cursor.SealedThrough.Sub(c.Cursor.Origin).Seconds(), 0), planned)
 }
 
-// SourceNumbers is how one source stands.
-type SourceNumbers struct {
+// SourceMetrics is how one source stands.
+type SourceMetrics struct {
 	Source   string
 	LastPage *Instant // when a page was last stored
 	Failed   int64    // tasks that used up their attempts, up to a bound
 	Aside    int64    // items in quarantine that nobody has settled, up to a bound
 }
 
-// SinkNumbers is how one sink stands.
-type SinkNumbers struct {
+// SinkMetrics is how one sink stands.
+type SinkMetrics struct {
 	Name     string
 	Depth    int64 // events that it has not got, up to a bound where they have no number yet
 	Aside    int64 // events that it would not take
@@ -68,8 +68,8 @@ type SinkNumbers struct {
 // KeptAtOnce is how many answers a part has, unless it is the last.
 const KeptAtOnce = 10_000
 
-// KeptPart is a part of all answers that are kept, in the order of their hashes.
-type KeptPart struct {
+// StoredBodyRange is a part of all answers that are kept, in the order of their hashes.
+type StoredBodyRange struct {
 	Last          string // empty: there was none
 	Bodies, Bytes int64
 }

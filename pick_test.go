@@ -12,7 +12,7 @@ import (
 func TestAPatrolSeesEveryRecordInItsPeriod(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		known, runs := rapid.Int64Range(0, 1000).Draw(t, "known"), rapid.Int64Range(1, 60).Draw(t, "runs")
-		size := patra.PatrolSize(known, runs)
+		size := patra.RefreshBatchSize(known, runs)
 		if size*runs < known {
 			t.Fatalf("%d runs of %d do not see %d records", runs, size, known)
 		}
@@ -28,19 +28,19 @@ func TestAPatrolRunsOnceADay(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := patra.PatrolRuns(every); got != want {
+		if got := patra.RefreshRuns(every); got != want {
 			t.Errorf("%s is %d runs, want %d", text, got, want)
 		}
 	}
 }
 
 func TestPicksOfDifferentRecordsAreDifferentWork(t *testing.T) {
-	a, b := patra.Pick{By: patra.PickNamed, IDs: []string{"1", "2"}}, patra.Pick{By: patra.PickNamed, IDs: []string{"1", "3"}}
-	if a.Campaign() == b.Campaign() || a.Campaign() != (patra.Pick{By: patra.PickNamed, IDs: []string{"1", "2"}}).Campaign() {
+	a, b := patra.RecordSelector{By: patra.PickNamed, IDs: []string{"1", "2"}}, patra.RecordSelector{By: patra.PickNamed, IDs: []string{"1", "3"}}
+	if a.Campaign() == b.Campaign() || a.Campaign() != (patra.RecordSelector{By: patra.PickNamed, IDs: []string{"1", "2"}}).Campaign() {
 		t.Error(a.Campaign(), b.Campaign())
 	}
-	for by, key := range map[patra.PickBy]string{patra.PickStale: patra.PickedIDs, patra.PickMapping: patra.PickedIDs, patra.PickSignals: patra.NamedIDs, patra.PickNamed: patra.NamedIDs} {
-		if got := (patra.Pick{By: by}).Key(); got != key || patra.ForeignIDs(got) {
+	for by, key := range map[patra.SelectorKind]string{patra.PickStale: patra.PickedIDs, patra.PickMapping: patra.PickedIDs, patra.PickSignals: patra.NamedIDs, patra.PickNamed: patra.NamedIDs} {
+		if got := (patra.RecordSelector{By: by}).Key(); got != key || patra.ForeignIDs(got) {
 			t.Errorf("%s is %s", by, got)
 		}
 	}

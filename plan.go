@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// Instance is one trigger: somebody or something asked for work. It is kept when compilation fails.
-type Instance struct {
+// Trigger is one trigger: somebody or something asked for work. It is kept when compilation fails.
+type Trigger struct {
 	ID            int64           `json:"id"`
 	Scheduler     string          `json:"scheduler"`
 	JobID         string          `json:"job_id"`
@@ -65,9 +65,9 @@ const (
 	PlanCancelled PlanEnd = "CANCELLED" // somebody called off a part of it
 )
 
-// EndOf says how the work of a plan ended: left is whether any of it is still to be done, failed and cancelled whether any
+// PlanOutcome says how the work of a plan ended: left is whether any of it is still to be done, failed and cancelled whether any
 // of it came to nothing. A failure is told before what somebody wanted.
-func EndOf(status Status, left, failed, cancelled bool) PlanEnd {
+func PlanOutcome(status Status, left, failed, cancelled bool) PlanEnd {
 	switch {
 	case status != Ready || left:
 		return ""

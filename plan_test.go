@@ -68,7 +68,7 @@ func TestAPlanEndsWhenNothingOfItIsLeft(t *testing.T) {
 		{patra.Draft, false, false, false, ""},
 		{patra.Cancelled, false, false, true, ""}, // its status says so already
 	} {
-		if got := patra.EndOf(c.status, c.left, c.failed, c.cancelled); got != c.want {
+		if got := patra.PlanOutcome(c.status, c.left, c.failed, c.cancelled); got != c.want {
 			t.Errorf("%+v: got %q", c, got)
 		}
 	}

@@ -7,9 +7,9 @@ const (
 	poisonFloor = 5 // a few are never a pattern
 )
 
-// Poisoned reports whether so many items are bad that none of them should be believed to be the exception.
-func Poisoned(bad, all int) bool { return bad > poisonFloor && bad*poisonShare > all }
+// TooManyBadItems reports whether so many items are bad that none of them should be believed to be the exception.
+func TooManyBadItems(bad, all int) bool { return bad > poisonFloor && bad*poisonShare > all }
 
-// PoisonedOver is the same of the items of many pages, each of which is too small to say anything. They have nothing to do with
+// TooManyBadItemsAcross is the same of the items of many pages, each of which is too small to say anything. They have nothing to do with
 // each other, and in the long run a few come together by chance: it takes twice as many.
-func PoisonedOver(bad, all int) bool { return bad > 2*poisonFloor && bad*poisonShare > all }
+func TooManyBadItemsAcross(bad, all int) bool { return bad > 2*poisonFloor && bad*poisonShare > all }

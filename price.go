@@ -2,8 +2,8 @@ package patra
 
 import "time"
 
-// Tariff is what decides how many requests some records cost.
-type Tariff struct {
+// RequestCost is what decides how many requests some records cost.
+type RequestCost struct {
 	PageSize    int64   // records a page; 0 where a provider does not say
 	EndPage     bool    // the end of a walk is found by asking once more
 	DetailBatch int64   // ids a second request; 0 where a search gives records
@@ -14,8 +14,8 @@ type Tariff struct {
 	Share       float64 // of a quota, what may be planned with; 0 is all that is usable
 }
 
-// Price is what a plan costs, before anything of it is sent.
-type Price struct {
+// CostEstimate is what a plan costs, before anything of it is sent.
+type CostEstimate struct {
 	Slices   int64   `json:"slices"`
 	Records  int64   `json:"records"`
 	Requests int64   `json:"requests"`
@@ -30,7 +30,7 @@ type Price struct {
 const unsaidPage = 100
 
 // Requests is how many requests n records of one slice take.
-func (t Tariff) Requests(n int64) int64 {
+func (t RequestCost) Requests(n int64) int64 {
 	size := t.PageSize
 	if size <= 0 {
 		size = unsaidPage
@@ -46,7 +46,7 @@ func (t Tariff) Requests(n int64) int64 {
 }
 
 // Waiting is how many requests the slices that wait will take.
-func (t Tariff) Waiting(c Commitment) int64 {
+func (t RequestCost) Waiting(c ReservedQuota) int64 {
 	if c.Slices == 0 {
 		return 0
 	}
@@ -54,14 +54,14 @@ func (t Tariff) Waiting(c Commitment) int64 {
 }
 
 // Add counts one slice of n records.
-func (p *Price) Add(t Tariff, n int64) {
+func (p *CostEstimate) Add(t RequestCost, n int64) {
 	p.Slices++
 	p.Records += n
 	p.Requests += t.Requests(n)
 }
 
-// Settle works out what the requests mean in time, bytes and quota.
-func (p *Price) Settle(t Tariff, now Instant) {
+// Finalize works out what the requests mean in time, bytes and quota.
+func (p *CostEstimate) Finalize(t RequestCost, now Instant) {
 	p.Bytes = p.Requests * t.PageBytes
 	if t.PerSecond > 0 {
 		p.Seconds = float64(p.Requests) / t.PerSecond
@@ -74,7 +74,7 @@ func (p *Price) Settle(t Tariff, now Instant) {
 		p.Month = float64(units) / float64(t.Quota.Monthly)
 	}
 	for _, w := range t.Quota.limits() { // what is more than fits into one window waits for the next
-		if room := t.Room(w.Limit); units > 0 && room > 0 {
+		if room := t.QuotaRoom(w.Limit); units > 0 && room > 0 {
 			p.Seconds = max(p.Seconds, float64((units-1)/room)*quotaSpans[w.Code].Seconds())
 		}
 	}
@@ -84,8 +84,8 @@ func (p *Price) Settle(t Tariff, now Instant) {
 // quotaSpans is how long the windows of quotas are, as a rule.
 var quotaSpans = map[string]time.Duration{QuotaHour: time.Hour, QuotaDay: 24 * time.Hour, QuotaMonth: 30 * 24 * time.Hour}
 
-// Room is what of a quota may be planned with.
-func (t Tariff) Room(limit int64) int64 {
+// QuotaRoom is what of a quota may be planned with.
+func (t RequestCost) QuotaRoom(limit int64) int64 {
 	share := t.Share
 	if share <= 0 {
 		share = 1

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// Pulse is where everything stands that grows: whoever compares two of them knows what happened in between, without having
+// ChangeToken is where everything stands that grows: whoever compares two of them knows what happened in between, without having
 // seen it.
-type Pulse struct {
+type ChangeToken struct {
 	Plans, Runs, Pages, Moves, Events, Records, Quarantine, Healing, Audit, Signals, Requests, Controls int64
 	Running                                                                                             int64 // tasks
 }
@@ -30,7 +30,7 @@ const (
 
 // parts are the numbers in the order in which they are written, with what a change of each means. An event says that a
 // task or a plan has ended, or that a record has changed.
-func (p *Pulse) parts() []pulsePart {
+func (p *ChangeToken) parts() []pulsePart {
 	return []pulsePart{
 		{&p.Plans, []string{TopicPlans, TopicTasks}},
 		{&p.Runs, []string{TopicTasks}},
@@ -53,8 +53,8 @@ type pulsePart struct {
 	topics []string
 }
 
-// Since are the topics of what is different from before, each once.
-func (p Pulse) Since(before Pulse) []string {
+// ChangedTopics are the topics of what is different from before, each once.
+func (p ChangeToken) ChangedTopics(before ChangeToken) []string {
 	now, was := p.parts(), before.parts()
 	var topics []string
 	for i := range now {
@@ -71,7 +71,7 @@ func (p Pulse) Since(before Pulse) []string {
 }
 
 // String is a pulse as a position that can be given back.
-func (p Pulse) String() string {
+func (p ChangeToken) String() string {
 	var text []byte
 	for i, part := range p.parts() {
 		if i > 0 {
@@ -82,8 +82,8 @@ func (p Pulse) String() string {
 	return string(text)
 }
 
-// ParsePulse reads what String wrote. ok is false for anything else.
-func ParsePulse(text string) (p Pulse, ok bool) {
+// ParseChangeToken reads what String wrote. ok is false for anything else.
+func ParseChangeToken(text string) (p ChangeToken, ok bool) {
 	parts := p.parts()
 	var rest string
 	for i, part := range parts {
@@ -98,7 +98,7 @@ func ParsePulse(text string) (p Pulse, ok bool) {
 			_, err = fmt.Sscanf(text, format, part.n, &rest)
 		}
 		if err != nil || *part.n < 0 {
-			return Pulse{}, false
+			return ChangeToken{}, false
 		}
 		text = rest
 	}

@@ -9,13 +9,13 @@ const (
 
 // QuarantineMoves is the life of an item that could not become a record. It is resolved by a record with its id, in
 // whichever way that comes.
-var QuarantineMoves = Moves{
+var QuarantineMoves = StateMachine{
 	Open:     {Retrying, Discarded, Resolved},
 	Retrying: {Resolved, Open, Discarded},
 }
 
-// SetAside is an item in quarantine.
-type SetAside struct {
+// QuarantineItem is an item in quarantine.
+type QuarantineItem struct {
 	ID        int64    `json:"id"`
 	Source    string   `json:"source"`
 	Type      string   `json:"record_type"`
@@ -34,6 +34,6 @@ type SetAside struct {
 }
 
 // Key is the same for the same item, whichever page it was on.
-func (q Quarantined) Key(source, recordType string) string {
+func (q RejectedItem) Key(source, recordType string) string {
 	return Hash([]string{source, recordType, q.ID, q.Code, HashBytes(q.Fragment)})
 }

@@ -69,13 +69,13 @@ func Forecast(used, usable int64, reset, now Instant, perSecond float64) (until 
 	return now + Instant(seconds*float64(Second)), false
 }
 
-// KeptBack is the part of a limit that is in reserve, in hundredths, rounded up: it is not less than was promised.
-func KeptBack(limit int64, hundredths int) int64 {
+// QuotaReserve is the part of a limit that is in reserve, in hundredths, rounded up: it is not less than was promised.
+func QuotaReserve(limit int64, hundredths int) int64 {
 	return limit/100*int64(hundredths) + (limit%100*int64(hundredths)+99)/100
 }
 
 // Usable is what a limit leaves beside the reserve.
-func (q QuotaLimit) Usable(limit int64) int64 { return max(limit-KeptBack(limit, q.Reserve), 0) }
+func (q QuotaLimit) Usable(limit int64) int64 { return max(limit-QuotaReserve(limit, q.Reserve), 0) }
 
 // QuotaShare is how much of the usable part an operation may use: a harvest all of it, history only a part, and an update
 // half of what is between. Whoever has the smaller share stops earlier, and what is left then is for the others.
@@ -113,7 +113,7 @@ func (q QuotaLimit) Refusal(key string, w QuotaWindow, used int64, c QuotaCharge
 
 // Told finds the window that a provider speaks of, and how much of it is used by what it says. What cannot be is not
 // believed, and neither is what may be about a window that has ended.
-func (q QuotaLimit) Told(now Instant, t ToldQuota) (w QuotaWindow, used int64, ok bool) {
+func (q QuotaLimit) Told(now Instant, t AdvertisedQuota) (w QuotaWindow, used int64, ok bool) {
 	const longest = 32 * 24 * time.Hour
 	if t.Left < 0 || t.ResetIn < 0 || t.ResetIn > longest {
 		return w, 0, false
@@ -291,7 +291,7 @@ func (e *QuotaError) Error() string {
 
 // Target is what it holds back: the source, or the endpoint where each counts on its own; and of that one operation, if
 // only its share is used up.
-func (e *QuotaError) Target(at Place) Target {
+func (e *QuotaError) Target(at WorkScope) Target {
 	alone := strings.Contains(e.Key, "/")
 	switch {
 	case e.Hard && alone:

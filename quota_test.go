@@ -196,7 +196,7 @@ func TestQuotaError(t *testing.T) {
 		{"crossref", false, Target{ScopeOperation, "crossref/*/BACKFILL"}},
 	} {
 		e := QuotaError{Key: c.key, Hard: c.hard}
-		if got := e.Target(Place{Source: "crossref", Endpoint: "works", Operation: Backfill}); got != c.target {
+		if got := e.Target(WorkScope{Source: "crossref", Endpoint: "works", Operation: Backfill}); got != c.target {
 			t.Errorf("%+v: %v", c, got)
 		}
 	}
@@ -210,24 +210,24 @@ func TestToldQuota(t *testing.T) {
 		name string
 		q    QuotaLimit
 		now  Instant
-		told ToldQuota
+		told AdvertisedQuota
 		code string // empty: not believed
 		from Instant
 		used int64
 	}{
-		{"the day's reset", both, day + 13*Hour, ToldQuota{400, 11 * time.Hour}, QuotaDay, day, 600},
-		{"the hour's reset", both, day + 13*Hour + 20*Minute, ToldQuota{40, 40 * time.Minute}, QuotaHour, day + 13*Hour, 60},
-		{"a reset that nobody has", both, day + 13*Hour, ToldQuota{40, 5 * time.Hour}, "", 0, 0},
-		{"none is the day", both, day + 13*Hour, ToldQuota{Left: 400}, QuotaDay, day, 600},
-		{"or the only one", monthly, day + 13*Hour, ToldQuota{Left: 0}, QuotaMonth, Date(2026, 11, 1), 1000},
-		{"which may be the last one still", daily, day + 2*Minute, ToldQuota{Left: 0}, "", 0, 0},
-		{"an answer from before midnight", daily, day + Second, ToldQuota{0, time.Second}, QuotaDay, day - Day, 1000},
-		{"a clock that is ahead", daily, day - 3*Minute, ToldQuota{1000, 24*time.Hour - 2*time.Minute}, QuotaDay, day, 0},
-		{"more than there is", daily, day + 13*Hour, ToldQuota{1001, 11 * time.Hour}, "", 0, 0},
-		{"less than nothing", daily, day + 13*Hour, ToldQuota{-1, 11 * time.Hour}, "", 0, 0},
-		{"in the past", daily, day + 13*Hour, ToldQuota{1, -time.Hour}, "", 0, 0},
-		{"far away", daily, day + 13*Hour, ToldQuota{1, 33 * 24 * time.Hour}, "", 0, 0},
-		{"nothing is counted", QuotaLimit{}, day + 13*Hour, ToldQuota{Left: 1}, "", 0, 0},
+		{"the day's reset", both, day + 13*Hour, AdvertisedQuota{400, 11 * time.Hour}, QuotaDay, day, 600},
+		{"the hour's reset", both, day + 13*Hour + 20*Minute, AdvertisedQuota{40, 40 * time.Minute}, QuotaHour, day + 13*Hour, 60},
+		{"a reset that nobody has", both, day + 13*Hour, AdvertisedQuota{40, 5 * time.Hour}, "", 0, 0},
+		{"none is the day", both, day + 13*Hour, AdvertisedQuota{Left: 400}, QuotaDay, day, 600},
+		{"or the only one", monthly, day + 13*Hour, AdvertisedQuota{Left: 0}, QuotaMonth, Date(2026, 11, 1), 1000},
+		{"which may be the last one still", daily, day + 2*Minute, AdvertisedQuota{Left: 0}, "", 0, 0},
+		{"an answer from before midnight", daily, day + Second, AdvertisedQuota{0, time.Second}, QuotaDay, day - Day, 1000},
+		{"a clock that is ahead", daily, day - 3*Minute, AdvertisedQuota{1000, 24*time.Hour - 2*time.Minute}, QuotaDay, day, 0},
+		{"more than there is", daily, day + 13*Hour, AdvertisedQuota{1001, 11 * time.Hour}, "", 0, 0},
+		{"less than nothing", daily, day + 13*Hour, AdvertisedQuota{-1, 11 * time.Hour}, "", 0, 0},
+		{"in the past", daily, day + 13*Hour, AdvertisedQuota{1, -time.Hour}, "", 0, 0},
+		{"far away", daily, day + 13*Hour, AdvertisedQuota{1, 33 * 24 * time.Hour}, "", 0, 0},
+		{"nothing is counted", QuotaLimit{}, day + 13*Hour, AdvertisedQuota{Left: 1}, "", 0, 0},
 	} {
 		w, used, ok := c.q.Told(c.now, c.told)
 		if ok != (c.code != "") || ok && (w.Code != c.code || w.From != c.from || used != c.used) {

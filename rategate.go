@@ -24,40 +24,40 @@ type QuotaLimit struct {
 // IsZero reports whether nothing is counted.
 func (q QuotaLimit) IsZero() bool { return q.Hourly == 0 && q.Daily == 0 && q.Monthly == 0 }
 
-// Entry is a request that is about to leave, or that is on its way for longer than its slot lasts.
-type Entry struct {
+// InFlightRequest is a request that is about to leave, or that is on its way for longer than its slot lasts.
+type InFlightRequest struct {
 	ID        string        // of its own, for as long as it is on its way
 	Cost      int           // 0: it was paid for when it left
 	Operation Operation     // whose share of a quota it takes
 	Lasts     time.Duration // without a sign of life its slot is free after so long
 }
 
-// RateAnswer is what an answer says about how we ask.
-type RateAnswer struct {
+// RateFeedback is what an answer says about how we ask.
+type RateFeedback struct {
 	Status     int           // 0: nothing came back
 	RetryAfter time.Duration // how long the provider wants to be left alone
 	Took       time.Duration // from when the request left; 0: nobody knows
-	Told       Told
+	Told       AdvertisedLimit
 }
 
-// NotYet is the answer of a gate that charges nothing now: whoever asks again after the wait learns more. While we are slow,
+// ThrottledError is the answer of a gate that charges nothing now: whoever asks again after the wait learns more. While we are slow,
 // grants that lie far ahead would keep us slow for as long.
-type NotYet struct{ Wait time.Duration }
+type ThrottledError struct{ Wait time.Duration }
 
 // Error implements error.
-func (n *NotYet) Error() string {
+func (n *ThrottledError) Error() string {
 	return "the gate has no grant yet; ask again after " + n.Wait.String()
 }
 
-// Told is what the headers of an answer say about a limit. What they do not say is zero.
-type Told struct {
+// AdvertisedLimit is what the headers of an answer say about a limit. What they do not say is zero.
+type AdvertisedLimit struct {
 	PerSecond   float64
 	Concurrency int
-	Quota       *ToldQuota
+	Quota       *AdvertisedQuota
 }
 
-// ToldQuota is how much of a quota is left, by the provider's own count.
-type ToldQuota struct {
+// AdvertisedQuota is how much of a quota is left, by the provider's own count.
+type AdvertisedQuota struct {
 	Left    int64
 	ResetIn time.Duration // 0: it does not say
 }
@@ -68,8 +68,8 @@ type RateState struct {
 	Burst    int     //
 	Arrival  Instant // when the next request would be due if all so far had come evenly
 	Cooldown Instant // until when nobody may send
-	Tempo    Tempo
-	RateNotes
+	Tempo    AdaptiveRate
+	RateDetails
 	RateBounds `json:"-"`
 }
 
@@ -79,17 +79,17 @@ type RateBounds struct {
 	Wanted Instant // what the turn says: nothing was charged, because this moment lies after Latest
 }
 
-// RateNotes is the part of a state that most keys do not have.
-type RateNotes struct {
-	Set             int64   `json:"set,omitempty"`              // what a person lowered the rate to, in thousandths
-	Told            int64   `json:"told,omitempty"`             // what the provider says that it permits, in thousandths
-	ToldConcurrency int     `json:"told_concurrency,omitempty"` // the same of requests on their way
-	WarmSince       Instant `json:"warm_since,omitempty"`       // the end of the last longer pause
-	Slots           []Slot  `json:"slots,omitempty"`            // requests on their way
-	By              string  `json:"by,omitempty"`               // which process charged last
-	ByNew           Instant `json:"by_new,omitempty"`           // when that was last another one than before
-	Ended           int64   `json:"ended,omitempty"`            // how often a person ended a cooldown; older grants are void
-	Loan            Loan    `json:"loan,omitzero"`
+// RateDetails is the part of a state that most keys do not have.
+type RateDetails struct {
+	Set             int64      `json:"set,omitempty"`              // what a person lowered the rate to, in thousandths
+	Told            int64      `json:"told,omitempty"`             // what the provider says that it permits, in thousandths
+	ToldConcurrency int        `json:"told_concurrency,omitempty"` // the same of requests on their way
+	WarmSince       Instant    `json:"warm_since,omitempty"`       // the end of the last longer pause
+	Slots           []Slot     `json:"slots,omitempty"`            // requests on their way
+	By              string     `json:"by,omitempty"`               // which process charged last
+	ByNew           Instant    `json:"by_new,omitempty"`           // when that was last another one than before
+	Ended           int64      `json:"ended,omitempty"`            // how often a person ended a cooldown; older grants are void
+	Loan            StateLease `json:"loan,omitzero"`
 }
 
 // Slot is the place of a request that is on its way.
@@ -98,8 +98,8 @@ type Slot struct {
 	Until Instant `json:"until"` // then it is free again, whatever became of it
 }
 
-// Loan says who keeps the state of a key: we, or a faster keeper to whom it is lent for a few seconds at a time.
-type Loan struct {
+// StateLease says who keeps the state of a key: we, or a faster keeper to whom it is lent for a few seconds at a time.
+type StateLease struct {
 	Epoch      int64   `json:"epoch,omitempty"`       // how often it was lent
 	Name       string  `json:"name,omitempty"`        // of this loan and no other, also of none that failed
 	Until      Instant `json:"until,omitempty"`       // up to then somebody else may have given grants
@@ -107,11 +107,11 @@ type Loan struct {
 	Turn       int64   `json:"turn,omitempty"`        // changes that the other one made, as far as we know of them
 }
 
-// Runs reports whether the other one keeps the state: the loan may have to be prolonged, but nobody called it back.
-func (l Loan) Runs() bool { return l.Name != "" && l.RecalledAt == 0 }
+// Active reports whether the other one keeps the state: the loan may have to be prolonged, but nobody called it back.
+func (l StateLease) Active() bool { return l.Name != "" && l.RecalledAt == 0 }
 
-// Tempo is how fast a provider is asked after it refused us. The zero value is as fast as it permits.
-type Tempo struct {
+// AdaptiveRate is how fast a provider is asked after it refused us. The zero value is as fast as it permits.
+type AdaptiveRate struct {
 	Rate      int64 // thousandths of a request a second; 0 is the permitted rate
 	Ceiling   int64 // the rate at which it refused us last
 	AdaptedAt Instant

@@ -7,17 +7,17 @@ import (
 
 // Observation is one version of a record as a provider sent it.
 type Observation struct {
-	ID         string   // the provider's id, byte for byte
-	UpdatedAt  *Instant // the provider's own time of change, if it tells one
-	ObservedAt Instant  // when the request that brought it was sent
-	Hash       string   // of the content without what changes by itself
-	Mark       string   // what decides between versions of the same time, if the source says so
-	Deleted    bool     // the provider says that the record is gone
-	MergedInto string   // and which record has taken its place
-	MergedFrom []string // records whose place this one has taken
-	Retracted  bool     // the provider says that the work does not stand any more
-	Facts      *Facts   // what the rules about changes found
-	Signals    []Signal // other records that should be looked at again because of this one
+	ID         string      // the provider's id, byte for byte
+	UpdatedAt  *Instant    // the provider's own time of change, if it tells one
+	ObservedAt Instant     // when the request that brought it was sent
+	Hash       string      // of the content without what changes by itself
+	Mark       string      // what decides between versions of the same time, if the source says so
+	Deleted    bool        // the provider says that the record is gone
+	MergedInto string      // and which record has taken its place
+	MergedFrom []string    // records whose place this one has taken
+	Retracted  bool        // the provider says that the work does not stand any more
+	Facts      *FactHashes // what the rules about changes found
+	Signals    []Signal    // other records that should be looked at again because of this one
 	Fields     json.RawMessage
 	Raw        []byte
 	RawCode    string // JSON or XML

@@ -24,7 +24,7 @@ func versions() *rapid.Generator[patra.Version] {
 
 func merges() *rapid.Generator[patra.Merge] {
 	return rapid.Custom(func(t *rapid.T) patra.Merge {
-		return patra.Merge{EqualTime: rapid.SampledFrom([]patra.EqualTime{"", patra.EqualOverwrite, patra.EqualKeep, patra.EqualBy}).Draw(t, "equal time"),
+		return patra.Merge{EqualTime: rapid.SampledFrom([]patra.TieBreak{"", patra.EqualOverwrite, patra.EqualKeep, patra.EqualBy}).Draw(t, "equal time"),
 			Nulls: rapid.SampledFrom([]patra.Nulls{"", patra.NullsOverwrite, patra.NullsFill}).Draw(t, "nulls")}
 	})
 }
@@ -215,8 +215,8 @@ func TestATombstoneKeepsWhatIsKnownUnlessTheSourceSaysOtherwise(t *testing.T) {
 		gone, there bool
 	}{{"", true, false}, {patra.NullsOverwrite, false, false}, {patra.NullsFill, true, true}} {
 		m := patra.Merge{Nulls: tt.nulls}
-		if m.Fills(gone) != tt.gone || m.Fills(there) != tt.there {
-			t.Errorf("nulls %q: a tombstone fills %v, a version %v", tt.nulls, m.Fills(gone), m.Fills(there))
+		if m.KeepsMissingFields(gone) != tt.gone || m.KeepsMissingFields(there) != tt.there {
+			t.Errorf("nulls %q: a tombstone fills %v, a version %v", tt.nulls, m.KeepsMissingFields(gone), m.KeepsMissingFields(there))
 		}
 	}
 }

@@ -30,10 +30,10 @@ const (
 	ResliceEstimate  = "ESTIMATE"  // far more came than was expected
 )
 
-// Confirm is what a walk has proved about a window when it ends early after a page whose last record has the time last.
+// ConfirmedWindow is what a walk has proved about a window when it ends early after a page whose last record has the time last.
 // Going up, everything before the last time is there; records of that very time may follow. Going down it is the other
 // end. Without a verified order nothing is proved.
-func Confirm(w Window, order string, last *Instant, grain Unit) Window {
+func ConfirmedWindow(w Window, order string, last *Instant, grain Unit) Window {
 	none := Window{From: w.From, To: w.From}
 	if last == nil {
 		return none
@@ -60,13 +60,13 @@ const (
 	OrderNone       = "NONE"
 )
 
-// Rest is what is left of a window when a part of it is confirmed.
-func Rest(w, confirmed Window) Coverage {
+// RemainingWindow is what is left of a window when a part of it is confirmed.
+func RemainingWindow(w, confirmed Window) Coverage {
 	return NewCoverage(w).Minus(NewCoverage(confirmed))
 }
 
-// Walked is how far a scan has come, as the ledger tells it.
-type Walked struct {
+// ScanProgress is how far a scan has come, as the ledger tells it.
+type ScanProgress struct {
 	Requests int64  // that came to an end, good or bad
 	Order    string // ASC or DESC if every page from the first on kept to it, else NONE
 	Earliest *Instant
@@ -74,9 +74,9 @@ type Walked struct {
 	Moved    bool // the provider's count changed on the way
 }
 
-// See is the walk with one more record. One against the order, or one whose time nobody knows, ends the order for the
+// Add is the walk with one more record. One against the order, or one whose time nobody knows, ends the order for the
 // rest of the scan.
-func (w Walked) See(at *Instant) Walked {
+func (w ScanProgress) Add(at *Instant) ScanProgress {
 	if at == nil {
 		w.Order = OrderNone
 		return w
@@ -95,7 +95,7 @@ func (w Walked) See(at *Instant) Walked {
 }
 
 // Last is the time that an ordered walk has come to.
-func (w Walked) Last() *Instant {
+func (w ScanProgress) Last() *Instant {
 	if w.Order == OrderDescending {
 		return w.Earliest
 	}
@@ -105,16 +105,16 @@ func (w Walked) Last() *Instant {
 // Provable is the most that a walk can confirm about a slice that it does not finish. Whoever answers for some ids only
 // can prove nothing about a stretch of time. And whoever reads again what was read before confirms nothing that is still to
 // be counted: it would take the place of an answer that was.
-func (s Slice) Provable(w Walked, t Trust) Window {
-	uncounted := s.Purpose != PurposeNeed && Unjudged(t) != StateSealed
+func (s Slice) Provable(w ScanProgress, t Trust) Window {
+	uncounted := s.Purpose != PurposeNeed && UncountedState(t) != StateSealed
 	if s.Spec.Window == nil || s.IsPart() || uncounted {
 		return Window{From: s.Window.From, To: s.Window.From}
 	}
-	return Confirm(s.Window, w.Order, w.Last(), s.Spec.Window.Precision)
+	return ConfirmedWindow(s.Window, w.Order, w.Last(), s.Spec.Window.Precision)
 }
 
 // Check refuses an early end that claims more than the ledger proves.
-func (e EarlyEnd) Check(s Slice, w Walked) error {
+func (e EarlyEnd) Check(s Slice, w ScanProgress) error {
 	c, most := e.Confirmed, s.Provable(w, e.Trust)
 	if c.IsEmpty() {
 		return nil
@@ -140,7 +140,7 @@ func (s Slice) CheckChildren(children []Slice) error {
 		}
 		groups[c.Window] = append(groups[c.Window], c)
 	}
-	rest := Rest(s.Window, confirmedOf(s))
+	rest := RemainingWindow(s.Window, confirmedOf(s))
 	if s.IsPart() {
 		rest = NewCoverage(s.Window)
 	}

@@ -21,7 +21,7 @@ func TestOnlyWhatWasSeenIsConfirmed(t *testing.T) {
 		}
 		n := rapid.IntRange(1, len(times)).Draw(t, "seen")
 		grain := rapid.SampledFrom([]patra.Unit{patra.UnitMillisecond, patra.UnitSecond}).Draw(t, "grain")
-		c := patra.Confirm(w, order, &times[n-1], grain)
+		c := patra.ConfirmedWindow(w, order, &times[n-1], grain)
 		for _, unseen := range times[n:] {
 			if c.Contains(unseen) {
 				t.Fatalf("%s was confirmed in order %s, and %s was not seen", c, order, unseen)
@@ -33,7 +33,7 @@ func TestOnlyWhatWasSeenIsConfirmed(t *testing.T) {
 		if order == patra.OrderNone && !c.IsEmpty() {
 			t.Fatalf("%s was confirmed without an order", c)
 		}
-		rest := patra.Rest(w, c)
+		rest := patra.RemainingWindow(w, c)
 		if got := rest.Union(patra.NewCoverage(c)); !slices.Equal(got, patra.NewCoverage(w)) {
 			t.Fatalf("%v and %s are not %s", rest, c, w)
 		}
@@ -41,7 +41,7 @@ func TestOnlyWhatWasSeenIsConfirmed(t *testing.T) {
 }
 
 func TestNothingIsConfirmedBeforeTheFirstTime(t *testing.T) {
-	if c := patra.Confirm(patra.Window{From: 0, To: patra.Day}, patra.OrderAscending, nil, patra.UnitDay); !c.IsEmpty() {
+	if c := patra.ConfirmedWindow(patra.Window{From: 0, To: patra.Day}, patra.OrderAscending, nil, patra.UnitDay); !c.IsEmpty() {
 		t.Error(c)
 	}
 }

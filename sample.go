@@ -5,10 +5,10 @@ import (
 	"hash/fnv"
 )
 
-// Sampled says whether something is one of the share that is told of: a share of 0.01 is one in a hundred. It depends on
+// InLogSample says whether something is one of the share that is told of: a share of 0.01 is one in a hundred. It depends on
 // the numbers that name the thing and on nothing else, so that every process says the same, and whoever looks for a page
 // in the log knows whether it can be there. What is of a smaller share is of every larger one.
-func Sampled(share float64, name ...int64) bool {
+func InLogSample(share float64, name ...int64) bool {
 	h := fnv.New64a()
 	var b [8]byte
 	for _, n := range name {

@@ -18,7 +18,7 @@ func TestASampleIsAsLargeAsItShouldBe(t *testing.T) {
 			const all = 100_000
 			n := 0.0
 			for i := range int64(all) {
-				if Sampled(share, of(i)...) {
+				if InLogSample(share, of(i)...) {
 					n++
 				}
 			}
@@ -34,11 +34,11 @@ func TestAllIsAllAndMoreIsMore(t *testing.T) {
 		run, batch := rapid.Int64().Draw(t, "run"), rapid.Int64().Draw(t, "batch")
 		small := rapid.Float64Range(0, 1).Draw(t, "small")
 		large := rapid.Float64Range(small, 1).Draw(t, "large")
-		if !Sampled(1, run, batch) || Sampled(0, run, batch) {
+		if !InLogSample(1, run, batch) || InLogSample(0, run, batch) {
 			t.Fatal("all is not all, or nothing is something")
 		}
-		first, again := Sampled(small, run, batch), Sampled(small, run, batch)
-		if first != again || first && !Sampled(large, run, batch) {
+		first, again := InLogSample(small, run, batch), InLogSample(small, run, batch)
+		if first != again || first && !InLogSample(large, run, batch) {
 			t.Fatal("what is of a small share is of a large one, each time")
 		}
 	})

@@ -34,4 +34,4 @@ const (
 )
 
 // SignalMoves is the life of a signal.
-var SignalMoves = Moves{SignalNew: {SignalPlanned}, SignalPlanned: {SignalDone, SignalFailed}}
+var SignalMoves = StateMachine{SignalNew: {SignalPlanned}, SignalPlanned: {SignalDone, SignalFailed}}

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Slower is one reason why requests are given out more slowly than a source permits.
-type Slower struct {
+// ThrottleReason is one reason why requests are given out more slowly than a source permits.
+type ThrottleReason struct {
 	Code      string  `json:"code"`
 	PerSecond float64 `json:"per_second,omitempty"` // not more than this; 0 where it changes all the time
 	Since     Instant `json:"since,omitzero"`
@@ -21,26 +21,26 @@ const (
 	SlowWarmup  = "WARMUP"  // after a pause it comes to full speed step by step
 )
 
-// Slower lists why requests are given out more slowly than the source permits, what slows most first.
-func (s RateState) Slower(warmup time.Duration, now Instant) []Slower {
-	var all []Slower
+// ThrottleReasons lists why requests are given out more slowly than the source permits, what slows most first.
+func (s RateState) ThrottleReasons(warmup time.Duration, now Instant) []ThrottleReason {
+	var all []ThrottleReason
 	lower := func(code string, milli int64, since Instant) {
 		if milli > 0 && milli < s.Limit {
-			all = append(all, Slower{code, float64(milli) / 1000, since})
+			all = append(all, ThrottleReason{code, float64(milli) / 1000, since})
 		}
 	}
 	lower(SlowRefused, s.Tempo.Rate, s.Tempo.RefusedAt)
 	lower(SlowTold, s.Told, 0)
 	lower(SlowSet, s.Set, 0)
-	slices.SortStableFunc(all, func(a, b Slower) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
+	slices.SortStableFunc(all, func(a, b ThrottleReason) int { return cmp.Compare(a.PerSecond, b.PerSecond) })
 	if s.WarmSince > 0 && now < s.WarmSince.Add(warmup) {
-		all = append(all, Slower{Code: SlowWarmup, Since: s.WarmSince})
+		all = append(all, ThrottleReason{Code: SlowWarmup, Since: s.WarmSince})
 	}
 	return all
 }
 
-// Taken is how many requests are on their way.
-func (s RateState) Taken(now Instant) (n int) {
+// InFlight is how many requests are on their way.
+func (s RateState) InFlight(now Instant) (n int) {
 	for _, slot := range s.Slots {
 		if slot.Until > now {
 			n++
@@ -49,14 +49,14 @@ func (s RateState) Taken(now Instant) (n int) {
 	return n
 }
 
-// Width is how many requests may be on their way where the source permits so many: as many as it and the provider agree
+// MaxInFlight is how many requests may be on their way where the source permits so many: as many as it and the provider agree
 // on; 0 is any number.
-func (s RateState) Width(permitted int) int {
+func (s RateState) MaxInFlight(permitted int) int {
 	if permitted == 0 || s.ToldConcurrency == 0 {
 		return max(permitted, s.ToldConcurrency)
 	}
 	return min(permitted, s.ToldConcurrency)
 }
 
-// Lent reports whether somebody else keeps the state for a while.
-func (l Loan) Lent(now Instant) bool { return l.Until > now }
+// Leased reports whether somebody else keeps the state for a while.
+func (l StateLease) Leased(now Instant) bool { return l.Until > now }

@@ -30,13 +30,13 @@ const (
 	Open      Status = "OPEN"
 )
 
-// Moves is a state machine: for every state, the states it may become. What is not listed is refused.
-type Moves map[Status][]Status
+// StateMachine is a state machine: for every state, the states it may become. What is not listed is refused.
+type StateMachine map[Status][]Status
 
 // The machines. Each arrow is one store method in one transaction.
 var (
-	InstanceMoves = Moves{Accepted: {Planned, Rejected}}
-	PlanMoves     = Moves{
+	InstanceMoves = StateMachine{Accepted: {Planned, Rejected}}
+	PlanMoves     = StateMachine{
 		Draft:   {Slicing, Failed, Cancelled},
 		Slicing: {Ready, Partial, Failed, Cancelled},
 		Partial: {Slicing, Cancelled},
@@ -44,24 +44,24 @@ var (
 
 		Cancelled: {Partial}, // retried: what was not cut is cut later
 	}
-	SliceMoves = Moves{
+	SliceMoves = StateMachine{
 		Ready:     {Succeeded, Partial, Failed, Cancelled},
 		Partial:   {Split, Failed, Cancelled},
 		Failed:    {Ready},
 		Cancelled: {Ready, Partial},
 	}
-	TaskMoves = Moves{
+	TaskMoves = StateMachine{
 		Queued:    {Running, Failed, Cancelled},
 		Running:   {Running, Queued, Succeeded, Partial, Failed, Cancelled},
 		Partial:   {Failed, Cancelled}, // the rest of its slice cannot be cut, or somebody calls it off
 		Failed:    {Queued},
 		Cancelled: {Queued, Partial},
 	}
-	RunMoves   = Moves{Running: {Succeeded, Partial, Failed, Cancelled, Released, Lost}}
-	BatchMoves = Moves{Running: {Succeeded, Failed, Skipped}}
+	RunMoves   = StateMachine{Running: {Succeeded, Partial, Failed, Cancelled, Released, Lost}}
+	BatchMoves = StateMachine{Running: {Succeeded, Failed, Skipped}}
 	// AnswerMoves is how an answer changes without a new scan: a person accepts a dispute, or a later count seals what was
 	// never counted, or begins a dispute.
-	AnswerMoves = Moves{
+	AnswerMoves = StateMachine{
 		Status(StateFetched):  {Status(StateSealed), Status(StateDisputed)},
 		Status(StateDisputed): {Status(StateSealed)},
 		Status(StateSealed):   {Status(StateDisputed)},
@@ -69,7 +69,7 @@ var (
 )
 
 // States are the names of all that there are, in the order of the alphabet.
-func (m Moves) States() (names []string) {
+func (m StateMachine) States() (names []string) {
 	for from, to := range m {
 		for _, s := range append([]Status{from}, to...) {
 			names = append(names, string(s))
@@ -81,7 +81,7 @@ func (m Moves) States() (names []string) {
 
 // State is the state of a name, and the empty one for none. A name of no state here is an error that tells those that there are: a list
 // of what is in it would be empty, and say that there is nothing.
-func (m Moves) State(name string) (Status, error) {
+func (m StateMachine) State(name string) (Status, error) {
 	if names := m.States(); name != "" && !slices.Contains(names, name) {
 		return "", fmt.Errorf("%q is not a state here; write one of %s", name, strings.Join(names, ", "))
 	}
@@ -89,7 +89,7 @@ func (m Moves) State(name string) (Status, error) {
 }
 
 // Allows reports whether the step is legal.
-func (m Moves) Allows(from, to Status) bool {
+func (m StateMachine) Allows(from, to Status) bool {
 	for _, s := range m[from] {
 		if s == to {
 			return true
@@ -99,7 +99,7 @@ func (m Moves) Allows(from, to Status) bool {
 }
 
 // Check is the legal step, or ErrIllegalMove with the step named.
-func (m Moves) Check(from, to Status) error {
+func (m StateMachine) Check(from, to Status) error {
 	if m.Allows(from, to) {
 		return nil
 	}

@@ -12,7 +12,7 @@ import (
 // legal is the table of moves written down a second time, as text: an arrow that is added or lost in the code must be
 // added or lost here too.
 var legal = map[string]struct {
-	machine patra.Moves
+	machine patra.StateMachine
 	moves   string
 }{
 	"schedule instance": {patra.InstanceMoves, `

@@ -1,7 +1,7 @@
 package patra
 
-// StrainLimits are what a walk may put its provider and itself through before the rest of its slice is cut smaller.
-type StrainLimits struct {
+// WalkLimits are what a walk may put its provider and itself through before the rest of its slice is cut smaller.
+type WalkLimits struct {
 	Pages       int64   // of one walk
 	Refusals    int     // that a provider asks us to slow down, within RefusedIn
 	RefusedIn   Instant // microseconds
@@ -12,14 +12,14 @@ type StrainLimits struct {
 	OverrunFrom int64 // records below which nothing was badly wrong
 }
 
-// DefaultStrain is what holds unless a test says otherwise.
-func DefaultStrain() StrainLimits {
-	return StrainLimits{Pages: 2000, Refusals: 5, RefusedIn: 300 * Second, Body: 5 << 20, ErrorShare: 0.05, Recent: 50, Overrun: 3, OverrunFrom: 5000}
+// DefaultWalkLimits is what holds unless a test says otherwise.
+func DefaultWalkLimits() WalkLimits {
+	return WalkLimits{Pages: 2000, Refusals: 5, RefusedIn: 300 * Second, Body: 5 << 20, ErrorShare: 0.05, Recent: 50, Overrun: 3, OverrunFrom: 5000}
 }
 
-// Strain is how hard a walk was so far.
-type Strain struct {
-	Limits  StrainLimits
+// WalkLoad is how hard a walk was so far.
+type WalkLoad struct {
+	Limits  WalkLimits
 	pages   int64
 	refused []Instant // the latest few
 	recent  []bool    // the latest requests: whether they failed
@@ -27,13 +27,13 @@ type Strain struct {
 }
 
 // Page counts a page that came.
-func (s *Strain) Page() {
+func (s *WalkLoad) Page() {
 	s.pages++
 	s.outcome(false)
 }
 
 // Failed counts a request that gave no page; slow tells that the provider asked to be left alone.
-func (s *Strain) Failed(at Instant, slow bool) {
+func (s *WalkLoad) Failed(at Instant, slow bool) {
 	s.outcome(true)
 	if !slow {
 		return
@@ -43,7 +43,7 @@ func (s *Strain) Failed(at Instant, slow bool) {
 	}
 }
 
-func (s *Strain) outcome(failed bool) {
+func (s *WalkLoad) outcome(failed bool) {
 	if len(s.recent) < s.Limits.Recent {
 		s.recent = append(s.recent, failed)
 		return
@@ -55,9 +55,9 @@ func (s *Strain) outcome(failed bool) {
 	s.next = (s.next + 1) % len(s.recent)
 }
 
-// TooMuch is why the rest of the slice should be cut smaller; empty if it need not be. A share of few requests says
+// Exceeded is why the rest of the slice should be cut smaller; empty if it need not be. A share of few requests says
 // nothing, so it counts only when all of the latest are known.
-func (s *Strain) TooMuch(now Instant) string {
+func (s *WalkLoad) Exceeded(now Instant) string {
 	l := s.Limits
 	failed := 0
 	for _, f := range s.recent {
@@ -77,6 +77,6 @@ func (s *Strain) TooMuch(now Instant) string {
 }
 
 // Overran reports whether far more came than somebody expected, so that there is no telling how much is left.
-func (l StrainLimits) Overran(expected *Estimate, seen int64) bool {
+func (l WalkLimits) Overran(expected *Estimate, seen int64) bool {
 	return l.Overrun > 0 && expected != nil && expected.Grounds != ByConstant && seen > l.OverrunFrom && seen > l.Overrun*expected.Records
 }

@@ -9,46 +9,46 @@ import (
 )
 
 func TestAWalkIsTooLongOrTooTroubledOnlyBeyondItsLimits(t *testing.T) {
-	limits := patra.DefaultStrain()
+	limits := patra.DefaultWalkLimits()
 	second := patra.Second
 	for _, c := range []struct {
 		name string
-		walk func(s *patra.Strain) patra.Instant
+		walk func(s *patra.WalkLoad) patra.Instant
 		want string
 	}{
-		{"nothing happened", func(*patra.Strain) patra.Instant { return 0 }, ""},
-		{"one page less than too many", func(s *patra.Strain) patra.Instant { pages(s, 1999); return 0 }, ""},
-		{"too many pages", func(s *patra.Strain) patra.Instant { pages(s, 2000); return 0 }, patra.ReslicePages},
-		{"four refusals", func(s *patra.Strain) patra.Instant { refused(s, 4, second); return 4 * second }, ""},
-		{"five refusals in five minutes", func(s *patra.Strain) patra.Instant { refused(s, 5, 75*second); return 300 * second }, patra.ResliceThrottled},
-		{"five refusals in more than that", func(s *patra.Strain) patra.Instant { refused(s, 5, 76*second); return 304 * second }, ""},
-		{"five refusals long ago", func(s *patra.Strain) patra.Instant { refused(s, 5, second); return 900 * second }, ""},
-		{"the latest five count", func(s *patra.Strain) patra.Instant { refused(s, 20, 60*second); return 19 * 60 * second }, patra.ResliceThrottled},
-		{"three errors of fifty", func(s *patra.Strain) patra.Instant { pages(s, 47); failures(s, 3); return 0 }, patra.ResliceErrors},
-		{"two errors of fifty", func(s *patra.Strain) patra.Instant { pages(s, 48); failures(s, 2); return 0 }, ""},
-		{"three errors of forty-nine", func(s *patra.Strain) patra.Instant { pages(s, 46); failures(s, 3); return 0 }, ""},
-		{"errors that are long past", func(s *patra.Strain) patra.Instant { failures(s, 30); pages(s, 48); return 0 }, ""},
+		{"nothing happened", func(*patra.WalkLoad) patra.Instant { return 0 }, ""},
+		{"one page less than too many", func(s *patra.WalkLoad) patra.Instant { pages(s, 1999); return 0 }, ""},
+		{"too many pages", func(s *patra.WalkLoad) patra.Instant { pages(s, 2000); return 0 }, patra.ReslicePages},
+		{"four refusals", func(s *patra.WalkLoad) patra.Instant { refused(s, 4, second); return 4 * second }, ""},
+		{"five refusals in five minutes", func(s *patra.WalkLoad) patra.Instant { refused(s, 5, 75*second); return 300 * second }, patra.ResliceThrottled},
+		{"five refusals in more than that", func(s *patra.WalkLoad) patra.Instant { refused(s, 5, 76*second); return 304 * second }, ""},
+		{"five refusals long ago", func(s *patra.WalkLoad) patra.Instant { refused(s, 5, second); return 900 * second }, ""},
+		{"the latest five count", func(s *patra.WalkLoad) patra.Instant { refused(s, 20, 60*second); return 19 * 60 * second }, patra.ResliceThrottled},
+		{"three errors of fifty", func(s *patra.WalkLoad) patra.Instant { pages(s, 47); failures(s, 3); return 0 }, patra.ResliceErrors},
+		{"two errors of fifty", func(s *patra.WalkLoad) patra.Instant { pages(s, 48); failures(s, 2); return 0 }, ""},
+		{"three errors of forty-nine", func(s *patra.WalkLoad) patra.Instant { pages(s, 46); failures(s, 3); return 0 }, ""},
+		{"errors that are long past", func(s *patra.WalkLoad) patra.Instant { failures(s, 30); pages(s, 48); return 0 }, ""},
 	} {
-		s := patra.Strain{Limits: limits}
-		if now := c.walk(&s); s.TooMuch(now) != c.want {
-			t.Errorf("%s: %q, want %q", c.name, s.TooMuch(now), c.want)
+		s := patra.WalkLoad{Limits: limits}
+		if now := c.walk(&s); s.Exceeded(now) != c.want {
+			t.Errorf("%s: %q, want %q", c.name, s.Exceeded(now), c.want)
 		}
 	}
 }
 
-func pages(s *patra.Strain, n int) {
+func pages(s *patra.WalkLoad, n int) {
 	for range n {
 		s.Page()
 	}
 }
 
-func failures(s *patra.Strain, n int) {
+func failures(s *patra.WalkLoad, n int) {
 	for range n {
 		s.Failed(0, false)
 	}
 }
 
-func refused(s *patra.Strain, n int, every patra.Instant) {
+func refused(s *patra.WalkLoad, n int, every patra.Instant) {
 	for i := range n {
 		s.Failed(patra.Instant(i)*every, true)
 	}
@@ -57,8 +57,8 @@ func refused(s *patra.Strain, n int, every patra.Instant) {
 // The ring of the latest requests says the same as a list of all of them.
 func TestTheShareOfErrorsIsThatOfTheLatestRequests(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		limits := patra.StrainLimits{ErrorShare: rapid.Float64Range(0.01, 1).Draw(t, "share"), Recent: rapid.IntRange(1, 20).Draw(t, "recent")}
-		s := patra.Strain{Limits: limits}
+		limits := patra.WalkLimits{ErrorShare: rapid.Float64Range(0.01, 1).Draw(t, "share"), Recent: rapid.IntRange(1, 20).Draw(t, "recent")}
+		s := patra.WalkLoad{Limits: limits}
 		all := rapid.SliceOfN(rapid.Bool(), 0, 80).Draw(t, "failed")
 		for _, failed := range all {
 			if failed {
@@ -74,15 +74,15 @@ func TestTheShareOfErrorsIsThatOfTheLatestRequests(t *testing.T) {
 			}
 		}
 		want := len(all) >= limits.Recent && float64(failed) >= limits.ErrorShare*float64(limits.Recent)
-		if got := s.TooMuch(0) == patra.ResliceErrors; got != want {
+		if got := s.Exceeded(0) == patra.ResliceErrors; got != want {
 			t.Fatalf("%v of %v: %v", limits, all, got)
 		}
 	})
 }
 
 func TestAnEstimateIsBadlyWrongOnlyByFar(t *testing.T) {
-	limits := patra.DefaultStrain()
-	expected := func(n int64, g patra.Grounds) *patra.Estimate { return &patra.Estimate{Records: n, Grounds: g} }
+	limits := patra.DefaultWalkLimits()
+	expected := func(n int64, g patra.EstimateMethod) *patra.Estimate { return &patra.Estimate{Records: n, Grounds: g} }
 	for _, c := range []struct {
 		name     string
 		expected *patra.Estimate

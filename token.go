@@ -8,41 +8,41 @@ import (
 	"strings"
 )
 
-// Rank is what somebody may do over HTTP. Each may do what the one before it may.
-type Rank string
+// TokenRole is what somebody may do over HTTP. Each may do what the one before it may.
+type TokenRole string
 
 // The ranks.
 const (
-	Viewer   Rank = "viewer"   // look
-	Operator Rank = "operator" // steer work
-	Admin    Rank = "admin"    // give and take tokens, send sinks back
+	Viewer   TokenRole = "viewer"   // look
+	Operator TokenRole = "operator" // steer work
+	Admin    TokenRole = "admin"    // give and take tokens, send sinks back
 )
 
 // Ranks are all of them, lowest first.
-var Ranks = []Rank{Viewer, Operator, Admin}
+var Ranks = []TokenRole{Viewer, Operator, Admin}
 
 // Includes reports whether r may do what other may. A rank that does not exist includes nothing.
-func (r Rank) Includes(other Rank) bool {
+func (r TokenRole) Includes(other TokenRole) bool {
 	mine, its := slices.Index(Ranks, r), slices.Index(Ranks, other)
 	return mine >= 0 && its >= 0 && mine >= its
 }
 
 // Token is the right of somebody to call, for a time. The secret itself is kept by nobody but whoever was given it.
 type Token struct {
-	ID         int64    `json:"id"`
-	Name       string   `json:"name"`
-	Rank       Rank     `json:"role"`
-	Evidence   bool     `json:"evidence"` // may also see what providers answered
-	Parent     int64    `json:"parent,omitempty"`
-	CreatedAt  Instant  `json:"created_at"`
-	CreatedBy  string   `json:"created_by"`
-	ExpiresAt  Instant  `json:"expires_at"`
-	RevokedAt  *Instant `json:"revoked_at,omitempty"`
-	LastUsedAt *Instant `json:"last_used_at,omitempty"`
+	ID         int64     `json:"id"`
+	Name       string    `json:"name"`
+	Rank       TokenRole `json:"role"`
+	Evidence   bool      `json:"evidence"` // may also see what providers answered
+	Parent     int64     `json:"parent,omitempty"`
+	CreatedAt  Instant   `json:"created_at"`
+	CreatedBy  string    `json:"created_by"`
+	ExpiresAt  Instant   `json:"expires_at"`
+	RevokedAt  *Instant  `json:"revoked_at,omitempty"`
+	LastUsedAt *Instant  `json:"last_used_at,omitempty"`
 }
 
-// Good reports whether a token is in force.
-func (t Token) Good(now Instant) bool { return t.RevokedAt == nil && now < t.ExpiresAt }
+// Valid reports whether a token is in force.
+func (t Token) Valid(now Instant) bool { return t.RevokedAt == nil && now < t.ExpiresAt }
 
 // tokenPrefix makes a secret recognisable to people and to scanners of leaks.
 const tokenPrefix = "patra_"

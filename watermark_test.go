@@ -83,14 +83,14 @@ type rule func(was patra.Instant, last patra.Window, closed, waived []patra.Wind
 
 // contiguous is the rule of the store: answers and waivers that reach beyond the watermark, merged, then the frontier.
 func contiguous(was patra.Instant, last patra.Window, closed, waived []patra.Window) patra.Instant {
-	var rows []patra.Answer
+	var rows []patra.CoverageEntry
 	for _, w := range closed {
 		if w.To > min(was, last.From) {
-			rows = append(rows, patra.Answer{Window: w, State: patra.StateSealed})
+			rows = append(rows, patra.CoverageEntry{Window: w, State: patra.StateSealed})
 		}
 	}
 	beyond := slices.DeleteFunc(slices.Clone(waived), func(w patra.Window) bool { return w.To <= was })
-	return patra.Merged(rows).Union(patra.NewCoverage(beyond...)).Frontier(was)
+	return patra.CoverageOf(rows).Union(patra.NewCoverage(beyond...)).Frontier(was)
 }
 
 // live tells the story under a rule and reports the first promise that it breaks. What is covered is held instant by

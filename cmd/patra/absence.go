@@ -10,9 +10,9 @@ import (
 	"patra/internal/store"
 )
 
-// sayAbsence says when the database of a process that serves goes away, and when it is back.
-func sayAbsence(log *slog.Logger) func(store.Absence) {
-	return func(a store.Absence) {
+// logOutage says when the database of a process that serves goes away, and when it is back.
+func logOutage(log *slog.Logger) func(store.Outage) {
+	return func(a store.Outage) {
 		if a.Over {
 			log.Info("the store can be used again, everything goes on", "seconds", time.Since(a.Since).Round(time.Second/10).Seconds())
 			return
@@ -23,7 +23,7 @@ func sayAbsence(log *slog.Logger) func(store.Absence) {
 
 // sayAhead says that the tables are those of a newer program: an upgrade is under way, or was forgotten here.
 func sayAhead(ctx context.Context, log *slog.Logger, s *store.Store) error {
-	v, err := s.Age(ctx)
+	v, err := s.SchemaVersion(ctx)
 	if err == nil && v.Ahead() {
 		log.Warn("the store is that of a newer patra, which only added to it; this one goes on with it until it is replaced too", "store", v.Store, "program", v.Program)
 	}
@@ -35,12 +35,12 @@ const fireEvery = 5 * time.Second
 
 // fireWhenThere fires a schedule, and waits with it for a store that is away: else a minute without a database would cost
 // a day of a schedule.
-func (d *duty) fireWhenThere(ctx context.Context, job string, at patra.Instant) error {
-	return untilThere(ctx, func() error { return d.fire(ctx, job, at) })
+func (d *plannerLoop) fireWhenThere(ctx context.Context, job string, at patra.Instant) error {
+	return retryUntilAvailable(ctx, func() error { return d.fire(ctx, job, at) })
 }
 
-// untilThere does something again and again for as long as it fails because the store is away.
-func untilThere(ctx context.Context, do func() error) error {
+// retryUntilAvailable does something again and again for as long as it fails because the store is away.
+func retryUntilAvailable(ctx context.Context, do func() error) error {
 	for {
 		err := do()
 		if !errors.Is(err, patra.ErrUnavailable) {

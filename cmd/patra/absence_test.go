@@ -33,7 +33,7 @@ func TestAFireWaitsForTheStore(t *testing.T) {
 				ctx, cancel := context.WithTimeout(t.Context(), tt.stop)
 				defer cancel()
 				began, calls := time.Now(), 0
-				err := untilThere(ctx, func() error {
+				err := retryUntilAvailable(ctx, func() error {
 					calls++
 					return tt.errs[calls-1]
 				})

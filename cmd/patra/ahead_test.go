@@ -56,7 +56,7 @@ func TestAStoreThatIsAhead(t *testing.T) {
 		}
 		change("CREATE TABLE ing_later (id INTEGER PRIMARY KEY, x BIGINT NOT NULL)")
 		st := e.Connect(t, s.url)
-		was, err := st.Age(t.Context())
+		was, err := st.SchemaVersion(t.Context())
 		if err != nil || was.Ahead() {
 			t.Fatalf("%+v, %v", was, err)
 		}
@@ -66,7 +66,7 @@ func TestAStoreThatIsAhead(t *testing.T) {
 		if out, err := s.patra("migrate").CombinedOutput(); err != nil {
 			t.Errorf("migrate: %v\n%s", err, out)
 		}
-		if v, err := st.Age(t.Context()); err != nil || v != (store.Age{Store: was.Store + 1, Program: was.Program}) {
+		if v, err := st.SchemaVersion(t.Context()); err != nil || v != (store.SchemaVersion{Store: was.Store + 1, Program: was.Program}) {
 			t.Errorf("%+v, %v", v, err)
 		}
 		s.servesAhead()

@@ -43,8 +43,8 @@ func (a *app) alertsCmd() *cobra.Command {
 
 // alertReport is everything about alerts, for programs.
 type alertReport struct {
-	alert.Standing
-	History   []patra.HeldAlert     `json:"history,omitempty"`
+	alert.Status
+	History   []patra.StoredAlert   `json:"history,omitempty"`
 	Receivers []patra.ReceiverState `json:"receivers"`
 }
 
@@ -54,14 +54,14 @@ func (a *app) showAlerts(ctx context.Context, s *store.Store, out format, all bo
 		return err
 	}
 	r := alertReport{}
-	if r.Standing, err = a.sight(cfg, s).Now(ctx, time.Duration(cfg.Alerts.Every)); err != nil {
+	if r.Status, err = a.alertEvaluator(cfg, s).Status(ctx, time.Duration(cfg.Alerts.Every)); err != nil {
 		return err
 	}
-	if r.Receivers, err = a.sight(cfg, s).ReceiverStates(ctx); err != nil {
+	if r.Receivers, err = a.alertEvaluator(cfg, s).ReceiverStates(ctx); err != nil {
 		return err
 	}
 	if all {
-		if r.History, err = s.AlertHistory(ctx, store.Part{Limit: limit}); err != nil {
+		if r.History, err = s.AlertHistory(ctx, store.ListPage{Limit: limit}); err != nil {
 			return err
 		}
 	}
@@ -96,9 +96,9 @@ func receiverTrouble(st patra.ReceiverState) string {
 	return ""
 }
 
-var alertColumns = columns[patra.HeldAlert]{
+var alertColumns = columns[patra.StoredAlert]{
 	names: []string{"id", "state", "severity", "kind", "target", "since", "told", "says"}, fit: true,
-	row: func(h patra.HeldAlert) []any {
+	row: func(h patra.StoredAlert) []any {
 		state := strings.ToLower(string(h.State))
 		if h.Silenced {
 			state = "acked"
@@ -120,13 +120,13 @@ var alertColumns = columns[patra.HeldAlert]{
 				said += ": " + h.Ack.Reason
 			}
 		}
-		return []any{unlessZero(h.ID), state, h.Severity, h.Kind, h.Target, seconds(since), toldOf(h), alert.Plain(said, 800)}
+		return []any{unlessZero(h.ID), state, h.Severity, h.Kind, h.Target, seconds(since), toldOf(h), alert.OneLine(said, 800)}
 	},
 	empty: "Nothing needs a person.",
 }
 
 // toldOf names those who were told that an alert fires.
-func toldOf(h patra.HeldAlert) string {
+func toldOf(h patra.StoredAlert) string {
 	var names []string
 	for _, n := range h.Notices {
 		if n.State == patra.NoticeSent && !slices.Contains(names, n.Receiver) {
@@ -140,7 +140,7 @@ func (a *app) alertsAckCmd() *cobra.Command {
 	var reason, lasts string
 	var out format
 	c := &cobra.Command{
-		Use: "ack ID", Short: "Say that you have seen an alert: nobody is told of it again", Args: exactly("ID"),
+		Use: "ack ID", Short: "Say that you have seen an alert: nobody is told of it again", Args: exactArgs("ID"),
 		Long:    "Ack notes that somebody sees to an alert. It is shown as such, and not told again: for as long as --for says, also if it ends\nand comes back; without it until it is over. Whoever was told that it fires is told when it is over.",
 		Example: "  patra alerts ack 7 --for 4h --reason 'the provider knows'",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -164,7 +164,7 @@ func (a *app) alertsAckCmd() *cobra.Command {
 			done, err := api.Acknowledge(c.Context(), s, id, time.Duration(length), actor(c.Context()), reason)
 			switch {
 			case errors.Is(err, patra.ErrNotFound):
-				return noSuch("there is no alert %d; see patra alerts", id)
+				return notFound("there is no alert %d; see patra alerts", id)
 			case errors.Is(err, patra.ErrIllegalMove):
 				return usage("alert %d is over already; see patra alerts --all", id)
 			case err != nil:
@@ -183,8 +183,8 @@ func (a *app) alertsAckCmd() *cobra.Command {
 	return c
 }
 
-// triedReceiver is what became of a test message.
-type triedReceiver struct {
+// receiverTest is what became of a test message.
+type receiverTest struct {
 	Receiver string `json:"receiver"`
 	Arrived  bool   `json:"arrived"`
 	Answer   string `json:"answer,omitempty"`
@@ -200,9 +200,9 @@ func (a *app) alertsTestCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if err := printRows(a.stdout, out, done, columns[triedReceiver]{
+			if err := printRows(a.stdout, out, done, columns[receiverTest]{
 				names: []string{"receiver", "arrived", "says"}, fit: true,
-				row: func(t triedReceiver) []any {
+				row: func(t receiverTest) []any {
 					if t.Arrived {
 						return []any{t.Receiver, "yes", t.Answer}
 					}
@@ -226,7 +226,7 @@ func (a *app) alertsTestCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) testReceivers(ctx context.Context, names []string) ([]triedReceiver, error) {
+func (a *app) testReceivers(ctx context.Context, names []string) ([]receiverTest, error) {
 	cfg, err := a.load()
 	if err != nil {
 		return nil, err
@@ -239,14 +239,14 @@ func (a *app) testReceivers(ctx context.Context, names []string) ([]triedReceive
 		return nil, usage("there are no receivers of alerts; write some under alerts.notify in patra.yaml")
 	}
 	if len(names) > 0 && !slices.Contains(known, names[0]) {
-		return nil, noSuch("there is no receiver %q in patra.yaml; there are: %s", names[0], strings.Join(known, ", "))
+		return nil, notFound("there is no receiver %q in patra.yaml; there are: %s", names[0], strings.Join(known, ", "))
 	}
-	var done []triedReceiver
+	var done []receiverTest
 	for _, n := range cfg.Alerts.Notify {
 		if len(names) > 0 && n.Name != names[0] {
 			continue
 		}
-		t := triedReceiver{Receiver: n.Name}
+		t := receiverTest{Receiver: n.Name}
 		h, err := a.hook(n)
 		if err == nil {
 			t.Answer, err = h.Post(ctx, alert.TestMessage(now()))
@@ -265,14 +265,14 @@ func (a *app) examineAlerts(ctx context.Context) (found []finding, err error) {
 	if err != nil || cfg.Alerts.Every == 0 {
 		return nil, err
 	}
-	at, _, err := a.store.AlertsLooked(ctx)
+	at, _, err := a.store.LastAlertEvaluation(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if len(cfg.Alerts.Notify) > 0 && now().Sub(at) > alert.Stale(time.Duration(cfg.Alerts.Every)) {
+	if len(cfg.Alerts.Notify) > 0 && now().Sub(at) > alert.StaleAfter(time.Duration(cfg.Alerts.Every)) {
 		found = append(found, warn("alerts", "Start patra serve, with the role planner", "There are receivers of alerts, and nobody looks for any"))
 	}
-	all, err := a.sight(cfg, a.store).ReceiverStates(ctx)
+	all, err := a.alertEvaluator(cfg, a.store).ReceiverStates(ctx)
 	for _, st := range all {
 		if st.Failures > 0 && !st.Gone {
 			found = append(found, warn("alerts", "Say patra alerts test "+st.Name, "Notices do not reach %s: %s", st.Name, st.Error))

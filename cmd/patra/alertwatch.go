@@ -13,13 +13,13 @@ import (
 	"patra/internal/store"
 )
 
-// sight is how this process looks for alerts.
-func (a *app) sight(cfg config.Config, s *store.Store) alert.Sight {
+// alertEvaluator is how this process looks for alerts.
+func (a *app) alertEvaluator(cfg config.Config, s *store.Store) alert.Evaluator {
 	told := []string{}
 	for _, n := range cfg.Alerts.Notify {
 		told = append(told, n.Name)
 	}
-	return alert.Sight{Store: s, Rules: cfg.Alerts.Patra(), Told: told, Fires: func(name string, before patra.Instant) (patra.Instant, bool) {
+	return alert.Evaluator{Store: s, Rules: cfg.Alerts.Patra(), Told: told, Fires: func(name string, before patra.Instant) (patra.Instant, bool) {
 		for _, c := range cfg.Schedules {
 			if c.Name == name && !c.Paused {
 				return c.Cron.Last(before)
@@ -30,12 +30,12 @@ func (a *app) sight(cfg config.Config, s *store.Store) alert.Sight {
 }
 
 // alerting is what the API needs to know of that.
-func (a *app) alerting(cfg config.Config, s *store.Store) api.Alerting {
+func (a *app) alerting(cfg config.Config, s *store.Store) api.AlertOptions {
 	every := time.Duration(cfg.Alerts.Every)
 	if every == 0 {
 		every = -1 // nobody should look
 	}
-	return api.Alerting{Sight: a.sight(cfg, s), Every: every}
+	return api.AlertOptions{Sight: a.alertEvaluator(cfg, s), Every: every}
 }
 
 // watchAlerts looks for alerts until ctx ends, if somebody should.
@@ -43,24 +43,24 @@ func (a *app) watchAlerts(ctx context.Context, group *errgroup.Group, cfg config
 	if cfg.Alerts.Every > 0 {
 		w := a.watch(cfg, s)
 		group.Go(func() error {
-			defer a.caught()()
+			defer a.recoverPanic()()
 			return w.Run(ctx)
 		})
 	}
 }
 
-func (a *app) watch(cfg config.Config, s *store.Store) *alert.Watch {
+func (a *app) watch(cfg config.Config, s *store.Store) *alert.EvaluatorLoop {
 	a.credentials()
-	w := &alert.Watch{Sight: a.sight(cfg, s), Owner: store.NewOwner(), Every: time.Duration(cfg.Alerts.Every), Keep: time.Duration(cfg.Alerts.Keep), Group: cfg.Alerts.Group, Log: a.logger(cfg), Guard: a.caught()}
+	w := &alert.EvaluatorLoop{Evaluator: a.alertEvaluator(cfg, s), Owner: store.NewOwner(), Every: time.Duration(cfg.Alerts.Every), Keep: time.Duration(cfg.Alerts.Keep), Group: cfg.Alerts.Group, Log: a.logger(cfg), Guard: a.recoverPanic()}
 	for _, n := range cfg.Alerts.Notify {
-		w.Receivers = append(w.Receivers, alert.Receiver{Receiver: n.Receiver(), Open: func() (alert.Poster, error) { return a.hook(n) }})
+		w.Receivers = append(w.Receivers, alert.Receiver{Receiver: n.Receiver(), Open: func() (alert.Sender, error) { return a.hook(n) }})
 	}
 	return w
 }
 
 // hook is the way to a receiver. Its secrets are read each time, so that a new one counts with the next message.
-func (a *app) hook(n config.Notify) (*alert.Hook, error) {
-	o := alert.HookOptions{URL: n.URL, Template: n.Template, KeyID: n.KeyID, Local: n.Local}
+func (a *app) hook(n config.Notify) (*alert.Webhook, error) {
+	o := alert.WebhookOptions{URL: n.URL, Template: n.Template, KeyID: n.KeyID, Local: n.Local}
 	var err error
 	if name := n.URLSecret(); name != "" {
 		if o.URL, err = a.secretOf(name); err != nil {

@@ -18,25 +18,25 @@ import (
 	"patra/internal/web"
 )
 
-// desk is what the routes have that need more than the store.
-type desk struct {
+// apiHandlers is what the routes have that need more than the store.
+type apiHandlers struct {
 	app     *app
 	cfg     config.Config
 	store   *store.Store
 	planner *planner.Planner
 }
 
-// answer makes the server with all its routes.
-func (a *app) answer(cfg config.Config, s *store.Store, p *planner.Planner, certificate *tls.Config) *api.Server {
+// apiServer makes the server with all its routes.
+func (a *app) apiServer(cfg config.Config, s *store.Store, p *planner.Planner, certificate *tls.Config) *api.Server {
 	server := api.New(api.Options{Store: s, Version: version, Log: a.logger(cfg), Tracer: a.tracer(cfg), Tokens: cfg.API.Tokens.On(), Hosts: cfg.API.Hosts, Web: web.Handler(),
-		Bodies: &keptBodies{app: a, cfg: cfg}, Sorter: sorted, Alerts: a.alerting(cfg, s), TLS: certificate, Secure: certificate != nil || cfg.API.Proxy, Proxied: cfg.API.Proxy})
-	d := &desk{app: a, cfg: cfg, store: s, planner: p}
+		Bodies: &evidenceBodies{app: a, cfg: cfg}, Sorter: sorted, Alerts: a.alerting(cfg, s), TLS: certificate, Secure: certificate != nil || cfg.API.Proxy, Proxied: cfg.API.Proxy})
+	d := &apiHandlers{app: a, cfg: cfg, store: s, planner: p}
 	d.routes(server)
 	return server
 }
 
 // routes registers those that need the whole program.
-func (d *desk) routes(s *api.Server) {
+func (d *apiHandlers) routes(s *api.Server) {
 	d.systemRoutes(s)
 	d.controlRoutes(s)
 	d.taskRoutes(s)
@@ -55,10 +55,10 @@ func (d *desk) routes(s *api.Server) {
 
 // sorted tells what errors of commands mean to callers: what is wrong with a command is wrong with a request.
 func sorted(err error) *api.Problem {
-	if held, ok := errors.AsType[heldBack](err); ok {
+	if held, ok := errors.AsType[blockedError](err); ok {
 		return &api.Problem{Type: "about:blank", Title: http.StatusText(http.StatusConflict), Status: http.StatusConflict, Code: api.CodeConflict, Detail: held.Error(), Next: "patra controls"}
 	}
-	c, ok := errors.AsType[coded](err)
+	c, ok := errors.AsType[exitError](err)
 	if !ok || c.code != exitUsage && c.code != exitIncomplete {
 		return nil
 	}
@@ -92,7 +92,7 @@ func (a *app) openAPI(ctx context.Context, group *errgroup.Group, cfg config.Con
 		}
 		certificate, scheme = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, "https"
 	}
-	server := a.answer(cfg, s, p, certificate)
+	server := a.apiServer(cfg, s, p, certificate)
 	group.Go(role(ctx, a.logger(cfg), roleAPI, func(ctx context.Context) error { return server.Serve(ctx, l) }, "address", l.Addr().String()))
 	at := scheme + "://" + onThisMachine(l.Addr().String())
 	fmt.Fprintf(a.stdout, "The dashboard is at %s/ and the API at %s/api/docs.\n", at, at)

@@ -76,7 +76,7 @@ func TestActionsDoWhatCommandsDo(t *testing.T) {
 		{"/gaps/fill", body{"cursor": cursors[0].ID, "from": "2026-05-04", "to": "2026-05-06"}, patra.AuditFill, "Plan 6 has", func(a map[string]any) bool { return a["added"].(float64) > 0 }},
 		{fmt.Sprintf("/quarantine/%d/retry", items[0].ID), nil, patra.AuditRetry, "", func(a map[string]any) bool { return a["way"] == wayWindow && a["plan_id"].(float64) > 6 }},
 		{fmt.Sprintf("/quarantine/%d/discard", items[1].ID), body{"reason": "a test of theirs"}, patra.AuditDiscard, "is discarded", func(map[string]any) bool {
-			q, err := o.store.SetAside(t.Context(), items[1].ID)
+			q, err := o.store.QuarantineItem(t.Context(), items[1].ID)
 			return err == nil && q.Status == patra.Discarded
 		}},
 		{"/signals", body{"source": "crossref", "ids": []string{"10.5555/a", "10.5555/b"}, "kind": "RETRACTED"}, patra.AuditSignal, "2 signals noted", func(a map[string]any) bool { return a["added"] == 2.0 }},

@@ -14,8 +14,8 @@ import (
 	"patra/internal/source"
 )
 
-// AskBody is what every request to a provider says of itself.
-type AskBody struct {
+// SourceRequestBody is what every request to a provider says of itself.
+type SourceRequestBody struct {
 	Endpoint string            `json:"endpoint,omitempty" maxLength:"64" doc:"if the source has several"`
 	Query    string            `json:"query,omitempty" maxLength:"10000" doc:"which records; nothing is all of them"`
 	From     string            `json:"from,omitempty" maxLength:"40" doc:"start of the window, inclusive: 2026-01-31 or 2026-01-31T09:30:00Z"`
@@ -24,8 +24,8 @@ type AskBody struct {
 }
 
 // flags is what a command would have been given.
-func (b AskBody) flags() askFlags {
-	f := askFlags{endpoint: b.Endpoint, query: b.Query, from: b.From, to: b.To}
+func (b SourceRequestBody) flags() planFlags {
+	f := planFlags{endpoint: b.Endpoint, query: b.Query, from: b.From, to: b.To}
 	for _, name := range slices.Sorted(maps.Keys(b.Params)) {
 		f.params = append(f.params, name+"="+b.Params[name])
 	}
@@ -35,12 +35,12 @@ func (b AskBody) flags() askFlags {
 // address is where a caller may send us. Whoever can call must not be able to make this machine ask whatever they like: an
 // address that is named is trusted, even if it is inside of our network. So it is the one that this server was started with, or
 // the source's own, which is asked as always: with everything that guards the way out.
-func (d *desk) address(ctx context.Context, code, said string) (string, error) {
+func (d *apiHandlers) address(ctx context.Context, code, said string) (string, error) {
 	said = strings.TrimSuffix(said, "/")
 	if said == "" || said == d.app.mirror {
 		return d.app.mirror, nil
 	}
-	f, _, err := d.app.inForce(ctx, code)
+	f, _, err := d.app.activeSource(ctx, code)
 	if err != nil {
 		return "", err
 	}
@@ -124,11 +124,11 @@ const mostShown = 512 << 10
 // mostTried is how many records of a page are shown.
 const mostTried = 20
 
-func (d *desk) askRoutes(s *api.Server) {
+func (d *apiHandlers) askRoutes(s *api.Server) {
 	type explainWish struct {
 		Body struct {
 			Source string `json:"source" minLength:"1" maxLength:"47"`
-			AskBody
+			SourceRequestBody
 		}
 	}
 	api.Post(s, "/queries/explain", api.Look, api.Doc{ID: "explain-query", Summary: "The request that a query becomes, and the fate of every clause; nothing is sent"}, func(ctx context.Context, in *explainWish) (queryView, error) {
@@ -141,9 +141,9 @@ func (d *desk) askRoutes(s *api.Server) {
 		return queryView{Explanation: *e, AST: e.AST, Fields: slices.Sorted(maps.Keys(spec.Query.Fields))}, nil
 	})
 	type testWish struct {
-		OfSource
+		SourcePath
 		Body struct {
-			AskBody
+			SourceRequestBody
 			BaseURL string `json:"base_url,omitempty" maxLength:"400" doc:"what this server was started with, or the source's own address"`
 		}
 	}
@@ -157,7 +157,7 @@ func (d *desk) askRoutes(s *api.Server) {
 		if err != nil {
 			return testedPage{}, err
 		}
-		aDay(&req)
+		defaultTestWindow(&req)
 		spec, err := source.Compile(req.Source, source.Options{Endpoint: req.Endpoint, Operation: patra.Harvest, Contact: req.Contact, Parameters: req.Params})
 		if err != nil {
 			return testedPage{}, err
@@ -168,14 +168,14 @@ func (d *desk) askRoutes(s *api.Server) {
 		if _, err := d.store.Audit(ctx, audited(ctx, patra.AuditInspect, spec.Source, "", what)); err != nil { // before anything is sent
 			return testedPage{}, err
 		}
-		p := d.app.prober(d.cfg, d.store, patra.Place{Source: spec.Source, Endpoint: spec.Endpoint, Operation: patra.Harvest})
+		p := d.app.prober(d.cfg, d.store, patra.WorkScope{Source: spec.Source, Endpoint: spec.Endpoint, Operation: patra.Harvest})
 		page, err := tryPage(ctx, p, req, mostTried)
 		return tested(page, err)
 	})
 }
 
 // tested is what a caller sees of a page. What a provider did wrong is part of it.
-func tested(page *triedPage, err error) (out testedPage, _ error) {
+func tested(page *samplePage, err error) (out testedPage, _ error) {
 	fault, told := errors.AsType[*patra.Fault](err)
 	if page == nil || err != nil && !told {
 		return out, err
@@ -196,7 +196,7 @@ func tested(page *triedPage, err error) (out testedPage, _ error) {
 }
 
 // exchange is what was sent and what came.
-func (p *triedPage) exchange() (sentRequest, receivedAnswer) {
+func (p *samplePage) exchange() (sentRequest, receivedAnswer) {
 	sent := sentRequest{Method: p.call.Method, URL: p.call.URL, Headers: p.call.Headers, Body: string(p.call.Body)}
 	if sent.Headers == nil {
 		sent.Headers = map[string]string{}

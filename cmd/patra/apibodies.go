@@ -10,25 +10,25 @@ import (
 	"patra/internal/evidence"
 )
 
-// keptBodies gives the bodies of answers. Their place is opened when somebody first wants one.
-type keptBodies struct {
+// evidenceBodies gives the bodies of answers. Their place is opened when somebody first wants one.
+type evidenceBodies struct {
 	app *app
 	cfg config.Config
 
 	mu     sync.Mutex
-	keeper *evidence.Keeper
+	keeper *evidence.BodyStore
 }
 
-// Body reads one.
-func (k *keptBodies) Body(ctx context.Context, b patra.KeptBody) ([]byte, error) {
+// Get reads one.
+func (k *evidenceBodies) Get(ctx context.Context, b patra.StoredBody) ([]byte, error) {
 	keeper, err := k.open()
 	if err != nil {
 		return nil, err
 	}
-	return keeper.Body(ctx, b)
+	return keeper.Get(ctx, b)
 }
 
-func (k *keptBodies) open() (*evidence.Keeper, error) {
+func (k *evidenceBodies) open() (*evidence.BodyStore, error) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	if k.keeper != nil {

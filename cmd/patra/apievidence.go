@@ -31,7 +31,7 @@ type RunBody struct {
 func (b RunBody) ref() runRef { return runRef{b.Run, b.Batch} }
 
 // evidenceRoutes are about what providers answered. Whoever asks is written down, with the reason.
-func (d *desk) evidenceRoutes(s *api.Server) {
+func (d *apiHandlers) evidenceRoutes(s *api.Server) {
 	type replayAsked struct {
 		Body struct {
 			RunBody
@@ -42,7 +42,7 @@ func (d *desk) evidenceRoutes(s *api.Server) {
 		if c := api.CallerOf(ctx); in.Body.Live && !c.Rank.Includes(patra.Operator) {
 			return nil, api.Refuse(http.StatusForbidden, "to ask a provider again takes operator, and %s is %s", c.Name, c.Rank)
 		}
-		return d.app.replay(ctx, in.Body.ref(), replayWish{live: in.Body.Live, sure: true, reason: in.Body.Reason, most: mostReplayed})
+		return d.app.replay(ctx, in.Body.ref(), replayRequest{live: in.Body.Live, sure: true, reason: in.Body.Reason, most: mostReplayed})
 	})
 	type wish struct{ Body RunBody }
 	api.StreamBy(s, http.MethodPost, "/bundles", api.Inspect, api.Doc{ID: "make-bundle", Summary: "Everything about a run, or one page of it, as a signed zip file", Most: mostBundles}, func(ctx context.Context, in *wish) (func(http.ResponseWriter, *http.Request), error) {
@@ -71,18 +71,18 @@ func (d *desk) evidenceRoutes(s *api.Server) {
 			if _, err := temp.Seek(0, io.SeekStart); err != nil {
 				panic(http.ErrAbortHandler)
 			}
-			if _, err := io.CopyBuffer(&flushed{w: w}, temp, make([]byte, bundleMostBuf)); err != nil {
+			if _, err := io.CopyBuffer(&flushWriter{w: w}, temp, make([]byte, bundleMostBuf)); err != nil {
 				panic(http.ErrAbortHandler)
 			}
 		}, nil
 	})
 }
 
-// flushed sends what is written at once, and does not wait for ever for somebody who does not take it.
-type flushed struct{ w http.ResponseWriter }
+// flushWriter sends what is written at once, and does not wait for ever for somebody who does not take it.
+type flushWriter struct{ w http.ResponseWriter }
 
 // Write implements io.Writer.
-func (f *flushed) Write(b []byte) (int, error) {
+func (f *flushWriter) Write(b []byte) (int, error) {
 	out := http.NewResponseController(f.w)
 	_ = out.SetWriteDeadline(time.Now().Add(sendPatience)) // where there is no such thing, there is no connection either
 	n, err := f.w.Write(b)

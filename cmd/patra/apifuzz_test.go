@@ -179,7 +179,7 @@ func TestNoRequestMakesTheServerStumble(t *testing.T) {
 			}
 			if op.ID == "set-gate" { // or whoever asks a provider later waits for what was set by chance
 				for _, key := range []string{"crossref", "locked", "locked#acme-key"} {
-					_, _, _, err := o.store.SteerGate(t.Context(), key, patra.GateTurn{Default: true, EndCooldown: true, Forget: true}, "", "test")
+					_, _, _, err := o.store.UpdateGate(t.Context(), key, patra.GateUpdate{Default: true, EndCooldown: true, Forget: true}, "", "test")
 					if err != nil {
 						t.Fatal(err)
 					}

@@ -8,32 +8,32 @@ import (
 	"patra/internal/api"
 )
 
-// OfKey is which key of the gate is meant.
-type OfKey struct {
+// GateKeyPath is which key of the gate is meant.
+type GateKeyPath struct {
 	Key string `path:"key" maxLength:"200" doc:"as GET /gates has it, percent-encoded as one segment"`
 }
 
 // longestReport is how far back a report of our manners may go: every request of that time is read.
 const longestReport = 31 * 24 * time.Hour
 
-// gateTurned is what became of a key.
-type gateTurned struct {
+// gateUpdateAnswer is what became of a key.
+type gateUpdateAnswer struct {
 	Said string   `json:"said"`
 	Next string   `json:"next"`
 	Gate gateView `json:"gate" doc:"as it stands now"`
 }
 
 // gateRoutes show and steer how fast providers are asked.
-func (d *desk) gateRoutes(s *api.Server) {
-	api.Get(s, "/gates", api.Look, api.Doc{ID: "gates", Summary: "How fast each provider is asked now, and why not faster"}, func(ctx context.Context, _ *api.None) (api.List[gateView], error) {
+func (d *apiHandlers) gateRoutes(s *api.Server) {
+	api.Get(s, "/gates", api.Look, api.Doc{ID: "gates", Summary: "How fast each provider is asked now, and why not faster"}, func(ctx context.Context, _ *api.EmptyInput) (api.List[gateView], error) {
 		views, err := d.gates(ctx, "")
 		return api.All(views), err
 	})
-	api.Get(s, "/gates/{key}", api.Look, api.Doc{ID: "gate", Summary: "One key of the gate"}, func(ctx context.Context, in *OfKey) (gateView, error) {
+	api.Get(s, "/gates/{key}", api.Look, api.Doc{ID: "gate", Summary: "One key of the gate"}, func(ctx context.Context, in *GateKeyPath) (gateView, error) {
 		return d.gate(ctx, in.Key)
 	})
 	type gateTurn struct {
-		OfKey
+		GateKeyPath
 		Body struct {
 			PerSecond   string `json:"per_second,omitempty" maxLength:"20" doc:"not more requests a second than this, or default for as many as the source permits"`
 			Cooldown    string `json:"cooldown,omitempty" maxLength:"20" doc:"nobody sends for this time, such as 10m"`
@@ -42,23 +42,23 @@ func (d *desk) gateRoutes(s *api.Server) {
 			Reason      string `json:"reason,omitempty" maxLength:"1000"`
 		}
 	}
-	api.Post(s, "/gates/{key}/set", api.Steer, api.Doc{ID: "set-gate", Summary: "Ask a provider more slowly, leave it alone for a while, or take that back"}, func(ctx context.Context, in *gateTurn) (gateTurned, error) {
+	api.Post(s, "/gates/{key}/set", api.Steer, api.Doc{ID: "set-gate", Summary: "Ask a provider more slowly, leave it alone for a while, or take that back"}, func(ctx context.Context, in *gateTurn) (gateUpdateAnswer, error) {
 		b := in.Body
 		f := gateFlags{perSecond: b.PerSecond, endCooldown: b.EndCooldown, forget: b.Forget, sure: true, reason: b.Reason}
 		if b.Cooldown != "" {
 			var err error
 			if f.cooldown, err = time.ParseDuration(b.Cooldown); err != nil || f.cooldown <= 0 {
-				return gateTurned{}, usage("cooldown %q is no length of time; write one such as 10m", b.Cooldown)
+				return gateUpdateAnswer{}, usage("cooldown %q is no length of time; write one such as 10m", b.Cooldown)
 			}
 		}
 		done, err := d.app.gateSet(ctx, in.Key, f)
 		if err != nil {
-			return gateTurned{}, err
+			return gateUpdateAnswer{}, err
 		}
 		view, err := d.gate(ctx, in.Key)
-		return gateTurned{Said: done.Said, Next: done.Next, Gate: view}, err
+		return gateUpdateAnswer{Said: done.Said, Next: done.Next, Gate: view}, err
 	})
-	api.Get(s, "/quotas", api.Look, api.Doc{ID: "quotas", Summary: "What providers permit in an hour, a day or a month, and what is used of it"}, func(ctx context.Context, _ *api.None) (api.List[quotaView], error) {
+	api.Get(s, "/quotas", api.Look, api.Doc{ID: "quotas", Summary: "What providers permit in an hour, a day or a month, and what is used of it"}, func(ctx context.Context, _ *api.EmptyInput) (api.List[quotaView], error) {
 		views, err := d.gates(ctx, "")
 		var all []quotaView
 		for _, v := range views {
@@ -71,21 +71,21 @@ func (d *desk) gateRoutes(s *api.Server) {
 		Key   string `query:"key" maxLength:"200" doc:"only this key, or those of this source"`
 		Daily bool   `query:"daily" doc:"also each day (UTC) on its own"`
 	}
-	api.Get(s, "/politeness", api.Look, api.Doc{ID: "politeness", Summary: "How politely providers were asked", Long: true, Heavy: true}, func(ctx context.Context, in *report) (api.List[conductView], error) {
+	api.Get(s, "/politeness", api.Look, api.Doc{ID: "politeness", Summary: "How politely providers were asked", Long: true, Heavy: true}, func(ctx context.Context, in *report) (api.List[requestStatsView], error) {
 		at := now()
 		from, err := sinceFlag(cmp.Or(in.Since, "24h"), at)
 		if err != nil {
-			return api.List[conductView]{}, err
+			return api.List[requestStatsView]{}, err
 		}
 		if at.Sub(from) > longestReport {
-			return api.List[conductView]{}, usage("since %s is more than 31 days ago; patra gate report goes further back", in.Since)
+			return api.List[requestStatsView]{}, usage("since %s is more than 31 days ago; patra gate report goes further back", in.Since)
 		}
 		views, err := d.app.conduct(ctx, d.store, in.Key, from, in.Daily)
 		return api.All(views), err
 	})
 }
 
-func (d *desk) gates(ctx context.Context, only string) ([]gateView, error) {
+func (d *apiHandlers) gates(ctx context.Context, only string) ([]gateView, error) {
 	board, err := d.app.gateBoard(ctx, d.store, only)
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (d *desk) gates(ctx context.Context, only string) ([]gateView, error) {
 }
 
 // gate is one key, by its whole name.
-func (d *desk) gate(ctx context.Context, key string) (gateView, error) {
+func (d *apiHandlers) gate(ctx context.Context, key string) (gateView, error) {
 	views, err := d.gates(ctx, key)
 	for _, v := range views {
 		if v.Key == key {

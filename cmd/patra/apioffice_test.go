@@ -112,7 +112,7 @@ func newOffice(t testing.TB, tokens bool) *office {
 	if err != nil {
 		t.Fatal(err)
 	}
-	o.server = o.app.answer(o.cfg, o.store, p, nil)
+	o.server = o.app.apiServer(o.cfg, o.store, p, nil)
 	o.http = o.server.Handler()
 	return o
 }
@@ -136,9 +136,9 @@ func (o *office) patra(code int, args ...string) string {
 }
 
 // token lets somebody in.
-func (o *office) token(name string, rank patra.Rank, evidence bool) string {
+func (o *office) token(name string, rank patra.TokenRole, evidence bool) string {
 	o.t.Helper()
-	k, err := api.Issue(o.t.Context(), o.store, now(), api.Wish{Name: name, Rank: rank, Evidence: evidence, Days: 1}, "test")
+	k, err := api.Issue(o.t.Context(), o.store, now(), api.TokenRequest{Name: name, Rank: rank, Evidence: evidence, Days: 1}, "test")
 	if err != nil {
 		o.t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 type planBody struct {
 	Operation string `json:"operation,omitempty" enum:"HARVEST,BACKFILL,UPDATE" default:"HARVEST"`
 	Source    string `json:"source" minLength:"1" maxLength:"47"`
-	AskBody
+	SourceRequestBody
 	Campaign string   `json:"campaign,omitempty" maxLength:"64" doc:"BACKFILL, UPDATE: name under which later plans go on with the same work"`
 	Newest   bool     `json:"newest_first,omitempty" doc:"BACKFILL, UPDATE: begin at the end of the window"`
 	Force    bool     `json:"force,omitempty" doc:"plan and read again what is already covered"`
@@ -31,16 +31,16 @@ type planBody struct {
 	DryRun   bool     `json:"dry_run,omitempty" doc:"only show what would be planned"`
 }
 
-func (b planBody) flags() askFlags {
-	f := b.AskBody.flags()
+func (b planBody) flags() planFlags {
+	f := b.SourceRequestBody.flags()
 	f.operation = patra.Operation(b.Operation)
 	f.campaign, f.newest, f.force, f.priority, f.byID, f.idsOf = b.Campaign, b.Newest, b.Force, b.Priority, b.ByID, b.IDsOf
 	f.pick = pickFlags{stale: b.Stale, share: b.Share, mapping: b.Mapping, signals: b.Signals, ids: b.IDs}
 	return f
 }
 
-// planned is what came of asking for work: what was, or would be, put into the queue.
-type planned struct {
+// planResult is what came of asking for work: what was, or would be, put into the queue.
+type planResult struct {
 	Said     string                `json:"said"`
 	Next     string                `json:"next"`
 	DryRun   bool                  `json:"dry_run"`
@@ -48,7 +48,7 @@ type planned struct {
 	Plan     *patra.Plan           `json:"plan,omitempty"`
 	Existing *patra.Plan           `json:"existing,omitempty" doc:"the same plan, made earlier"`
 	Decision *patra.WindowDecision `json:"decision,omitempty" doc:"how the window was decided"`
-	Price    patra.Price           `json:"price"`
+	Price    patra.CostEstimate    `json:"price"`
 	Probes   int                   `json:"probes" doc:"counts that the provider was asked for"`
 	Added    int64                 `json:"added" doc:"slices that this call put into the queue"`
 	Retried  int                   `json:"retried" doc:"failed tasks of an earlier plan that were queued again"`
@@ -70,17 +70,17 @@ type quotaShare struct {
 	Said string `json:"said"`
 }
 
-func (d *desk) planRoutes(s *api.Server) {
+func (d *apiHandlers) planRoutes(s *api.Server) {
 	type wish struct{ Body planBody }
-	api.Post(s, "/plans", api.Steer, api.Doc{ID: "make-plan", Summary: "Plan a harvest, a backfill or an update, and leave it in the queue for the workers", Long: true}, func(ctx context.Context, in *wish) (planned, error) {
+	api.Post(s, "/plans", api.Steer, api.Doc{ID: "make-plan", Summary: "Plan a harvest, a backfill or an update, and leave it in the queue for the workers", Long: true}, func(ctx context.Context, in *wish) (planResult, error) {
 		f := in.Body.flags()
 		var err error
 		if f.baseURL, err = d.address(ctx, in.Body.Source, in.Body.BaseURL); err != nil {
-			return planned{}, err
+			return planResult{}, err
 		}
 		req, err := d.app.request(ctx, in.Body.Source, f)
 		if err != nil {
-			return planned{}, err
+			return planResult{}, err
 		}
 		return d.plan(ctx, req, !in.Body.NoProbe, in.Body.DryRun)
 	})
@@ -94,46 +94,46 @@ func (d *desk) planRoutes(s *api.Server) {
 			DryRun   bool   `json:"dry_run,omitempty"`
 		}
 	}
-	api.Post(s, "/gaps/fill", api.Steer, api.Doc{ID: "fill-gaps", Summary: "Plan exactly what is missing of a watermark, at the address where it was read before", Long: true}, func(ctx context.Context, in *gapFill) (planned, error) {
+	api.Post(s, "/gaps/fill", api.Steer, api.Doc{ID: "fill-gaps", Summary: "Plan exactly what is missing of a watermark, at the address where it was read before", Long: true}, func(ctx context.Context, in *gapFill) (planResult, error) {
 		b := in.Body
-		return d.fill(ctx, fillFlags{stretchFlags: stretchFlags{from: b.From, to: b.To, cursor: b.Cursor}, disputed: b.Disputed, dry: b.DryRun, noProbe: b.NoProbe})
+		return d.fill(ctx, fillFlags{timeRangeFlags: timeRangeFlags{from: b.From, to: b.To, cursor: b.Cursor}, disputed: b.Disputed, dry: b.DryRun, noProbe: b.NoProbe})
 	})
 }
 
 // fill plans the gaps of a watermark.
-func (d *desk) fill(ctx context.Context, f fillFlags) (planned, error) {
+func (d *apiHandlers) fill(ctx context.Context, f fillFlags) (planResult, error) {
 	cursors, err := f.cursors(ctx, d.store, "")
 	if err != nil {
-		return planned{}, err
+		return planResult{}, err
 	}
 	req, err := d.app.fillRequest(ctx, d.store, cursors[0], f)
 	if err != nil {
-		return planned{}, err
+		return planResult{}, err
 	}
 	if req != nil {
 		return d.plan(ctx, *req, !f.noProbe, f.dry)
 	}
 	if err := nothingToFill(ctx, d.store, cursors, f); err != nil {
-		return planned{}, err
+		return planResult{}, err
 	}
-	return planned{Said: "There is nothing to fill.", Next: "patra coverage show", DryRun: f.dry, Nothing: true, Slices: []patra.Slice{}, Quota: []quotaShare{}, Warnings: []warning{}}, nil
+	return planResult{Said: "There is nothing to fill.", Next: "patra coverage show", DryRun: f.dry, Nothing: true, Slices: []patra.Slice{}, Quota: []quotaShare{}, Warnings: []warning{}}, nil
 }
 
 // plan decides a plan and puts it into the queue, or shows what it would be.
-func (d *desk) plan(ctx context.Context, req planner.Request, probe, dry bool) (planned, error) {
+func (d *apiHandlers) plan(ctx context.Context, req planner.Request, probe, dry bool) (planResult, error) {
 	req.By = planner.Trigger{Job: "api"}
 	p, err := d.app.planner(d.store, req.Contact, probe)
 	if err != nil {
-		return planned{}, err
+		return planResult{}, err
 	}
 	if dry {
 		draft, err := p.Draft(ctx, now(), req)
 		if err != nil {
-			return planned{}, err
+			return planResult{}, err
 		}
 		v, err := d.app.price(ctx, p, draft, shownSlices)
 		if err != nil {
-			return planned{}, err
+			return planResult{}, err
 		}
 		return d.drafted(v), nil
 	}
@@ -143,17 +143,17 @@ func (d *desk) plan(ctx context.Context, req planner.Request, probe, dry bool) (
 		action = patra.AuditFill
 	}
 	if _, err := d.store.Audit(ctx, audited(ctx, action, req.Source.Code, "", what)); err != nil {
-		return planned{}, err
+		return planResult{}, err
 	}
 	res, err := p.Plan(ctx, now(), req)
 	if err != nil {
-		return planned{}, err
+		return planResult{}, err
 	}
 	return inQueue(res), nil
 }
 
 // drafted is what a plan would be.
-func (d *desk) drafted(v *planView) planned {
+func (d *apiHandlers) drafted(v *planView) planResult {
 	out := begun(v.Draft)
 	out.DryRun, out.Price, out.Probes, out.Slices = true, v.Price, v.Probes, v.Slices
 	out.Next = "the same without dry_run puts it into the queue"
@@ -169,8 +169,8 @@ func (d *desk) drafted(v *planView) planned {
 }
 
 // inQueue is what a plan is, now that it is in the queue.
-func inQueue(res *planner.Result) planned {
-	res.Draft.Warnings = append(res.Draft.Warnings, res.Tally.Warnings...)
+func inQueue(res *planner.Result) planResult {
+	res.Draft.Warnings = append(res.Draft.Warnings, res.SlicingStats.Warnings...)
 	out := begun(&res.Draft)
 	out.Price, out.Probes, out.Added, out.Retried = res.Price, res.Probes, res.Added, res.Retried
 	out.Next = "patra serve works through it, or " + nextCommand(&res.Draft)
@@ -190,8 +190,8 @@ func inQueue(res *planner.Result) planned {
 }
 
 // begun is what a draft says whether it is stored or not.
-func begun(d *planner.Draft) planned {
-	out := planned{Plan: &d.Plan, Existing: d.Existing, Decision: &d.Decision, Nothing: d.Decision.Window.IsEmpty(), Slices: []patra.Slice{}, Quota: []quotaShare{}, Warnings: []warning{}}
+func begun(d *planner.Draft) planResult {
+	out := planResult{Plan: &d.Plan, Existing: d.Existing, Decision: &d.Decision, Nothing: d.Decision.Window.IsEmpty(), Slices: []patra.Slice{}, Quota: []quotaShare{}, Warnings: []warning{}}
 	for _, w := range d.Warnings {
 		out.Warnings = append(out.Warnings, warning{w.Code, w.Text, w.Hint})
 	}

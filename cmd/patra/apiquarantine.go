@@ -8,14 +8,14 @@ import (
 )
 
 // quarantineRoutes look at items again, or give them up.
-func (d *desk) quarantineRoutes(s *api.Server) {
-	api.Post(s, "/quarantine/{id}/retry", api.Steer, api.Doc{ID: "retry-quarantined", Summary: "Look at an item again: by its id, or by reading its window again"}, func(ctx context.Context, in *api.ByID) (retried, error) {
+func (d *apiHandlers) quarantineRoutes(s *api.Server) {
+	api.Post(s, "/quarantine/{id}/retry", api.Steer, api.Doc{ID: "retry-quarantined", Summary: "Look at an item again: by its id, or by reading its window again"}, func(ctx context.Context, in *api.ByID) (retryResult, error) {
 		item, err := setAside(ctx, d.store, fmt.Sprint(in.ID))
 		if err == nil {
 			err = retriable(item)
 		}
 		if err != nil {
-			return retried{}, err
+			return retryResult{}, err
 		}
 		return d.app.retryItem(ctx, d.store, item, "")
 	})
@@ -25,10 +25,10 @@ func (d *desk) quarantineRoutes(s *api.Server) {
 			Reason string `json:"reason" minLength:"1" maxLength:"1000" doc:"why it is given up; it is kept"`
 		}
 	}
-	api.Post(s, "/quarantine/{id}/discard", api.Steer, api.Doc{ID: "discard-quarantined", Summary: "Give an item up, with a reason"}, func(ctx context.Context, in *itemDiscard) (discarded, error) {
+	api.Post(s, "/quarantine/{id}/discard", api.Steer, api.Doc{ID: "discard-quarantined", Summary: "Give an item up, with a reason"}, func(ctx context.Context, in *itemDiscard) (discardResult, error) {
 		item, err := setAside(ctx, d.store, fmt.Sprint(in.ID))
 		if err != nil {
-			return discarded{}, err
+			return discardResult{}, err
 		}
 		return discard(ctx, d.store, item, in.Body.Reason)
 	})

@@ -15,19 +15,19 @@ import (
 const mostExports = 16
 
 // recordRoutes tell about single records, and take many of them out.
-func (d *desk) recordRoutes(s *api.Server) {
+func (d *apiHandlers) recordRoutes(s *api.Server) {
 	type one struct {
 		Source string `path:"source" maxLength:"47"`
 		Type   string `path:"type" maxLength:"64"`
 		ID     string `path:"id" maxLength:"1600" doc:"percent-encoded as one segment"`
 		Date   string `query:"date" maxLength:"40" doc:"when the provider changed it, of a record that was never seen"`
 	}
-	api.Get(s, "/records/{source}/{type}/{id}/why", api.Look, api.Doc{ID: "why-record", Summary: "What is known about one record, also about one that was never seen"}, func(ctx context.Context, in *one) (account, error) {
+	api.Get(s, "/records/{source}/{type}/{id}/why", api.Look, api.Doc{ID: "why-record", Summary: "What is known about one record, also about one that was never seen"}, func(ctx context.Context, in *one) (recordExplanation, error) {
 		at, err := instantFlag("date", in.Date)
 		if err != nil {
-			return account{}, err
+			return recordExplanation{}, err
 		}
-		return d.app.account(ctx, d.store, in.Source, in.Type, in.ID, at)
+		return d.app.explainRecord(ctx, d.store, in.Source, in.Type, in.ID, at)
 	})
 	type wish struct {
 		Format       string   `query:"format" enum:"jsonl,csv" default:"jsonl"`
@@ -54,43 +54,43 @@ func (d *desk) recordRoutes(s *api.Server) {
 	})
 }
 
-// streaming is an export that somebody reads as it comes.
-type streaming struct{ *exporting }
+// exportStream is an export that somebody reads as it comes.
+type exportStream struct{ *exportRun }
 
 // streaming prepares an export: all that can be wrong with what was asked is found before the first byte.
-func (a *app) streaming(ctx context.Context, f exportFlags) (streaming, error) {
+func (a *app) streaming(ctx context.Context, f exportFlags) (exportStream, error) {
 	ask, err := f.ask()
 	if err != nil {
-		return streaming{}, err
+		return exportStream{}, err
 	}
 	s, err := a.open(ctx)
 	if err != nil {
-		return streaming{}, err
+		return exportStream{}, err
 	}
 	if err := a.knownSources(ctx, s, f.sources); err != nil {
-		return streaming{}, err
+		return exportStream{}, err
 	}
-	e := &exporting{a: a, s: s, flags: f, exportAsk: ask, began: time.Now()}
+	e := &exportRun{a: a, s: s, flags: f, exportRequest: ask, began: time.Now()}
 	if f.table() {
 		// What a caller wrote does not go to the log of the server, where it could be taken for a line of ours.
 		if e.job.Form.Columns, err = a.columnsFor(ctx, s, f, io.Discard); err != nil {
-			return streaming{}, err
+			return exportStream{}, err
 		}
 	}
 	e.extract.UpTo, err = s.Newest(ctx)
-	return streaming{e}, err
+	return exportStream{e}, err
 }
 
 var exportTypes = map[string]string{export.JSONL: "application/x-ndjson", export.CSV: "text/csv; charset=utf-8"}
 
 // stream writes the records. An export that is cut off ends with a broken connection, and not as if that were all.
-func (e streaming) stream(w http.ResponseWriter, r *http.Request) {
+func (e exportStream) stream(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Type", exportTypes[e.flags.format])
 	h.Set("Content-Disposition", fmt.Sprintf("attachment; filename=%q", "records."+e.flags.format))
 	h.Set("Cache-Control", "no-store")
 	h.Set("X-Accel-Buffering", "no")
-	out := &flushed{w: w}
+	out := &flushWriter{w: w}
 	if _, err := out.Write(nil); err != nil { // the headers go at once: nobody keeps the rest for a tag
 		panic(http.ErrAbortHandler)
 	}

@@ -153,7 +153,7 @@ func (v *visitor) said(text string) string {
 func (v *visitor) ask(address string) *httptest.ResponseRecorder {
 	v.t.Helper()
 	if v.asked%100 == 0 {
-		v.http = v.app.answer(v.cfg, v.store, v.plan, nil).Handler()
+		v.http = v.app.apiServer(v.cfg, v.store, v.plan, nil).Handler()
 	}
 	v.asked++
 	wait := time.Minute

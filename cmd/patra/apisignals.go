@@ -8,7 +8,7 @@ import (
 )
 
 // signalRoutes ask for records to be looked at again.
-func (d *desk) signalRoutes(s *api.Server) {
+func (d *apiHandlers) signalRoutes(s *api.Server) {
 	type signalWish struct {
 		Body struct {
 			Source string             `json:"source" minLength:"1" maxLength:"47"`
@@ -17,10 +17,10 @@ func (d *desk) signalRoutes(s *api.Server) {
 			Type   string             `json:"record_type,omitempty" maxLength:"64" doc:"if the source has several"`
 		}
 	}
-	api.Post(s, "/signals", api.Steer, api.Doc{ID: "add-signals", Summary: "Ask for records to be fetched again by their ids"}, func(ctx context.Context, in *signalWish) (signalled, error) {
-		ids, err := idsFrom(in.Body.IDs, "")
+	api.Post(s, "/signals", api.Steer, api.Doc{ID: "add-signals", Summary: "Ask for records to be fetched again by their ids"}, func(ctx context.Context, in *signalWish) (signalResult, error) {
+		ids, err := readIDs(in.Body.IDs, "")
 		if err != nil {
-			return signalled{}, err
+			return signalResult{}, err
 		}
 		return d.app.addSignals(ctx, d.store, in.Body.Source, in.Body.Type, ids, in.Body.Kind)
 	})

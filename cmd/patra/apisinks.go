@@ -9,8 +9,8 @@ import (
 )
 
 // sinkRoutes show and steer who is told of events.
-func (d *desk) sinkRoutes(s *api.Server) {
-	api.Get(s, "/sinks", api.Look, api.Doc{ID: "sinks", Summary: "How far each sink is, and what it would not take"}, func(ctx context.Context, _ *api.None) (api.List[patra.SinkState], error) {
+func (d *apiHandlers) sinkRoutes(s *api.Server) {
+	api.Get(s, "/sinks", api.Look, api.Doc{ID: "sinks", Summary: "How far each sink is, and what it would not take"}, func(ctx context.Context, _ *api.EmptyInput) (api.List[patra.SinkState], error) {
 		all, err := d.app.sinkStates(ctx, d.store)
 		return api.All(all), err
 	})
@@ -21,7 +21,7 @@ func (d *desk) sinkRoutes(s *api.Server) {
 			Reason string `json:"reason,omitempty" maxLength:"1000"`
 		}
 	}
-	api.Post(s, "/sinks/{name}/rewind", api.Govern, api.Doc{ID: "rewind-sink", Summary: "Send events to a sink again"}, func(ctx context.Context, in *sinkRewind) (rewound, error) {
+	api.Post(s, "/sinks/{name}/rewind", api.Govern, api.Doc{ID: "rewind-sink", Summary: "Send events to a sink again"}, func(ctx context.Context, in *sinkRewind) (rewindResult, error) {
 		return rewind(ctx, d.store, in.Name, strings.TrimSpace(in.Body.To), in.Body.Reason)
 	})
 }

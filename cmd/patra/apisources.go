@@ -13,8 +13,8 @@ import (
 	"patra/internal/source"
 )
 
-// OfSource is which source is meant. Only a code can be: the name of a file would be one on this machine.
-type OfSource struct {
+// SourcePath is which source is meant. Only a code can be: the name of a file would be one on this machine.
+type SourcePath struct {
 	Code string `path:"code" pattern:"^[a-z][a-z0-9-]{0,46}$" maxLength:"47" doc:"code of a source, such as crossref"`
 }
 
@@ -24,7 +24,7 @@ type sourceView struct {
 	Name       string `json:"name"`
 	Docs       string `json:"docs,omitempty"`
 	RecordType string `json:"record_type"`
-	Standing
+	SourceStatus
 	Stands     string          `json:"standing" doc:"what counts, in words"`
 	Rate       float64         `json:"per_second"`
 	Parameters []parameterView `json:"parameters" nullable:"false"`
@@ -77,16 +77,16 @@ type secretView struct {
 	Broken   bool   `json:"broken" doc:"it should be there and cannot be read; see patra source show on the machine"`
 }
 
-func (d *desk) sourceRoutes(s *api.Server) {
-	api.Get(s, "/sources", api.Look, api.Doc{ID: "sources", Summary: "Sources that can be harvested, and what counts for each"}, func(ctx context.Context, _ *api.None) (api.List[listedSource], error) {
+func (d *apiHandlers) sourceRoutes(s *api.Server) {
+	api.Get(s, "/sources", api.Look, api.Doc{ID: "sources", Summary: "Sources that can be harvested, and what counts for each"}, func(ctx context.Context, _ *api.EmptyInput) (api.List[listedSource], error) {
 		rows, err := d.app.listSources(ctx)
 		return api.All(rows), err
 	})
-	api.Get(s, "/sources/{code}", api.Look, api.Doc{ID: "source", Summary: "A source as it counts now"}, func(ctx context.Context, in *OfSource) (sourceView, error) {
+	api.Get(s, "/sources/{code}", api.Look, api.Doc{ID: "source", Summary: "A source as it counts now"}, func(ctx context.Context, in *SourcePath) (sourceView, error) {
 		return d.app.sourceView(ctx, in.Code)
 	})
 	type specWish struct {
-		OfSource
+		SourcePath
 		Endpoint  string `query:"endpoint" maxLength:"64"`
 		Operation string `query:"operation" enum:"HARVEST,BACKFILL,UPDATE" default:"HARVEST"`
 		At        string `query:"at" maxLength:"40" doc:"as it was at this moment: 2026-01-31 or 2026-01-31T09:30:00Z"`
@@ -98,7 +98,7 @@ func (d *desk) sourceRoutes(s *api.Server) {
 		}
 		return explainState(&specFlags{operation: in.Operation}, st, in.Endpoint)
 	})
-	api.Get(s, "/sources/{code}/history", api.Look, api.Doc{ID: "source-history", Summary: "Every version of every part of a source in the registry"}, func(ctx context.Context, in *OfSource) (api.List[patra.RegistryRow], error) {
+	api.Get(s, "/sources/{code}/history", api.Look, api.Doc{ID: "source-history", Summary: "Every version of every part of a source in the registry"}, func(ctx context.Context, in *SourcePath) (api.List[patra.RegistryRow], error) {
 		rows, err := d.store.RegistryHistory(ctx, in.Code)
 		if err == nil && len(rows) == 0 {
 			_, err = d.app.current(ctx, in.Code) // there is no such source, or it was never applied
@@ -106,7 +106,7 @@ func (d *desk) sourceRoutes(s *api.Server) {
 		return api.All(rows), err
 	})
 	type diffWish struct {
-		OfSource
+		SourcePath
 		From string `query:"from" maxLength:"40" doc:"a moment; without one it is what counts now"`
 		To   string `query:"to" maxLength:"40" doc:"another; without one it is what counts now"`
 	}
@@ -117,8 +117,8 @@ func (d *desk) sourceRoutes(s *api.Server) {
 
 // sourceDiff is what two states of a source do not have in common.
 type sourceDiff struct {
-	A           state             `json:"a"`
-	B           state             `json:"b"`
+	A           sourceState       `json:"a"`
+	B           sourceState       `json:"b"`
 	Differences []fieldDifference `json:"differences" nullable:"false"`
 }
 
@@ -139,7 +139,7 @@ func (a *app) sourceDiff(ctx context.Context, code, from, to string) (out source
 	case from != "":
 		at = []string{from}
 	}
-	if out.A, out.B, err = a.sides(ctx, s, []string{code}, at); err != nil {
+	if out.A, out.B, err = a.diffSides(ctx, s, []string{code}, at); err != nil {
 		return out, err
 	}
 	found, err := differences(out.A, out.B)
@@ -162,10 +162,10 @@ func (a *app) sourceView(ctx context.Context, code string) (v sourceView, err er
 	}
 	v = sourceView{Code: f.Code, Name: f.Name, Docs: f.Docs, RecordType: f.RecordType, Rate: f.Defaults.Rate.PerSecond,
 		Parameters: []parameterView{}, Endpoints: []endpointView{}, Fields: []fieldView{}, Secrets: a.secretViews(f), Foreign: []string{}}
-	if v.Standing, err = a.standingOf(st); err != nil {
+	if v.SourceStatus, err = a.statusOf(st); err != nil {
 		return v, err
 	}
-	v.Stands = v.Standing.String()
+	v.Stands = v.SourceStatus.String()
 	for _, r := range registry.Foreign(st.rows, st.At) {
 		v.Foreign = append(v.Foreign, foreign(r))
 	}

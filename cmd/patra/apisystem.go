@@ -20,8 +20,8 @@ type systemView struct {
 }
 
 // systemRoutes say which program answers.
-func (d *desk) systemRoutes(s *api.Server) {
-	api.Get(s, "/system", api.Look, api.Doc{ID: "system", Summary: "Which program answers, and whom"}, func(ctx context.Context, _ *api.None) (systemView, error) {
+func (d *apiHandlers) systemRoutes(s *api.Server) {
+	api.Get(s, "/system", api.Look, api.Doc{ID: "system", Summary: "Which program answers, and whom"}, func(ctx context.Context, _ *api.EmptyInput) (systemView, error) {
 		engine, err := d.store.Engine(ctx)
 		if err != nil {
 			return systemView{}, err

@@ -7,11 +7,11 @@ import (
 )
 
 // taskRoutes say why a task is where it is.
-func (d *desk) taskRoutes(s *api.Server) {
+func (d *apiHandlers) taskRoutes(s *api.Server) {
 	type one struct {
 		ID int64 `path:"id"`
 	}
-	api.Get(s, "/tasks/{id}/why", api.Look, api.Doc{ID: "why-task", Summary: "Why a task waits, what it does, or how it ended"}, func(ctx context.Context, in *one) (*reason, error) {
+	api.Get(s, "/tasks/{id}/why", api.Look, api.Doc{ID: "why-task", Summary: "Why a task waits, what it does, or how it ended"}, func(ctx context.Context, in *one) (*taskExplanation, error) {
 		return d.app.why(ctx, d.store, d.cfg, in.ID)
 	})
 }

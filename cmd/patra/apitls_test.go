@@ -157,7 +157,7 @@ func TestTheServerSpeaksTLS(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = s.Close() })
-	k, err := api.Issue(t.Context(), s, now(), api.Wish{Name: "ada", Rank: patra.Viewer, Days: 1}, "test")
+	k, err := api.Issue(t.Context(), s, now(), api.TokenRequest{Name: "ada", Rank: patra.Viewer, Days: 1}, "test")
 	if err != nil {
 		t.Fatal(err)
 	}

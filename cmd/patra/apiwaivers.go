@@ -9,7 +9,7 @@ import (
 )
 
 // waiverRoutes sign stretches off, and take that back.
-func (d *desk) waiverRoutes(s *api.Server) {
+func (d *apiHandlers) waiverRoutes(s *api.Server) {
 	type waiverGiven struct {
 		Body struct {
 			Cursor int64  `json:"cursor" minimum:"1" doc:"id of a watermark"`
@@ -18,11 +18,11 @@ func (d *desk) waiverRoutes(s *api.Server) {
 			Reason string `json:"reason" minLength:"1" maxLength:"1000" doc:"why; it stays with the stretch for ever"`
 		}
 	}
-	api.Post(s, "/waivers", api.Steer, api.Doc{ID: "waive", Summary: "Sign a stretch off as missing, so that the watermark passes it"}, func(ctx context.Context, in *waiverGiven) (waiving, error) {
+	api.Post(s, "/waivers", api.Steer, api.Doc{ID: "waive", Summary: "Sign a stretch off as missing, so that the watermark passes it"}, func(ctx context.Context, in *waiverGiven) (waiverResult, error) {
 		b := in.Body
-		_, cur, word, err := d.app.word(ctx, wordFlags{stretchFlags: stretchFlags{from: b.From, to: b.To, cursor: b.Cursor}, reason: b.Reason}, "")
+		_, cur, word, err := d.app.waiverScope(ctx, waiverFlags{timeRangeFlags: timeRangeFlags{from: b.From, to: b.To, cursor: b.Cursor}, reason: b.Reason}, "")
 		if err != nil {
-			return waiving{}, err
+			return waiverResult{}, err
 		}
 		return waive(ctx, d.store, cur, word)
 	})
@@ -32,20 +32,20 @@ func (d *desk) waiverRoutes(s *api.Server) {
 			Reason string `json:"reason" minLength:"1" maxLength:"1000" doc:"why"`
 		}
 	}
-	api.Post(s, "/waivers/{id}/revoke", api.Steer, api.Doc{ID: "revoke-waiver", Summary: "Take a waiver back; a watermark that had passed it goes back too"}, func(ctx context.Context, in *waiverRevoke) (waiving, error) {
+	api.Post(s, "/waivers/{id}/revoke", api.Steer, api.Doc{ID: "revoke-waiver", Summary: "Take a waiver back; a watermark that had passed it goes back too"}, func(ctx context.Context, in *waiverRevoke) (waiverResult, error) {
 		w, err := d.store.Waiver(ctx, in.ID)
 		if errors.Is(err, patra.ErrNotFound) {
-			return waiving{}, api.NotFound("waiver", in.ID)
+			return waiverResult{}, api.NotFound("waiver", in.ID)
 		}
 		if err != nil {
-			return waiving{}, err
+			return waiverResult{}, err
 		}
 		if w.RevokedAt != nil {
-			return waiving{}, usage("waiver %d was taken back at %s", w.ID, w.RevokedAt)
+			return waiverResult{}, usage("waiver %d was taken back at %s", w.ID, w.RevokedAt)
 		}
-		cur, err := stretchFlags{cursor: w.CursorID}.one(ctx, d.store, "")
+		cur, err := timeRangeFlags{cursor: w.CursorID}.one(ctx, d.store, "")
 		if err != nil {
-			return waiving{}, err
+			return waiverResult{}, err
 		}
 		return unwaive(ctx, d.store, cur, patra.Waiver{ID: w.ID, CursorID: w.CursorID, Window: w.Window, Reason: in.Body.Reason, By: actor(ctx)})
 	})

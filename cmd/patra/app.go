@@ -120,16 +120,16 @@ func (a *app) openOrCreate(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	err = s.Check(ctx)
+	err = s.RequireSchema(ctx)
 	if errors.Is(err, store.ErrNoTables) && s.Embedded() {
 		_, err = s.Migrate(ctx)
 	}
 	return s, environment(err)
 }
 
-// openForLooking is for a command that must not leave anything behind: where there is no store, it gets an empty one
+// openReadOnly is for a command that must not leave anything behind: where there is no store, it gets an empty one
 // in memory.
-func (a *app) openForLooking(ctx context.Context) (*store.Store, error) {
+func (a *app) openReadOnly(ctx context.Context) (*store.Store, error) {
 	c, err := a.load()
 	if err != nil {
 		return nil, err
@@ -146,7 +146,7 @@ func (a *app) connect(ctx context.Context, c config.Config) (*store.Store, error
 	if err != nil {
 		return nil, err
 	}
-	return s, environment(s.Check(ctx))
+	return s, environment(s.RequireSchema(ctx))
 }
 
 func (a *app) dial(ctx context.Context, c config.Config) (*store.Store, error) {

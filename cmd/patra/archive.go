@@ -17,9 +17,9 @@ import (
 	"patra/internal/store"
 )
 
-// archived is what a round of archiving did.
-type archived struct {
-	archive.Moved
+// archiveResult is what a round of archiving did.
+type archiveResult struct {
+	archive.Progress
 	Before patra.Instant `json:"before,omitzero"`
 	Events int64         `json:"events"`
 	Bodies int           `json:"bodies"` // answers that are kept no longer
@@ -83,7 +83,7 @@ func (a *app) archiveRunCmd() *cobra.Command {
 }
 
 // archivePlace is where the archive is.
-func (a *app) archivePlace(cfg config.Config) (blob.Place, error) {
+func (a *app) archivePlace(cfg config.Config) (blob.Backend, error) {
 	place, err := a.place(cfg, cfg.Archive.URL, "archive", cfg.Archive.AccessKey, cfg.Archive.SecretKey)
 	if err != nil {
 		return nil, environment(fmt.Errorf("the archive cannot be opened (archive.url): %w", err))
@@ -92,7 +92,7 @@ func (a *app) archivePlace(cfg config.Config) (blob.Place, error) {
 }
 
 // archiveRound moves and forgets everything that is old.
-func (a *app) archiveRound(ctx context.Context, cfg config.Config, s *store.Store, after time.Duration) (done archived, err error) {
+func (a *app) archiveRound(ctx context.Context, cfg config.Config, s *store.Store, after time.Duration) (done archiveResult, err error) {
 	place, err := a.archivePlace(cfg)
 	if err != nil {
 		return done, err
@@ -100,7 +100,7 @@ func (a *app) archiveRound(ctx context.Context, cfg config.Config, s *store.Stor
 	clock := now()
 	done.Before, done.Place = clock.Add(-after), place.String()
 	x := &archive.Archiver{Store: s, Place: place}
-	if done.Moved, err = x.Run(ctx, clock, done.Before); err != nil {
+	if done.Progress, err = x.Run(ctx, clock, done.Before); err != nil {
 		return done, err
 	}
 	if done.Events, err = x.CompactEvents(ctx, s, clock, done.Before, "archive"); err != nil {
@@ -126,7 +126,7 @@ func (a *app) forgetBodies(ctx context.Context, cfg config.Config, s *store.Stor
 		if err != nil || len(names) == 0 {
 			return n, err
 		}
-		gone, err := kept.Forget(ctx, names, clock.Time())
+		gone, err := kept.DeleteUnreferenced(ctx, names, clock.Time())
 		if n += gone; err != nil {
 			return n, err
 		}
@@ -139,7 +139,7 @@ var restoreLists = map[string]string{"plan": "patra plans", "slice": "patra slic
 func (a *app) archiveRestoreCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
-		Use: "restore WHAT", Short: "Bring back the pages of a plan, slice, task, run or batch, or the events of a cursor", Args: exactly("WHAT"),
+		Use: "restore WHAT", Short: "Bring back the pages of a plan, slice, task, run or batch, or the events of a cursor", Args: exactArgs("WHAT"),
 		Example: "  patra archive restore task:17\n  patra archive restore cursor:1",
 		RunE: func(c *cobra.Command, args []string) error {
 			kind, number, _ := strings.Cut(args[0], ":")
@@ -155,7 +155,7 @@ func (a *app) archiveRestoreCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if ever, err := s.Ever(c.Context(), kind, id); err != nil {
+			if ever, err := s.Existed(c.Context(), kind, id); err != nil {
 				return err
 			} else if !ever {
 				return usage("there is no %s %d, here or in the archive; see %s", kind, id, restoreLists[kind])
@@ -165,11 +165,11 @@ func (a *app) archiveRestoreCmd() *cobra.Command {
 				return err
 			}
 			x := &archive.Archiver{Store: s, Place: place}
-			done := archived{Place: place.String()}
+			done := archiveResult{Place: place.String()}
 			if kind == "cursor" {
 				done.Events, err = x.RestoreEvents(c.Context(), s, id)
 			} else {
-				done.Moved, err = x.Restore(c.Context(), kind, id)
+				done.Progress, err = x.Restore(c.Context(), kind, id)
 			}
 			if errors.Is(err, archive.ErrDamaged) || errors.Is(err, blob.ErrNotFound) {
 				return fmt.Errorf("%w; put the file back from a copy of %s. Nothing was brought back of it", err, place)

@@ -15,8 +15,8 @@ import (
 	"patra/internal/source"
 )
 
-// askFlags are what a person can say about a harvest, a backfill or an update.
-type askFlags struct {
+// planFlags are what a person can say about a harvest, a backfill or an update.
+type planFlags struct {
 	operation                                    patra.Operation
 	endpoint, from, to, baseURL, query, campaign string
 	params                                       []string
@@ -26,7 +26,7 @@ type askFlags struct {
 	priority                                     int
 }
 
-func (a *app) addAskFlags(c *cobra.Command, f *askFlags) {
+func (a *app) addAskFlags(c *cobra.Command, f *planFlags) {
 	fl := c.Flags()
 	fl.StringVar(&f.endpoint, "endpoint", "", "endpoint of the source, if it has several")
 	fl.StringVarP(&f.query, "query", "q", "", "which records, such as 'title:\"heart failure\" AND NOT type:book' (see patra query explain)")
@@ -41,19 +41,19 @@ func (a *app) addAskFlags(c *cobra.Command, f *askFlags) {
 }
 
 // addPastFlags are the flags of work that is not a harvest.
-func addPastFlags(c *cobra.Command, f *askFlags) {
+func addPastFlags(c *cobra.Command, f *planFlags) {
 	fl := c.Flags()
 	fl.StringVar(&f.campaign, "campaign", "", "name under which later calls go on with the same work (default "+patra.DefaultCampaign+")")
 	fl.BoolVar(&f.newest, "newest-first", false, "begin at the end of the window")
 }
 
 // request turns the flags into what a planner understands.
-func (a *app) request(ctx context.Context, code string, f askFlags) (planner.Request, error) {
+func (a *app) request(ctx context.Context, code string, f planFlags) (planner.Request, error) {
 	c, err := a.load()
 	if err != nil {
 		return planner.Request{}, err
 	}
-	file, rows, err := a.inForce(ctx, code)
+	file, rows, err := a.activeSource(ctx, code)
 	if err != nil {
 		return planner.Request{}, err
 	}
@@ -69,7 +69,7 @@ func (a *app) request(ctx context.Context, code string, f askFlags) (planner.Req
 		req.ByID = true
 	}
 	if from, _, _ := strings.Cut(f.idsOf, "."); from != "" {
-		if _, _, err := a.inForce(ctx, from); err != nil {
+		if _, _, err := a.activeSource(ctx, from); err != nil {
 			return req, err
 		}
 	}
@@ -88,7 +88,7 @@ func (a *app) request(ctx context.Context, code string, f askFlags) (planner.Req
 	if req.From != nil && req.To != nil && *req.From >= *req.To {
 		return req, usage("--from %s does not lie before --to %s", f.from, f.to)
 	}
-	if req, err = settle(rows, req); err != nil {
+	if req, err = resolveOperation(rows, req); err != nil {
 		return req, err
 	}
 	if u, err := url.Parse(req.BaseURL); req.BaseURL != "" && (err != nil || u.Host == "" || u.User != nil || (u.Scheme != "http" && u.Scheme != "https")) {
@@ -97,10 +97,10 @@ func (a *app) request(ctx context.Context, code string, f askFlags) (planner.Req
 	return req, nil
 }
 
-// settle chooses the rows for the operation of a request: what they say is what is planned with, and where each setting
+// resolveOperation chooses the rows for the operation of a request: what they say is what is planned with, and where each setting
 // is from is kept with the plan.
-func settle(rows []patra.RegistryRow, req planner.Request) (planner.Request, error) {
-	f, err := registry.FileFor(rows, questionOf(rows, req))
+func resolveOperation(rows []patra.RegistryRow, req planner.Request) (planner.Request, error) {
+	f, err := registry.FileFor(rows, compileRequestOf(rows, req))
 	if err != nil {
 		return req, err
 	}
@@ -108,9 +108,9 @@ func settle(rows []patra.RegistryRow, req planner.Request) (planner.Request, err
 	return req, nil
 }
 
-// questionOf is what a request asks of the rows.
-func questionOf(rows []patra.RegistryRow, req planner.Request) registry.Question {
-	q := registry.Question{At: present(rows), Options: source.Options{Endpoint: req.Endpoint, Operation: cmp.Or(req.Operation, patra.Harvest), Contact: req.Contact, Parameters: req.Params}}
+// compileRequestOf is what a request asks of the rows.
+func compileRequestOf(rows []patra.RegistryRow, req planner.Request) registry.CompileRequest {
+	q := registry.CompileRequest{At: present(rows), Options: source.Options{Endpoint: req.Endpoint, Operation: cmp.Or(req.Operation, patra.Harvest), Contact: req.Contact, Parameters: req.Params}}
 	if req.ByID && req.Endpoint == "" {
 		q.Options.Endpoint = req.Source.ByID()
 	}
@@ -119,7 +119,7 @@ func questionOf(rows []patra.RegistryRow, req planner.Request) registry.Question
 
 // origins says which layer each setting of a spec is from. A spec that does not compile has none; the planner says why.
 func origins(rows []patra.RegistryRow, req planner.Request) json.RawMessage {
-	_, fields, err := registry.Explain(rows, questionOf(rows, req))
+	_, fields, err := registry.Explain(rows, compileRequestOf(rows, req))
 	if err != nil {
 		return nil
 	}
@@ -159,7 +159,7 @@ func instantFlag(name, value string) (*patra.Instant, error) {
 }
 
 // addIDFlags are the flags of updates by id.
-func addIDFlags(c *cobra.Command, f *askFlags) {
+func addIDFlags(c *cobra.Command, f *planFlags) {
 	fl := c.Flags()
 	fl.BoolVar(&f.byID, "by-id", false, "UPDATE: fetch known records by their ids, in place of a stretch of time")
 	fl.StringVar(&f.idsOf, "ids-of", "", "UPDATE: fetch by the ids of another source, such as crossref, or by a field of its records, such as pubmed.doi")

@@ -17,8 +17,8 @@ import (
 	"patra/internal/store"
 )
 
-// backedUp is a backup that was made.
-type backedUp struct {
+// backupResult is a backup that was made.
+type backupResult struct {
 	File    string   `json:"file"`
 	Bytes   int64    `json:"bytes"`
 	Records int64    `json:"records"`
@@ -30,7 +30,7 @@ type backedUp struct {
 func (a *app) backupCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
-		Use: "backup FILE", Short: "Copy the store into a file, while everything goes on", Args: exactly("FILE"),
+		Use: "backup FILE", Short: "Copy the store into a file, while everything goes on", Args: exactArgs("FILE"),
 		Long: "Backup writes what is in the store at one moment to a new file, whoever works meanwhile, and reads it again to see that it\nis sound. It never overwrites anything. Answers of providers, the archive and the key are not in the store: copy them\nafterwards, so that they have all that the store knows of. A store in a database server is backed up with its own means.",
 		Example: `  patra backup /backup/patra-2026-11-15.db
   mariadb-dump --single-transaction --quick patra > patra.sql     a store in MariaDB`,
@@ -53,7 +53,7 @@ func (a *app) backupCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) backup(ctx context.Context, to string) (*backedUp, error) {
+func (a *app) backup(ctx context.Context, to string) (*backupResult, error) {
 	cfg, err := a.load()
 	if err != nil {
 		return nil, err
@@ -78,7 +78,7 @@ func (a *app) backup(ctx context.Context, to string) (*backedUp, error) {
 	case err != nil:
 		return nil, environment(err)
 	}
-	return &backedUp{File: to, Bytes: c.Bytes, Records: c.Records, Version: c.Version, Seconds: time.Since(began).Seconds(), Also: besides(cfg)}, nil
+	return &backupResult{File: to, Bytes: c.Bytes, Records: c.Records, Version: c.Version, Seconds: time.Since(began).Seconds(), Also: besides(cfg)}, nil
 }
 
 // pathOf is the path that an error is about.

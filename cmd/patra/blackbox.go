@@ -72,8 +72,8 @@ type bundleFlags struct {
 	force                    bool
 }
 
-// exported is a bundle that was written.
-type exported struct {
+// bundleResult is a bundle that was written.
+type bundleResult struct {
 	File    string        `json:"file"`
 	SHA256  string        `json:"sha256"`
 	Size    int64         `json:"size"`
@@ -89,7 +89,7 @@ func (a *app) blackboxExportCmd() *cobra.Command {
 	var f bundleFlags
 	var out format
 	c := &cobra.Command{
-		Use: "export RUN[/BATCH]", Short: "Write everything about a run, or one page of it, into a signed file", Args: exactly("RUN[/BATCH]"),
+		Use: "export RUN[/BATCH]", Short: "Write everything about a run, or one page of it, into a signed file", Args: exactArgs("RUN[/BATCH]"),
 		Long:    "Export writes a zip file: the snapshot, the slice, the ledger, the moves of the watermark, all answers, a report to read, and\na signed list of it all. Secrets were taken out before anything was stored. It is written down who exported what, and why.",
 		Example: "  patra blackbox export 7 --reason 'the provider asks what we got on Monday'",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -122,7 +122,7 @@ func (a *app) blackboxExportCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) exportBundle(ctx context.Context, ref runRef, f bundleFlags) (*exported, error) {
+func (a *app) exportBundle(ctx context.Context, ref runRef, f bundleFlags) (*bundleResult, error) {
 	if strings.TrimSpace(f.reason) == "" {
 		return nil, usage("say why with --reason: it stays with the bundle and in the audit log")
 	}
@@ -155,8 +155,8 @@ func (a *app) exportBundle(ctx context.Context, ref runRef, f bundleFlags) (*exp
 }
 
 // writeBundle puts a bundle into a file, and writes down that it was made.
-func (a *app) writeBundle(ctx context.Context, ref runRef, f bundleFlags, lasts time.Duration, temp *os.File) (*exported, error) {
-	s, kept, err := a.kept(ctx)
+func (a *app) writeBundle(ctx context.Context, ref runRef, f bundleFlags, lasts time.Duration, temp *os.File) (*bundleResult, error) {
+	s, kept, err := a.openEvidence(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -176,7 +176,7 @@ func (a *app) writeBundle(ctx context.Context, ref runRef, f bundleFlags, lasts 
 		fmt.Fprintf(a.stderr, "A new key was made: %s. Keep it, and give others its public half: patra blackbox key\n", keyFile(cfg))
 	}
 	at := now()
-	p := &packer{replayer: &replayer{store: s, kept: kept, claim: claim}, run: run, ref: ref,
+	p := &bundleBuilder{replayer: &replayer{store: s, kept: kept, claim: claim}, run: run, ref: ref,
 		list: bundle.Manifest{Subject: ref.String(), By: f.by, At: at, Reason: f.reason, ExpiresAt: at.Add(lasts)}}
 	sum := sha256.New()
 	if err := p.pack(ctx, io.MultiWriter(temp, sum), key); err != nil {
@@ -186,7 +186,7 @@ func (a *app) writeBundle(ctx context.Context, ref runRef, f bundleFlags, lasts 
 	if err = errors.Join(err, temp.Sync()); err != nil {
 		return nil, environment(err)
 	}
-	done := &exported{SHA256: hex.EncodeToString(sum.Sum(nil)), Size: info.Size(), Subject: ref.String(), Pages: len(p.pages), Files: len(p.list.Files), Missing: append([]string{}, p.list.Missing...),
+	done := &bundleResult{SHA256: hex.EncodeToString(sum.Sum(nil)), Size: info.Size(), Subject: ref.String(), Pages: len(p.pages), Files: len(p.list.Files), Missing: append([]string{}, p.list.Missing...),
 		Expires: p.list.ExpiresAt, Key: p.list.Key}
 	entry := audited(ctx, patra.AuditExport, ref.String(), f.reason, map[string]any{"sha256": done.SHA256, "pages": done.Pages, "expires_at": done.Expires.String()})
 	entry.Actor = f.by
@@ -194,18 +194,18 @@ func (a *app) writeBundle(ctx context.Context, ref runRef, f bundleFlags, lasts 
 	return done, err
 }
 
-// packer collects what belongs to a run.
-type packer struct {
+// bundleBuilder collects what belongs to a run.
+type bundleBuilder struct {
 	*replayer
 	run   patra.Run
 	ref   runRef
 	list  bundle.Manifest
-	pages []bundle.Told
+	pages []bundle.ReportPage
 	into  *bundle.Writer
 	seen  map[string]string // bodies that are in, or why they are not
 }
 
-func (p *packer) pack(ctx context.Context, w io.Writer, key ed25519.PrivateKey) error {
+func (p *bundleBuilder) pack(ctx context.Context, w io.Writer, key ed25519.PrivateKey) error {
 	p.into, p.seen = bundle.NewWriter(w), map[string]string{}
 	snapshot, err := p.store.Snapshot(ctx, p.claim.Spec)
 	if err != nil {
@@ -237,7 +237,7 @@ func (p *packer) pack(ctx context.Context, w io.Writer, key ed25519.PrivateKey) 
 	if err != nil {
 		return err
 	}
-	report, err := bundle.Report(bundle.Story{Manifest: p.list, Run: p.run, Claim: p.claim, Query: queryText(p.claim.Query), Pages: p.pages, Events: n})
+	report, err := bundle.Report(bundle.ReportData{Manifest: p.list, Run: p.run, Claim: p.claim, Query: queryText(p.claim.Query), Pages: p.pages, Events: n})
 	if err != nil {
 		return err
 	}
@@ -254,8 +254,8 @@ func (p *packer) pack(ctx context.Context, w io.Writer, key ed25519.PrivateKey) 
 }
 
 // page adds the answer of a page.
-func (p *packer) page(ctx context.Context, page patra.LedgerPage) error {
-	told := bundle.Told{LedgerPage: page, Request: bundle.Readable(page.Request), Response: bundle.Readable(page.Response)}
+func (p *bundleBuilder) page(ctx context.Context, page patra.LedgerPage) error {
+	told := bundle.ReportPage{LedgerPage: page, Request: bundle.IndentJSON(page.Request), Response: bundle.IndentJSON(page.Response)}
 	body, note, err := p.body(ctx, page)
 	if err != nil {
 		return err
@@ -277,7 +277,7 @@ func (p *packer) page(ctx context.Context, page patra.LedgerPage) error {
 }
 
 // moves are the moves of the watermark that the slice caused.
-func (p *packer) moves(ctx context.Context) ([]byte, int, error) {
+func (p *bundleBuilder) moves(ctx context.Context) ([]byte, int, error) {
 	events, err := p.store.CursorEvents(ctx, store.Filter{Slice: p.run.SliceID, Limit: 1000})
 	var b bytes.Buffer
 	for _, e := range events {
@@ -292,7 +292,7 @@ func (a *app) blackboxVerifyCmd() *cobra.Command {
 	var keys []string
 	var out format
 	c := &cobra.Command{
-		Use: "verify FILE", Short: "See whether a bundle is what was signed, by whom, and still to be used", Args: exactly("FILE"),
+		Use: "verify FILE", Short: "See whether a bundle is what was signed, by whom, and still to be used", Args: exactArgs("FILE"),
 		Long:    "Verify checks the signature, every hash and the time of a bundle. Whose signature counts is said by --key, with what patra\nblackbox key prints at the other end; without it only our own does. Nothing is unpacked. Exit code 1: do not believe it.",
 		Example: "  patra blackbox verify run-7.zip\n  patra blackbox verify theirs.zip --key ed25519:...",
 		RunE: func(c *cobra.Command, args []string) error {

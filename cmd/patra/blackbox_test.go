@@ -245,7 +245,7 @@ func (b *booth) body(hash string) []byte {
 	if err != nil {
 		b.t.Fatal(err)
 	}
-	body, err := k.Body(b.t.Context(), kept)
+	body, err := k.Get(b.t.Context(), kept)
 	if err != nil {
 		b.t.Fatal(err)
 	}

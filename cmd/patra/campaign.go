@@ -44,14 +44,14 @@ func (a *app) campaignCmd() *cobra.Command {
 	return c
 }
 
-// hold is a store method that steers a cursor.
-type hold func(s *store.Store, ctx context.Context, target patra.Target, reason, actor string) (patra.Steered, error)
+// cursorControlFunc is a store method that steers a cursor.
+type cursorControlFunc func(s *store.Store, ctx context.Context, target patra.Target, reason, actor string) (patra.ControlResult, error)
 
-func (a *app) holdCmd(use, short string, do hold, told func(id int64) (said, next string)) *cobra.Command {
+func (a *app) holdCmd(use, short string, do cursorControlFunc, told func(id int64) (said, next string)) *cobra.Command {
 	var reason string
 	var out format
 	c := &cobra.Command{
-		Use: use + " ID", Short: short, Args: exactly("ID"),
+		Use: use + " ID", Short: short, Args: exactArgs("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil {
@@ -69,8 +69,8 @@ func (a *app) holdCmd(use, short string, do hold, told func(id int64) (said, nex
 				return usage("there is no campaign %d; see patra campaign list", id)
 			}
 			target := patra.WorkTarget(patra.ScopeCursor, id)
-			st := steering{Target: target.String()}
-			if st.Steered, err = do(s, c.Context(), target, reason, actor(c.Context())); err != nil {
+			st := controlOutcome{Target: target.String()}
+			if st.ControlResult, err = do(s, c.Context(), target, reason, actor(c.Context())); err != nil {
 				return err
 			}
 			st.Said, st.Next = told(id)
@@ -114,7 +114,7 @@ func campaigns(ctx context.Context, s *store.Store, f store.Filter) ([]campaignV
 
 func campaign(ctx context.Context, s *store.Store, c patra.Cursor) (v campaignView, err error) {
 	v.Cursor = c
-	if v.Extent, err = s.Extent(ctx, c.ID); err != nil {
+	if v.Extent, err = s.PlannedWindow(ctx, c.ID); err != nil {
 		return v, err
 	}
 	if v.States, err = s.SliceStates(ctx, c.ID); err != nil {
@@ -126,7 +126,7 @@ func campaign(ctx context.Context, s *store.Store, c patra.Cursor) (v campaignVi
 	if v.Query, err = queryOf(ctx, s, c.ID); err != nil {
 		return v, err
 	}
-	answers, err := s.Answers(ctx, c.ID)
+	answers, err := s.CoverageEntries(ctx, c.ID)
 	if err != nil {
 		return v, err
 	}
@@ -144,8 +144,8 @@ func queryText(raw json.RawMessage) string {
 }
 
 // progress works out how much of the extent is covered, and when the rest will be if it goes on as it went.
-func (v *campaignView) progress(answers []patra.Answer) {
-	covered := patra.Merged(answers).Clip(v.Extent)
+func (v *campaignView) progress(answers []patra.CoverageEntry) {
+	covered := patra.CoverageOf(answers).Clip(v.Extent)
 	var done, whole patra.Instant = 0, v.Extent.To - v.Extent.From
 	for _, w := range covered {
 		done += w.To - w.From
@@ -166,7 +166,7 @@ func (v *campaignView) progress(answers []patra.Answer) {
 const paceAnswers = 200
 
 // pace is how much of the extent is covered in how much time.
-func pace(answers []patra.Answer) float64 {
+func pace(answers []patra.CoverageEntry) float64 {
 	newest := newestFirst(answers, paceAnswers)
 	if len(newest) < 2 {
 		return 0
@@ -204,8 +204,8 @@ var campaignColumns = columns[campaignView]{
 }
 
 // newestFirst are the answers that were closed last.
-func newestFirst(answers []patra.Answer, most int) []patra.Answer {
+func newestFirst(answers []patra.CoverageEntry, most int) []patra.CoverageEntry {
 	sorted := slices.Clone(answers)
-	slices.SortFunc(sorted, func(a, b patra.Answer) int { return cmp.Compare(b.ClosedAt, a.ClosedAt) })
+	slices.SortFunc(sorted, func(a, b patra.CoverageEntry) int { return cmp.Compare(b.ClosedAt, a.ClosedAt) })
 	return sorted[:min(len(sorted), most)]
 }

@@ -15,8 +15,8 @@ import (
 	"patra/internal/store"
 )
 
-// checkup is what a look at the kept answers found.
-type checkup struct {
+// evidenceReport is what a look at the kept answers found.
+type evidenceReport struct {
 	Place     string   `json:"place"`
 	Read      bool     `json:"read"`
 	Bodies    int64    `json:"bodies"`
@@ -87,7 +87,7 @@ func (a *app) checkCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) check(ctx context.Context, f checkFlags) (*checkup, error) {
+func (a *app) check(ctx context.Context, f checkFlags) (*evidenceReport, error) {
 	since, err := instantFlag("--since", f.since)
 	if err != nil {
 		return nil, err
@@ -95,7 +95,7 @@ func (a *app) check(ctx context.Context, f checkFlags) (*checkup, error) {
 	if since == nil {
 		since = new(patra.Instant)
 	}
-	s, kept, err := a.kept(ctx)
+	s, kept, err := a.openEvidence(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -104,7 +104,7 @@ func (a *app) check(ctx context.Context, f checkFlags) (*checkup, error) {
 			return nil, err
 		}
 	}
-	found := &checkup{Place: kept.Place().String(), Read: f.read, Damage: []damage{}}
+	found := &evidenceReport{Place: kept.Place().String(), Read: f.read, Damage: []damage{}}
 	if err := a.checkPages(ctx, s, f.source, *since, found); err != nil {
 		return nil, err
 	}
@@ -114,8 +114,8 @@ func (a *app) check(ctx context.Context, f checkFlags) (*checkup, error) {
 	return found, a.checkOrphans(ctx, s, kept, f.orphans, found)
 }
 
-// kept opens the store and the place of the answers.
-func (a *app) kept(ctx context.Context) (*store.Store, *evidence.Keeper, error) {
+// openEvidence opens the store and the place of the answers.
+func (a *app) openEvidence(ctx context.Context) (*store.Store, *evidence.BodyStore, error) {
 	s, err := a.open(ctx)
 	if err != nil {
 		return nil, nil, err
@@ -133,7 +133,7 @@ func (a *app) kept(ctx context.Context) (*store.Store, *evidence.Keeper, error) 
 
 // checkPages looks for pages of whose bodies nothing is known. Bodies are forgotten together with their rows when their time is
 // over; and pages may be older than the keeping of answers.
-func (a *app) checkPages(ctx context.Context, s *store.Store, source string, since patra.Instant, found *checkup) error {
+func (a *app) checkPages(ctx context.Context, s *store.Store, source string, since patra.Instant, found *evidenceReport) error {
 	cfg, err := a.load()
 	if err != nil {
 		return err
@@ -143,7 +143,7 @@ func (a *app) checkPages(ctx context.Context, s *store.Store, source string, sin
 		return err
 	}
 	at := now()
-	return s.Unkept(ctx, source, since, func(b patra.Batch, wanted bool) error {
+	return s.PagesWithoutBody(ctx, source, since, func(b patra.Batch, wanted bool) error {
 		keep := cfg.Evidence.For(b.Source)
 		switch {
 		case !wanted:
@@ -160,7 +160,7 @@ func (a *app) checkPages(ctx context.Context, s *store.Store, source string, sin
 }
 
 // checkBodies looks at every body that is known.
-func (a *app) checkBodies(ctx context.Context, s *store.Store, kept *evidence.Keeper, f checkFlags, since patra.Instant, found *checkup) error {
+func (a *app) checkBodies(ctx context.Context, s *store.Store, kept *evidence.BodyStore, f checkFlags, since patra.Instant, found *evidenceReport) error {
 	total, err := s.CountBodies(ctx)
 	if err != nil {
 		return err
@@ -168,8 +168,8 @@ func (a *app) checkBodies(ctx context.Context, s *store.Store, kept *evidence.Ke
 	bar := a.counter("check", "answer", total)
 	defer bar.finish()
 	at := now()
-	return kept.InspectAll(ctx, f.read, func(use func(patra.KeptBody) error) error {
-		return s.Bodies(ctx, f.source, since, func(b patra.KeptBody, expires patra.Instant) error {
+	return kept.InspectAll(ctx, f.read, func(use func(patra.StoredBody) error) error {
+		return s.Bodies(ctx, f.source, since, func(b patra.StoredBody, expires patra.Instant) error {
 			if expires != 0 && expires <= at { // whoever cleans up may be at it
 				found.Expired++
 				bar.step()
@@ -177,7 +177,7 @@ func (a *app) checkBodies(ctx context.Context, s *store.Store, kept *evidence.Ke
 			}
 			return use(b)
 		})
-	}, func(b patra.KeptBody, d *evidence.Damage) error {
+	}, func(b patra.StoredBody, d *evidence.Damage) error {
 		bar.step()
 		if d == nil {
 			found.Bodies++
@@ -190,7 +190,7 @@ func (a *app) checkBodies(ctx context.Context, s *store.Store, kept *evidence.Ke
 	})
 }
 
-func (c *checkup) add(d evidence.Damage, pages []patra.Batch) {
+func (c *evidenceReport) add(d evidence.Damage, pages []patra.Batch) {
 	if c.Damaged++; len(c.Damage) == shownDamage {
 		return
 	}
@@ -203,7 +203,7 @@ func (c *checkup) add(d evidence.Damage, pages []patra.Batch) {
 }
 
 // checkOrphans counts blobs that nobody refers to, and deletes them if somebody wants that.
-func (a *app) checkOrphans(ctx context.Context, s *store.Store, kept *evidence.Keeper, remove bool, found *checkup) error {
+func (a *app) checkOrphans(ctx context.Context, s *store.Store, kept *evidence.BodyStore, remove bool, found *evidenceReport) error {
 	known := func(hash string) (bool, error) {
 		_, err := s.Body(ctx, hash)
 		if errors.Is(err, patra.ErrNotFound) {
@@ -232,7 +232,7 @@ func (a *app) checkOrphans(ctx context.Context, s *store.Store, kept *evidence.K
 	return environment(err)
 }
 
-func (c *checkup) print(w io.Writer) error {
+func (c *evidenceReport) print(w io.Writer) error {
 	how := "are there"
 	if c.Read {
 		how = "were read"

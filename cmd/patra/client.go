@@ -40,7 +40,7 @@ func (a *app) redisGate(c config.Config, s *store.Store, ledger gate.Option) exe
 		log.Warn("the rate gate is kept in the store, and not in Redis", "reason", err.Error())
 		return gate.NewShared(s, ledger)
 	}
-	return gate.NewShared(gate.NewLent(s, keeper, gate.UsualTerms(), func(ch gate.Change) {
+	return gate.NewShared(gate.NewLent(s, keeper, gate.DefaultLeaseTerms(), func(ch gate.BackendChange) {
 		if m := a.metrics.Load(); m != nil {
 			m.GateChange(ch.Lent)
 		}

@@ -149,8 +149,8 @@ func wait(seconds *float64) time.Duration {
 func afterHalt(c *patra.Control) string { return "mend that, then patra resume " + shell(c.Target) }
 
 // waitsFor says why a foreground command has to wait, or has to end because it would wait for a person.
-func waitsFor(ctx context.Context, s *store.Store, at patra.Place) (hold patra.Hold, line string, err error) {
-	hold, err = s.Held(ctx, at)
+func waitsFor(ctx context.Context, s *store.Store, at patra.WorkScope) (hold patra.Admission, line string, err error) {
+	hold, err = s.PeekAdmission(ctx, at)
 	if err != nil || hold.Code != patra.WaitBreaker && hold.Code != patra.WaitQuota {
 		return hold, "", err
 	}

@@ -10,9 +10,9 @@ import (
 	"github.com/vbauerster/mpb/v8/decor"
 )
 
-// counter shows how far long work on many pieces is: a bar in a terminal, a line now and then elsewhere. Several may count
+// progressCounter shows how far long work on many pieces is: a bar in a terminal, a line now and then elsewhere. Several may count
 // at once.
-type counter struct {
+type progressCounter struct {
 	mu    sync.Mutex
 	name  string
 	noun  string
@@ -24,8 +24,8 @@ type counter struct {
 	bar   *mpb.Bar
 }
 
-func (a *app) counter(name, noun string, total int64) *counter {
-	c := &counter{name: name, noun: noun, total: total, out: a.stderr, shown: time.Now(), bars: newBars(a.stderr)}
+func (a *app) counter(name, noun string, total int64) *progressCounter {
+	c := &progressCounter{name: name, noun: noun, total: total, out: a.stderr, shown: time.Now(), bars: newBars(a.stderr)}
 	if c.bars != nil && total > 0 {
 		c.bar = c.bars.AddBar(total, mpb.PrependDecorators(decor.Name(name+" "), decor.CountersNoUnit("%d/%d "+noun+"s ")), mpb.AppendDecorators(decor.AverageETA(decor.ET_STYLE_GO)))
 	}
@@ -33,7 +33,7 @@ func (a *app) counter(name, noun string, total int64) *counter {
 }
 
 // step counts one piece.
-func (c *counter) step() {
+func (c *progressCounter) step() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.done++
@@ -48,7 +48,7 @@ func (c *counter) step() {
 }
 
 // finish leaves the terminal clean.
-func (c *counter) finish() {
+func (c *progressCounter) finish() {
 	if c.bar == nil {
 		return
 	}

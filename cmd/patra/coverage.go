@@ -15,22 +15,22 @@ import (
 
 // coverageView is what is proved about one cursor.
 type coverageView struct {
-	Cursor       patra.Cursor    `json:"cursor"`
-	Query        string          `json:"query,omitempty"`
-	Sealed       patra.Coverage  `json:"sealed"`
-	Fetched      patra.Coverage  `json:"fetched"`
-	Disputed     patra.Coverage  `json:"disputed"`
-	Counted      patra.Coverage  `json:"counted"` // planned, and the provider said how much there is
-	Open         patra.Coverage  `json:"open"`    // planned, and nobody knows how much there is
-	Live         patra.Coverage  `json:"live"`
-	Waived       patra.Coverage  `json:"waived"`
-	Gaps         patra.Coverage  `json:"gaps"`
-	Quarantined  int64           `json:"quarantined"`
-	KnownMissing int64           `json:"known_missing"`
-	MissingIDs   []string        `json:"missing_ids,omitempty"` // the first of them
-	Disputes     []patra.Spoken  `json:"disputes"`
-	Ledger       []patra.Stretch `json:"ledger"` // every window that is planned or closed
-	Answers      []patra.Answer  `json:"answers"`
+	Cursor       patra.Cursor            `json:"cursor"`
+	Query        string                  `json:"query,omitempty"`
+	Sealed       patra.Coverage          `json:"sealed"`
+	Fetched      patra.Coverage          `json:"fetched"`
+	Disputed     patra.Coverage          `json:"disputed"`
+	Counted      patra.Coverage          `json:"counted"` // planned, and the provider said how much there is
+	Open         patra.Coverage          `json:"open"`    // planned, and nobody knows how much there is
+	Live         patra.Coverage          `json:"live"`
+	Waived       patra.Coverage          `json:"waived"`
+	Gaps         patra.Coverage          `json:"gaps"`
+	Quarantined  int64                   `json:"quarantined"`
+	KnownMissing int64                   `json:"known_missing"`
+	MissingIDs   []string                `json:"missing_ids,omitempty"` // the first of them
+	Disputes     []patra.EffectiveEntry  `json:"disputes"`
+	Ledger       []patra.CompletenessRow `json:"ledger"` // every window that is planned or closed
+	Answers      []patra.CoverageEntry   `json:"answers"`
 
 	planned patra.Instant // where the last plan ended: what failed behind everything that was read is missing too
 }
@@ -118,10 +118,10 @@ func coverageOf(ctx context.Context, s *store.Store, cur patra.Cursor) (v covera
 	if v.Ledger, err = s.Completeness(ctx, cur.ID); err != nil {
 		return v, err
 	}
-	if v.Answers, err = s.Answers(ctx, cur.ID); err != nil {
+	if v.Answers, err = s.CoverageEntries(ctx, cur.ID); err != nil {
 		return v, err
 	}
-	paint := patra.Paint(v.Answers)
+	paint := patra.CoverageByState(v.Answers)
 	v.Sealed, v.Fetched, v.Disputed = paint[patra.StateSealed], paint[patra.StateFetched], paint[patra.StateDisputed]
 	var counted []patra.Window
 	for _, l := range v.Ledger {
@@ -131,14 +131,14 @@ func coverageOf(ctx context.Context, s *store.Store, cur patra.Cursor) (v covera
 	}
 	v.Counted = patra.NewCoverage(counted...)
 	v.Open = v.Live.Minus(v.Counted)
-	v.Waived = covered.Minus(patra.Merged(v.Answers))
+	v.Waived = covered.Minus(patra.CoverageOf(v.Answers))
 	v.Gaps = patra.NewCoverage(v.span()).Minus(covered.Union(v.Live))
 	v.Disputes = patra.Disputes(v.Answers)
-	for _, spoken := range patra.Speaking(v.Answers) {
+	for _, spoken := range patra.EffectiveEntries(v.Answers) {
 		v.Quarantined += spoken.Quarantined
 		v.KnownMissing += spoken.KnownMissing
 		if left := namedMissing - len(v.MissingIDs); spoken.KnownMissing > 0 && left > 0 {
-			ids, err := s.NotGiven(ctx, spoken.SliceID, left)
+			ids, err := s.IDsWithoutRecord(ctx, spoken.SliceID, left)
 			if err != nil {
 				return v, err
 			}

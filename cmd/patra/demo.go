@@ -19,7 +19,7 @@ import (
 // demoHarvest is one source of the demo.
 type demoHarvest struct {
 	code   string
-	ask    askFlags
+	ask    planFlags
 	path   string // of the provider at the simulator, where the source's own path does not say it
 	really func(s *sim.Server, from, to time.Time) int64
 }
@@ -29,19 +29,19 @@ const demoPerDay = 400
 
 // demoHarvests are read at the same time, each under its own limits.
 var demoHarvests = []demoHarvest{
-	{code: "crossref", ask: askFlags{from: "2026-10-01", to: "2026-10-15"}, really: func(s *sim.Server, from, to time.Time) (n int64) {
+	{code: "crossref", ask: planFlags{from: "2026-10-01", to: "2026-10-15"}, really: func(s *sim.Server, from, to time.Time) (n int64) {
 		for _, day := range s.Counts(from, to) {
 			n += int64(day.Count)
 		}
 		return n
 	}},
-	{code: "europepmc", ask: askFlags{from: "2026-10-01", to: "2026-10-15"}, really: func(s *sim.Server, from, to time.Time) int64 {
+	{code: "europepmc", ask: planFlags{from: "2026-10-01", to: "2026-10-15"}, really: func(s *sim.Server, from, to time.Time) int64 {
 		return int64(s.EuropePMC().By("UPDATE_DATE").Count(from, to))
 	}},
-	{code: "pubmed", ask: askFlags{from: "2026-10-01", to: "2026-10-08"}, really: func(s *sim.Server, from, to time.Time) int64 {
+	{code: "pubmed", ask: planFlags{from: "2026-10-01", to: "2026-10-08"}, really: func(s *sim.Server, from, to time.Time) int64 {
 		return int64(s.PubMed().Count(from, to))
 	}},
-	{code: "oai", ask: askFlags{from: "2026-10-01", to: "2026-10-04", params: []string{"baseUrl=https://example.org/oai"}}, path: "/oai/day", really: func(s *sim.Server, from, to time.Time) int64 {
+	{code: "oai", ask: planFlags{from: "2026-10-01", to: "2026-10-04", params: []string{"baseUrl=https://example.org/oai"}}, path: "/oai/day", really: func(s *sim.Server, from, to time.Time) int64 {
 		return int64(s.OAIDay().Count(from, to))
 	}},
 }
@@ -93,7 +93,7 @@ func (a *app) demo(ctx context.Context, dir string, once bool) (err error) {
 	fmt.Fprintln(a.stdout, "All of them are stored, none twice. Look around:")
 	fmt.Fprintln(a.stdout)
 	for _, cmd := range []string{"coverage show", "batches --limit 10", "cursor list", "lineage task/1", "records export"} {
-		fmt.Fprintf(a.stdout, "  %s %s %s\n", program(), cmd, db)
+		fmt.Fprintf(a.stdout, "  %s %s %s\n", programName(), cmd, db)
 	}
 	if once {
 		return nil
@@ -101,7 +101,7 @@ func (a *app) demo(ctx context.Context, dir string, once bool) (err error) {
 	if err := a.demoGap(ctx, base); err != nil {
 		return err
 	}
-	fmt.Fprintf(a.stdout, "\nThree days of Crossref were left out on purpose: fill them on the coverage map. Or harvest more, until Ctrl-C:\n\n  %s harvest crossref --base-url %s --contact demo@example.org %s --to 2026-10-25\n\n", program(), base, db)
+	fmt.Fprintf(a.stdout, "\nThree days of Crossref were left out on purpose: fill them on the coverage map. Or harvest more, until Ctrl-C:\n\n  %s harvest crossref --base-url %s --contact demo@example.org %s --to 2026-10-25\n\n", programName(), base, db)
 	a.config.API.Listen = demoListen(ctx)
 	return a.serve(ctx, allRoles, base, 0)
 }
@@ -112,12 +112,12 @@ func (a *app) demoGap(ctx context.Context, base string) error {
 	if err != nil {
 		return err
 	}
-	req, err := a.request(ctx, "crossref", askFlags{from: "2026-10-18", to: "2026-10-21", baseURL: base})
+	req, err := a.request(ctx, "crossref", planFlags{from: "2026-10-18", to: "2026-10-21", baseURL: base})
 	if err != nil {
 		return err
 	}
 	a.bars = newBars(a.stderr)
-	_, err = a.work(ctx, st, req, 0, true)
+	_, err = a.runWork(ctx, st, req, 0, true)
 	if a.bars != nil {
 		a.bars.Wait()
 	}
@@ -150,7 +150,7 @@ func (a *app) demoAll(ctx context.Context, base string) ([]*summary, error) {
 			return nil, err
 		}
 		group.Go(func() (err error) {
-			sums[i], err = a.work(ctx, st, req, 0, true)
+			sums[i], err = a.runWork(ctx, st, req, 0, true)
 			return err
 		})
 	}
@@ -179,8 +179,8 @@ func (a *app) demoCompare(server *sim.Server, sums []*summary) error {
 	return nil
 }
 
-// program is how the reader can call this program: a demo is often run before anything is installed.
-func program() string {
+// programName is how the reader can call this program: a demo is often run before anything is installed.
+func programName() string {
 	if strings.Contains(os.Args[0], string(filepath.Separator)) {
 		return os.Args[0]
 	}

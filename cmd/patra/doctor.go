@@ -24,7 +24,7 @@ type finding struct {
 	Damage  bool          `json:"damage"` // of a failure: what is stored is wrong, not what is around it
 }
 
-func fine(check, format string, args ...any) finding {
+func passed(check, format string, args ...any) finding {
 	return finding{Check: check, Verdict: patra.VerdictOK, Text: fmt.Sprintf(format, args...)}
 }
 
@@ -44,7 +44,7 @@ func damaged(check, next, format string, args ...any) finding {
 }
 
 func (a *app) doctorCmd() *cobra.Command {
-	var ask bedside
+	var ask doctorOptions
 	var out format
 	c := &cobra.Command{
 		Use: "doctor [SOURCE...]", Short: "Look whether everything is as it should be, and say what to do",
@@ -76,8 +76,8 @@ func (a *app) doctorCmd() *cobra.Command {
 	return c
 }
 
-// bedside is what a doctor is asked for.
-type bedside struct {
+// doctorOptions is what a doctor is asked for.
+type doctorOptions struct {
 	deep      bool
 	providers bool
 	sources   []string // whose providers; none: those that are harvested
@@ -85,7 +85,7 @@ type bedside struct {
 }
 
 // examine looks at one thing after the other. What cannot be looked at without another is left out when that fails.
-func (a *app) examine(ctx context.Context, ask bedside) ([]finding, error) {
+func (a *app) examine(ctx context.Context, ask doctorOptions) ([]finding, error) {
 	found, ok := a.examineConfig()
 	if !ok {
 		return found, nil
@@ -146,7 +146,7 @@ func (a *app) examinePromises(ctx context.Context) ([]finding, error) {
 		found = append(found, f)
 	}
 	if len(broken) == 0 {
-		found = append(found, fine("promises", "All %d promises about what is stored are kept", count))
+		found = append(found, passed("promises", "All %d promises about what is stored are kept", count))
 	}
 	return found, nil
 }
@@ -177,9 +177,9 @@ func diagnosis(found []finding) error {
 		return nil
 	}
 	if failed == 1 {
-		return coded{code, errors.New("1 finding needs attention")}
+		return exitError{code, errors.New("1 finding needs attention")}
 	}
-	return coded{code, fmt.Errorf("%d findings need attention", failed)}
+	return exitError{code, fmt.Errorf("%d findings need attention", failed)}
 }
 
 func printFindings(w io.Writer, found []finding) {

@@ -36,13 +36,13 @@ func TestADoctorLooksWhileAHarvestGoesOn(t *testing.T) {
 }
 
 func TestDamageCountsBeforeWhatIsAroundIt(t *testing.T) {
-	ok, look, around, within := fine("a", ""), warn("b", "", ""), fail("c", "", ""), damaged("d", "", "")
+	ok, look, around, within := passed("a", ""), warn("b", "", ""), fail("c", "", ""), damaged("d", "", "")
 	for _, c := range []struct {
 		found []finding
 		want  int
 	}{{nil, exitOK}, {[]finding{ok, look}, exitOK}, {[]finding{ok, around, look}, exitEnvironment}, {[]finding{around, within}, exitFailed}, {[]finding{within, around}, exitFailed}} {
 		got := exitOK
-		if err, is := errors.AsType[coded](diagnosis(c.found)); is {
+		if err, is := errors.AsType[exitError](diagnosis(c.found)); is {
 			got = err.code
 		}
 		if got != c.want {

@@ -47,7 +47,7 @@ func (a *app) eventsListCmd() *cobra.Command {
 				return err
 			}
 			for n := 1; n > 0; { // what was never sent has no number yet
-				if n, _, err = s.Number(c.Context()); err != nil {
+				if n, _, err = s.AssignSequence(c.Context()); err != nil {
 					return err
 				}
 			}

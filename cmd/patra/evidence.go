@@ -14,7 +14,7 @@ import (
 const besideStore = "evidence"
 
 // evidence is where the answers of providers are kept; nil if the configuration says nowhere.
-func (a *app) evidence(c config.Config) (*evidence.Keeper, error) {
+func (a *app) evidence(c config.Config) (*evidence.BodyStore, error) {
 	if c.Evidence.URL == config.EvidenceNone {
 		return nil, nil
 	}
@@ -26,7 +26,7 @@ func (a *app) evidence(c config.Config) (*evidence.Keeper, error) {
 }
 
 // place opens a folder or a bucket; where nobody names one, it is a folder beside the file of the store.
-func (a *app) place(c config.Config, url, folder, key, secret string) (blob.Place, error) {
+func (a *app) place(c config.Config, url, folder, key, secret string) (blob.Backend, error) {
 	if strings.HasPrefix(url, "s3:") {
 		return a.bucket(url, key, secret)
 	}
@@ -40,7 +40,7 @@ func (a *app) place(c config.Config, url, folder, key, secret string) (blob.Plac
 }
 
 // bucket opens a bucket with the secrets of two names.
-func (a *app) bucket(address, key, secret string) (blob.Place, error) {
+func (a *app) bucket(address, key, secret string) (blob.Backend, error) {
 	o, err := blob.ParseS3(address)
 	if err != nil {
 		return nil, err

@@ -30,9 +30,9 @@ func (a *app) examineConfig() (found []finding, ok bool) {
 		return []finding{fail("config", "See to it that the file can be read", "%s", err)}, false
 	}
 	if _, err := os.Stat(path); err != nil {
-		return []finding{fine("config", "There is no %s; the defaults and the environment count", path)}, true
+		return []finding{passed("config", "There is no %s; the defaults and the environment count", path)}, true
 	}
-	return []finding{fine("config", "%s is readable and without mistakes", path)}, true
+	return []finding{passed("config", "%s is readable and without mistakes", path)}, true
 }
 
 // examineSources loads every source, and looks whether those that ask who is calling can be told.
@@ -54,13 +54,13 @@ func (a *app) examineSources(ctx context.Context) (found []finding) {
 		}
 	}
 	if bad == 0 && err == nil {
-		found = append(found, fine("sources", "%s, all valid", plural(int64(len(listed)), "source")))
+		found = append(found, passed("sources", "%s, all valid", plural(int64(len(listed)), "source")))
 	}
 	switch {
 	case asking > 0:
 		found = append(found, warn("contact", "Set contact: you@example.org in patra.yaml", "No contact is set, and %s one", asks(asking)))
 	case cfg.Contact != "":
-		found = append(found, fine("contact", "Sources that ask who is calling are told %s", cfg.Contact))
+		found = append(found, passed("contact", "Sources that ask who is calling are told %s", cfg.Contact))
 	}
 	return found
 }
@@ -83,7 +83,7 @@ func asks(n int) string {
 
 // asksForContact reports whether a source cannot be used by somebody who does not say who they are.
 func (a *app) asksForContact(ctx context.Context, code string) bool {
-	f, _, err := a.inForce(ctx, code)
+	f, _, err := a.activeSource(ctx, code)
 	if err != nil {
 		return false
 	}
@@ -108,7 +108,7 @@ func (a *app) examineSecrets() (found []finding) {
 		}
 	}
 	if len(found) == 0 && len(cfg.Secrets) > 0 {
-		found = append(found, fine("secrets", "Every secret that patra.yaml names can be had"))
+		found = append(found, passed("secrets", "Every secret that patra.yaml names can be had"))
 	}
 	return found
 }
@@ -134,12 +134,12 @@ func (a *app) examineStore(ctx context.Context, deep bool) (found []finding, ok 
 	if err != nil {
 		return []finding{fail("store", "See that it is running, and that store.url is right", "%s does not answer: %s", where, err)}, false
 	}
-	found = append(found, fine("store", "%s answers (%s)", where, engine))
+	found = append(found, passed("store", "%s answers (%s)", where, engine))
 	found = append(found, examineServer(ctx, s, engine)...)
 	found = append(found, examineDisk(s)...)
 	sound := examineIntegrity(ctx, s, deep)
 	found = append(found, sound)
-	if err := s.Check(ctx); err != nil {
+	if err := s.RequireSchema(ctx); err != nil {
 		next := "Run patra migrate"
 		if errors.Is(err, store.ErrTooNew) {
 			next = "Use the newer patra"
@@ -152,13 +152,13 @@ func (a *app) examineStore(ctx context.Context, deep bool) (found []finding, ok 
 
 // examineAge says whether the tables, which can be worked with, are those of this program.
 func examineAge(ctx context.Context, s *store.Store) finding {
-	switch v, err := s.Age(ctx); {
+	switch v, err := s.SchemaVersion(ctx); {
 	case err != nil:
 		return fail("tables", "See that the database answers", "%s", sentence(err.Error()))
 	case v.Ahead():
 		return warn("tables", "Replace this patra too, once the others are", "The tables are those of a newer patra (version %d, this one knows %d), which only added to them", v.Store, v.Program)
 	}
-	return fine("tables", "The tables are those of this version")
+	return passed("tables", "The tables are those of this version")
 }
 
 // quickTime is how long a look may read the file of the store when nobody asked for a deep one.
@@ -177,27 +177,27 @@ func examineIntegrity(ctx context.Context, s *store.Store, deep bool) finding {
 	complaints, err := s.Integrity(look, deep)
 	switch {
 	case err != nil && look.Err() != nil && ctx.Err() == nil:
-		return fine("integrity", "The file is too large to be read in %s; patra doctor --deep reads all of it", quickTime)
+		return passed("integrity", "The file is too large to be read in %s; patra doctor --deep reads all of it", quickTime)
 	case err != nil:
 		return damaged("integrity", backupNext, "The file cannot be checked: %s", err)
 	case len(complaints) > 0:
 		return damaged("integrity", backupNext, "The file is damaged: %s", complaints[0])
 	case s.Embedded():
-		return fine("integrity", "The engine finds nothing wrong with its file")
+		return passed("integrity", "The engine finds nothing wrong with its file")
 	}
-	return fine("integrity", "The server looks after its own files")
+	return passed("integrity", "The server looks after its own files")
 }
 
 // examineWork looks for work that does not go on by itself.
 func (a *app) examineWork(ctx context.Context) (found []finding, err error) {
-	t, err := a.store.Troubles(ctx)
+	t, err := a.store.StuckWork(ctx)
 	if err != nil {
 		return nil, err
 	}
 	if t.Expired > 0 {
 		found = append(found, warn("leases", "The next patra harvest, or patra serve, takes them over", "%s of workers that are gone", plural(t.Expired, "task")))
 	} else {
-		found = append(found, fine("leases", "No task waits for a worker that is gone"))
+		found = append(found, passed("leases", "No task waits for a worker that is gone"))
 	}
 	held, err := a.examineControls(ctx)
 	if err != nil {
@@ -216,9 +216,9 @@ func (a *app) examineWork(ctx context.Context) (found []finding, err error) {
 	case missing > 0:
 		found = append(found, warn("gaps", "patra coverage gaps tells why, and what to do", "%s missing of what was planned; %s failed", plural(missing, "stretch"), plural(t.Failed, "task")))
 	case t.Failed > t.ByID:
-		found = append(found, fine("gaps", "%s; %s failed, and others did their work", given, plural(t.Failed-t.ByID, "task")))
+		found = append(found, passed("gaps", "%s; %s failed, and others did their work", given, plural(t.Failed-t.ByID, "task")))
 	default:
-		found = append(found, fine("gaps", "%s", given))
+		found = append(found, passed("gaps", "%s", given))
 	}
 	if t.ByID > 0 {
 		found = append(found, warn("by id", "The same patra update SOURCE --by-id tries them again", "%s of updates by id failed", plural(t.ByID, "task")))
@@ -226,7 +226,7 @@ func (a *app) examineWork(ctx context.Context) (found []finding, err error) {
 	if disputed > 0 {
 		return append(found, warn("disputes", "patra coverage fill SOURCE --disputed reads them again", "The provider counts %s differently", plural(disputed, "window"))), nil
 	}
-	return append(found, fine("disputes", "No provider counts differently")), nil
+	return append(found, passed("disputes", "No provider counts differently")), nil
 }
 
 // examineControls looks for what stands still until a person does something.
@@ -241,7 +241,7 @@ func (a *app) examineControls(ctx context.Context) (found []finding, err error) 
 		}
 	}
 	if len(found) == 0 {
-		found = append(found, fine("held back", "No work waits for a person"))
+		found = append(found, passed("held back", "No work waits for a person"))
 	}
 	return found, err
 }
@@ -253,7 +253,7 @@ func (a *app) countGaps(ctx context.Context) (missing, disputed int64, err error
 		return 0, 0, err
 	}
 	for _, c := range cursors {
-		asked, err := a.store.Extent(ctx, c.ID)
+		asked, err := a.store.PlannedWindow(ctx, c.ID)
 		if err != nil {
 			return 0, 0, err
 		}
@@ -261,11 +261,11 @@ func (a *app) countGaps(ctx context.Context) (missing, disputed int64, err error
 		if err != nil {
 			return 0, 0, err
 		}
-		for _, g := range patra.Together(gaps) {
+		for _, g := range patra.CoalesceGaps(gaps) {
 			switch {
 			case g.Kind == patra.GapDisputed:
 				disputed++
-			case g.Open():
+			case g.Actionable():
 				missing++
 			}
 		}

@@ -84,11 +84,11 @@ func TestADoctorKnowsHowMuchIsEnough(t *testing.T) {
 	const gib, many = 1 << 30, 1 << 20
 	for _, c := range []struct {
 		name string
-		room room
+		room diskSpace
 		want patra.Verdict
 	}{
-		{"much", room{100 * gib, many, true}, patra.VerdictOK}, {"little", room{gib, many, true}, patra.VerdictWarn}, {"none", room{1 << 20, many, true}, patra.VerdictFail},
-		{"few files", room{100 * gib, 50_000, true}, patra.VerdictWarn}, {"no files", room{100 * gib, 10, true}, patra.VerdictFail}, {"files without a limit", room{100 * gib, 0, false}, patra.VerdictOK},
+		{"much", diskSpace{100 * gib, many, true}, patra.VerdictOK}, {"little", diskSpace{gib, many, true}, patra.VerdictWarn}, {"none", diskSpace{1 << 20, many, true}, patra.VerdictFail},
+		{"few files", diskSpace{100 * gib, 50_000, true}, patra.VerdictWarn}, {"no files", diskSpace{100 * gib, 10, true}, patra.VerdictFail}, {"files without a limit", diskSpace{100 * gib, 0, false}, patra.VerdictOK},
 	} {
 		expect(t, c.name, judgeRoom("disk", "the store", c.room), c.want, "")
 	}
@@ -120,8 +120,8 @@ func TestADoctorMeasuresClocks(t *testing.T) {
 }
 
 func TestADoctorSeesWhoMayRead(t *testing.T) {
-	file := guarded{"x", "the store", false}
-	key := guarded{"k", "the key", true}
+	file := protectedFile{"x", "the store", false}
+	key := protectedFile{"k", "the key", true}
 	expect(t, "mine", judgeMode(file, 0o600), patra.VerdictOK, "")
 	expect(t, "my group's", judgeMode(file, 0o660), patra.VerdictOK, "")
 	expect(t, "everybody's", judgeMode(file, 0o644), patra.VerdictWarn, "mode 0644")
@@ -156,19 +156,19 @@ func TestADoctorSaysWhereARequestGotStuck(t *testing.T) {
 	apart := func(d time.Duration) *time.Duration { return &d }
 	for _, c := range []struct {
 		name  string
-		got   executor.Checked
+		got   executor.ReachabilityResult
 		err   error
 		want  patra.Verdict
 		words string
 	}{
-		{"well", executor.Checked{Status: 200, Ahead: apart(0)}, nil, patra.VerdictOK, "status 200"},
-		{"refused", executor.Checked{Status: 403}, &patra.Fault{Text: "no"}, patra.VerdictFail, "status 403"},
-		{"no name", executor.Checked{}, &patra.Fault{Text: "x", Err: &net.DNSError{Name: "x"}}, patra.VerdictFail, "(DNS)"},
-		{"no certificate", executor.Checked{}, &patra.Fault{Text: "x", Err: &tls.CertificateVerificationError{Err: errors.New("expired")}}, patra.VerdictFail, "(TLS)"},
-		{"no way", executor.Checked{}, &patra.Fault{Text: "connection refused"}, patra.VerdictFail, "no answer"},
-		{"held back", executor.Checked{}, heldBack{errors.New("paused")}, patra.VerdictWarn, "was not asked"},
-		{"a clock that is off", executor.Checked{Status: 200, Ahead: apart(5 * time.Second)}, nil, patra.VerdictWarn, "ahead of the clock of x"},
-		{"a clock that is wrong", executor.Checked{Status: 200, Ahead: apart(-time.Hour)}, nil, patra.VerdictFail, "behind the clock of x"},
+		{"well", executor.ReachabilityResult{Status: 200, Ahead: apart(0)}, nil, patra.VerdictOK, "status 200"},
+		{"refused", executor.ReachabilityResult{Status: 403}, &patra.Fault{Text: "no"}, patra.VerdictFail, "status 403"},
+		{"no name", executor.ReachabilityResult{}, &patra.Fault{Text: "x", Err: &net.DNSError{Name: "x"}}, patra.VerdictFail, "(DNS)"},
+		{"no certificate", executor.ReachabilityResult{}, &patra.Fault{Text: "x", Err: &tls.CertificateVerificationError{Err: errors.New("expired")}}, patra.VerdictFail, "(TLS)"},
+		{"no way", executor.ReachabilityResult{}, &patra.Fault{Text: "connection refused"}, patra.VerdictFail, "no answer"},
+		{"held back", executor.ReachabilityResult{}, blockedError{errors.New("paused")}, patra.VerdictWarn, "was not asked"},
+		{"a clock that is off", executor.ReachabilityResult{Status: 200, Ahead: apart(5 * time.Second)}, nil, patra.VerdictWarn, "ahead of the clock of x"},
+		{"a clock that is wrong", executor.ReachabilityResult{Status: 200, Ahead: apart(-time.Hour)}, nil, patra.VerdictFail, "behind the clock of x"},
 	} {
 		expect(t, c.name, judgeProvider("x", c.got, c.err), c.want, c.words)
 	}
@@ -180,7 +180,7 @@ func TestADoctorKnowsWhoListens(t *testing.T) {
 	we := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") }))
 	defer we.Close()
 	address := func(s *httptest.Server) string { return s.Listener.Addr().String() }
-	ask := ours("/healthz", "ok")
+	ask := isPatraServer("/healthz", "ok")
 	for _, c := range []struct {
 		name, address string
 		said          bool

@@ -45,7 +45,7 @@ func judgeClock(skew, roundTrip time.Duration) finding {
 	case sure > skewWarn:
 		return warn("clock", next, "%s", text)
 	}
-	return fine("clock", "This machine and the database agree about the time")
+	return passed("clock", "This machine and the database agree about the time")
 }
 
 // examineNTP asks the system whether somebody keeps its clock right.
@@ -61,5 +61,5 @@ func judgeNTP(synced, known bool) []finding {
 	case !synced:
 		return []finding{warn("ntp", "Let the system keep it: timedatectl set-ntp true, or the host of a virtual machine", "The system does not know of anybody who keeps its clock right")}
 	}
-	return []finding{fine("ntp", "The system keeps the clock of this machine right")}
+	return []finding{passed("ntp", "The system keeps the clock of this machine right")}
 }

@@ -43,13 +43,13 @@ func examineFolder(check, dir, what string) []finding {
 	}
 	r, known := roomAt(dir)
 	if !known {
-		return []finding{fine(check, "%s is writable", dir)}
+		return []finding{passed(check, "%s is writable", dir)}
 	}
 	return judgeRoom(check, what, r)
 }
 
 // judgeRoom says whether what is left is enough.
-func judgeRoom(check, what string, r room) []finding {
+func judgeRoom(check, what string, r diskSpace) []finding {
 	const next, stops = "Make room before a long harvest", "Make room: a harvest stops when nothing can be written"
 	text := fmt.Sprintf("%.1f GiB are free beside %s", float64(r.bytes)/(1<<30), what)
 	var found []finding
@@ -67,7 +67,7 @@ func judgeRoom(check, what string, r room) []finding {
 		found = append(found, warn(check, next, "%s", files))
 	}
 	if len(found) == 0 {
-		found = append(found, fine(check, "%s", text))
+		found = append(found, passed(check, "%s", text))
 	}
 	return found
 }

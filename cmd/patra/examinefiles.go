@@ -10,8 +10,8 @@ import (
 	"patra/internal/config"
 )
 
-// guarded is a file that not everybody may read.
-type guarded struct {
+// protectedFile is a file that not everybody may read.
+type protectedFile struct {
 	path, what string
 	key        bool // whoever reads it can do things in our name
 }
@@ -19,12 +19,12 @@ type guarded struct {
 // examineFiles looks whether others on this machine can read what is ours.
 func (a *app) examineFiles(cfg config.Config) (found []finding) {
 	path, _ := a.configFile()
-	files := []guarded{{keyFile(cfg), "the key that signs bundles", true}, {cfg.API.TLS.Key, "the key of the certificate", true}}
+	files := []protectedFile{{keyFile(cfg), "the key that signs bundles", true}, {cfg.API.TLS.Key, "the key of the certificate", true}}
 	if file, ok := strings.CutPrefix(cfg.Store.URL, "sqlite:"); ok {
-		files = append(files, guarded{file, "the store", false}, guarded{file + "-wal", "the log of the store", false})
+		files = append(files, protectedFile{file, "the store", false}, protectedFile{file + "-wal", "the log of the store", false})
 	}
 	if namesPassword(path) {
-		files = append(files, guarded{path, "patra.yaml, which has a password", true})
+		files = append(files, protectedFile{path, "patra.yaml, which has a password", true})
 	}
 	looked := 0
 	for _, g := range files {
@@ -39,13 +39,13 @@ func (a *app) examineFiles(cfg config.Config) (found []finding) {
 		found = append(found, judgeMode(g, info.Mode())...)
 	}
 	if len(found) == 0 && looked > 0 {
-		found = append(found, fine("files", "Nobody else on this machine can read the store or its keys"))
+		found = append(found, passed("files", "Nobody else on this machine can read the store or its keys"))
 	}
 	return found
 }
 
 // judgeMode says who may read or change a file that should not.
-func judgeMode(g guarded, mode fs.FileMode) []finding {
+func judgeMode(g protectedFile, mode fs.FileMode) []finding {
 	next := "chmod 600 " + g.path
 	switch open := mode.Perm() & 0o007; {
 	case open == 0 || runtime.GOOS == "windows": // which has no such bits

@@ -22,5 +22,5 @@ func judgeLimit(limit uint64, workers int) finding {
 	if limit < need {
 		return warn("limits", "ulimit -n 65536, or LimitNOFILE=65536 in the unit of systemd", "This process may have %d files open, and with %d workers it may need %d", limit, workers, need)
 	}
-	return fine("limits", "%d files may be open, and %d are enough", limit, need)
+	return passed("limits", "%d files may be open, and %d are enough", limit, need)
 }

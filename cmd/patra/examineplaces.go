@@ -22,12 +22,12 @@ const placeTime = 15 * time.Second
 func (a *app) examinePlaces(ctx context.Context, cfg config.Config) []finding {
 	found := []finding{}
 	if cfg.Evidence.URL == config.EvidenceNone {
-		found = append(found, fine("evidence", "The answers of providers are not kept (evidence.url is none)"))
+		found = append(found, passed("evidence", "The answers of providers are not kept (evidence.url is none)"))
 	} else {
 		found = append(found, a.examinePlace(ctx, cfg, "evidence", cfg.Evidence.URL, besideStore, cfg.Evidence.AccessKey, cfg.Evidence.SecretKey)...)
 	}
 	if cfg.Archive.After == 0 && cfg.Archive.URL == "" {
-		return append(found, fine("archive", "Old pages stay where they are (archive.after is 0s)"))
+		return append(found, passed("archive", "Old pages stay where they are (archive.after is 0s)"))
 	}
 	return append(found, a.examinePlace(ctx, cfg, "archive", cfg.Archive.URL, "archive", cfg.Archive.AccessKey, cfg.Archive.SecretKey)...)
 }
@@ -44,7 +44,7 @@ func (a *app) examinePlace(ctx context.Context, cfg config.Config, check, url, f
 		if there != dir {
 			found := examineFolder(check, there, dir)
 			if found[0].Verdict == patra.VerdictOK {
-				return []finding{fine(check, "%s is not there yet, and is made when it is needed", dir)}
+				return []finding{passed(check, "%s is not there yet, and is made when it is needed", dir)}
 			}
 			return found
 		}
@@ -61,11 +61,11 @@ func (a *app) examinePlace(ctx context.Context, cfg config.Config, check, url, f
 	if err := roundTrip(ctx, place); err != nil {
 		return []finding{fail(check, next, "%s does not keep what it is given: %s", place, err)}
 	}
-	return []finding{fine(check, "%s takes, shows and forgets", place)}
+	return []finding{passed(check, "%s takes, shows and forgets", place)}
 }
 
 // roundTrip puts something, reads it and forgets it.
-func roundTrip(ctx context.Context, place blob.Place) error {
+func roundTrip(ctx context.Context, place blob.Backend) error {
 	name, data := "doctor/"+rand.Text(), []byte(rand.Text())
 	if err := place.Put(ctx, name, data); err != nil {
 		return err

@@ -25,14 +25,14 @@ func examinePorts(ctx context.Context, cfg config.Config) (found []finding) {
 		if cfg.API.Tokens.On() {
 			who = "whoever has a token"
 		}
-		isOurs := ours("/healthz", "ok")
+		isOurs := isPatraServer("/healthz", "ok")
 		if cfg.API.TLS.Cert != "" {
 			isOurs = oursByCertificate(cfg.API.TLS)
 		}
 		found = append(found, examinePort(ctx, "api", address, "the API is for "+who, said, isOurs))
 	}
 	if address, said := cfg.Ops.Address(); address != "" {
-		found = append(found, examinePort(ctx, "ops", address, "numbers are for those who watch", said, ours("/metrics", "patra_")))
+		found = append(found, examinePort(ctx, "ops", address, "numbers are for those who watch", said, isPatraServer("/metrics", "patra_")))
 	}
 	if cfg.API.TLS.Cert != "" {
 		found = append(found, examineCertificate(cfg.API.TLS, time.Now()))
@@ -49,9 +49,9 @@ func examinePort(ctx context.Context, check, address, what string, said bool, is
 	switch {
 	case err == nil:
 		l.Close()
-		return fine(check, "%s is free, and %s", address, what)
+		return passed(check, "%s is free, and %s", address, what)
 	case errors.Is(err, syscall.EADDRINUSE) && isOurs(ctx, address):
-		return fine(check, "patra serve listens at %s, and %s", address, what)
+		return passed(check, "patra serve listens at %s, and %s", address, what)
 	case errors.Is(err, syscall.EADDRINUSE) && !said:
 		return warn(check, "Write another address to "+check+".listen, or off", "Another program listens at %s, so %s", address, otherwise[check])
 	case errors.Is(err, syscall.EADDRINUSE):
@@ -63,8 +63,8 @@ func examinePort(ctx context.Context, check, address, what string, said bool, is
 // askTime is how long whoever listens has to answer.
 const askTime = 2 * time.Second
 
-// ours asks whoever listens for something that only we say.
-func ours(path, word string) func(context.Context, string) bool {
+// isPatraServer asks whoever listens for something that only we say.
+func isPatraServer(path, word string) func(context.Context, string) bool {
 	return func(ctx context.Context, address string) bool {
 		address = onThisMachine(address)
 		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+address+path, nil)
@@ -118,7 +118,7 @@ func examineCertificate(c config.TLS, at time.Time) finding {
 	case at.Add(renewBefore).After(end):
 		return warn("api", next, "The certificate ends on %s", end.UTC().Format(time.DateOnly))
 	default:
-		return fine("api", "The certificate is good until %s", end.UTC().Format(time.DateOnly))
+		return passed("api", "The certificate is good until %s", end.UTC().Format(time.DateOnly))
 	}
 }
 
@@ -133,12 +133,12 @@ func examineTokens(ctx context.Context, cfg config.Config, s *store.Store) ([]fi
 	}
 	good := int64(0)
 	for _, t := range all {
-		if t.Good(now()) {
+		if t.Valid(now()) {
 			good++
 		}
 	}
 	if good == 0 {
 		return []finding{warn("tokens", "patra token create NAME --role admin", "The API wants tokens, and nobody has one")}, nil
 	}
-	return []finding{fine("tokens", "%s to the API", plural(good, "token"))}, nil
+	return []finding{passed("tokens", "%s to the API", plural(good, "token"))}, nil
 }

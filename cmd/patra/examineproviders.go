@@ -18,7 +18,7 @@ import (
 
 // examineProviders asks providers whether they are there. A request is noted as CHECK, waits for its turn, and counts in
 // the quota like every other.
-func (a *app) examineProviders(ctx context.Context, cfg config.Config, ask bedside) (found []finding, err error) {
+func (a *app) examineProviders(ctx context.Context, cfg config.Config, ask doctorOptions) (found []finding, err error) {
 	if !ask.providers {
 		return nil, nil
 	}
@@ -56,7 +56,7 @@ func harvested(ctx context.Context, cfg config.Config, s *store.Store) (codes []
 
 // examineProvider asks one. An error is a name that is not that of a source.
 func (a *app) examineProvider(ctx context.Context, cfg config.Config, code, baseURL string) ([]finding, error) {
-	f, _, err := a.inForce(ctx, code)
+	f, _, err := a.activeSource(ctx, code)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (a *app) examineProvider(ctx context.Context, cfg config.Config, code, base
 	if _, err := spec.Access(a.credentials().Have); err != nil {
 		return []finding{fail("providers", "Set the secret; patra source show "+code+" names it", "%s cannot be asked: %s", code, err)}, nil
 	}
-	p := a.prober(cfg, a.store, patra.Place{Source: code, Endpoint: spec.Endpoint, Operation: patra.Harvest})
+	p := a.prober(cfg, a.store, patra.WorkScope{Source: code, Endpoint: spec.Endpoint, Operation: patra.Harvest})
 	end := patra.UnitDay.Floor(now()) - patra.Day
 	got, err := p.Check(ctx, spec, patra.Window{From: end - patra.Day, To: end}.Widen(spec.Window.Overlap, spec.Window.Precision), baseURL)
 	if ctx.Err() != nil {
@@ -77,9 +77,9 @@ func (a *app) examineProvider(ctx context.Context, cfg config.Config, code, base
 }
 
 // judgeProvider says what an answer, or the lack of one, means.
-func judgeProvider(code string, got executor.Checked, err error) (found []finding) {
+func judgeProvider(code string, got executor.ReachabilityResult, err error) (found []finding) {
 	const skew = "Set the clock of this machine (NTP): it decides where windows end"
-	var held heldBack
+	var held blockedError
 	switch {
 	case errors.As(err, &held):
 		return []finding{warn("providers", "patra controls tells why, and patra resume "+code+" ends it", "%s was not asked: %s", code, held)}
@@ -89,7 +89,7 @@ func judgeProvider(code string, got executor.Checked, err error) (found []findin
 	case err != nil:
 		found = append(found, fail("providers", "patra source test "+code+" shows the answer; docs/operating.md tells what is done about such a status", "%s answered with status %d after %s: %s", code, got.Status, got.Took.Round(time.Millisecond), err))
 	default:
-		found = append(found, fine("providers", "%s answers (status %d, %s)", code, got.Status, got.Took.Round(time.Millisecond)))
+		found = append(found, passed("providers", "%s answers (status %d, %s)", code, got.Status, got.Took.Round(time.Millisecond)))
 	}
 	if got.Ahead == nil || got.Ahead.Abs() <= skewWarn {
 		return found

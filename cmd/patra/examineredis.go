@@ -28,7 +28,7 @@ func (a *app) examineRedis(ctx context.Context) []finding {
 	if err != nil {
 		return []finding{warn("redis", next, "%s does not answer as it should: %s", where, err)}
 	}
-	found := []finding{fine("redis", "%s answers (Redis %s)", where, h.Version)}
+	found := []finding{passed("redis", "%s answers (Redis %s)", where, h.Version)}
 	if h.Eviction != "" && h.Eviction != "noeviction" {
 		found = append(found, warn("redis", "Set maxmemory-policy to noeviction, or use another Redis",
 			"Redis may throw away what it keeps (maxmemory-policy is %s); each time the rate gate goes back to the store for a minute", h.Eviction))

@@ -31,9 +31,9 @@ func judgeSchedule(c config.Schedule, fired *patra.Instant, at patra.Instant) fi
 	last, ever := c.Cron.Last(at.Add(-lateFire))
 	switch {
 	case c.Paused:
-		return fine("schedules", "%s is paused in patra.yaml", c.Name)
+		return passed("schedules", "%s is paused in patra.yaml", c.Name)
 	case fired != nil && ever && *fired < last:
 		return warn("schedules", "See that patra serve runs, with the role planner", "%s was due at %s, and did not fire", c.Name, seconds(last))
 	}
-	return fine("schedules", "%s fires next at %s", c.Name, seconds(next))
+	return passed("schedules", "%s fires next at %s", c.Name, seconds(next))
 }

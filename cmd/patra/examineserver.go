@@ -31,7 +31,7 @@ func judgeEngine(e store.Engine) finding {
 		name, _, _ := strings.Cut(e.String(), " ")
 		return fail("engine", fmt.Sprintf("Use %s %s or newer; docs/databases.md lists what was tried", name, since), "%s is too old", e)
 	}
-	return fine("engine", "%s is supported", e)
+	return passed("engine", "%s is supported", e)
 }
 
 // judgeServer looks whether the settings of a server are those that our promises rest on. Most are set by ourselves for each
@@ -62,7 +62,7 @@ func judgeServer(e store.Engine, set map[string]string) (found []finding) {
 			"The server takes statements of %d MiB at most (max_allowed_packet): a page of large records may not fit", n>>20))
 	}
 	if len(found) == 0 {
-		found = append(found, fine("server", "Its settings are those that we rely on"))
+		found = append(found, passed("server", "Its settings are those that we rely on"))
 	}
 	return found
 }

@@ -17,7 +17,7 @@ func (a *app) examineSinks(ctx context.Context, cfg config.Config) (found []find
 			found = append(found, fail("sinks", fmt.Sprintf("See to %s; events wait for it, and patra relay status tells how many", c.Name), "%s (%s) cannot be reached: %s", c.Name, c.Type, err))
 			continue
 		}
-		found = append(found, fine("sinks", "%s (%s) is there", c.Name, c.Type))
+		found = append(found, passed("sinks", "%s (%s) is there", c.Name, c.Type))
 	}
 	return found
 }

@@ -22,42 +22,42 @@ const (
 	exitIncomplete  = 4 // ran, but something is missing
 )
 
-// coded is an error that knows its exit code.
-type coded struct {
+// exitError is an error that knows its exit code.
+type exitError struct {
 	code int
 	err  error
 }
 
 // Error implements error.
-func (c coded) Error() string { return c.err.Error() }
+func (c exitError) Error() string { return c.err.Error() }
 
 // Unwrap gives the error inside.
-func (c coded) Unwrap() error { return c.err }
+func (c exitError) Unwrap() error { return c.err }
 
 func usage(format string, args ...any) error {
-	return coded{exitUsage, fmt.Errorf(format, args...)}
+	return exitError{exitUsage, fmt.Errorf(format, args...)}
 }
 
-// noSuch is a slip of the pen about something that is not there.
-func noSuch(format string, args ...any) error {
-	return coded{exitUsage, absent{fmt.Errorf(format, args...)}}
+// notFound is a slip of the pen about something that is not there.
+func notFound(format string, args ...any) error {
+	return exitError{exitUsage, notFoundError{fmt.Errorf(format, args...)}}
 }
 
-// absent is an error that callers of the API are told as not found.
-type absent struct{ error }
+// notFoundError is an error that callers of the API are told as not found.
+type notFoundError struct{ error }
 
 // Is makes it one of those that say so.
-func (absent) Is(target error) bool { return target == patra.ErrNotFound }
+func (notFoundError) Is(target error) bool { return target == patra.ErrNotFound }
 
 func environment(err error) error {
 	if err == nil {
 		return nil
 	}
-	return coded{exitEnvironment, err}
+	return exitError{exitEnvironment, err}
 }
 
 func incomplete(format string, args ...any) error {
-	return coded{exitIncomplete, fmt.Errorf(format, args...)}
+	return exitError{exitIncomplete, fmt.Errorf(format, args...)}
 }
 
 func quote(s string) string { return strconv.Quote(s) }
@@ -79,7 +79,7 @@ func report(stderr io.Writer, err error) int {
 		}
 		return exitUsage
 	}
-	switch c, is := errors.AsType[coded](err); {
+	switch c, is := errors.AsType[exitError](err); {
 	case errors.Is(err, context.Canceled) && (!is || c.code != exitIncomplete): // the word of the signal helps nobody
 		fmt.Fprintln(stderr, "patra: stopped before the end; give the same command again")
 		return exitIncomplete
@@ -88,7 +88,7 @@ func report(stderr io.Writer, err error) int {
 	default:
 		fmt.Fprintf(stderr, "patra: %s\n", err)
 	}
-	if c, ok := errors.AsType[coded](err); ok {
+	if c, ok := errors.AsType[exitError](err); ok {
 		return c.code
 	}
 	if store.Unavailable(err) {

@@ -15,7 +15,7 @@ type exportFlags struct {
 	limit                                    int64
 	raw, rawCells, lineage                   bool
 	cursor                                   string
-	how                                      export.How
+	how                                      export.ExistingPolicy
 
 	rawSaid, separatorSaid bool
 	unsaid                 bool // nobody said which format

@@ -17,9 +17,9 @@ import (
 	"patra/internal/store"
 )
 
-// exportAsk is what an export is to do.
-type exportAsk struct {
-	extract store.Extract
+// exportRequest is what an export is to do.
+type exportRequest struct {
+	extract store.ExportQuery
 	job     export.Job
 	filter  json.RawMessage // what a cursor is bound to
 	limit   export.Limit
@@ -28,8 +28,8 @@ type exportAsk struct {
 	stream  bool // somebody reads along: standard output, a pipe, a device
 }
 
-// question is which records are wanted, as it is compared and shown.
-type question struct {
+// exportFilter is which records are wanted, as it is compared and shown.
+type exportFilter struct {
 	Sources      []string       `json:"sources,omitempty"`
 	Type         string         `json:"record_type,omitempty"`
 	Where        []string       `json:"where,omitempty"`
@@ -42,7 +42,7 @@ type question struct {
 }
 
 // ask turns the flags into work, or says what is wrong with them.
-func (f *exportFlags) ask() (ask exportAsk, err error) {
+func (f *exportFlags) ask() (ask exportRequest, err error) {
 	if err := f.settleFormat(); err != nil {
 		return ask, err
 	}
@@ -52,8 +52,8 @@ func (f *exportFlags) ask() (ask exportAsk, err error) {
 	if err := f.honest(ask); err != nil {
 		return ask, err
 	}
-	q := question{Sources: slices.Sorted(slices.Values(f.sources)), Type: f.recordType, Where: f.where, Limit: f.limit, Lineage: f.lineage}
-	look := lookFlags{where: f.where, recordType: f.recordType, limit: f.limit, changedSince: f.changedSince}
+	q := exportFilter{Sources: slices.Sorted(slices.Values(f.sources)), Type: f.recordType, Where: f.where, Limit: f.limit, Lineage: f.lineage}
+	look := recordFilterFlags{where: f.where, recordType: f.recordType, limit: f.limit, changedSince: f.changedSince}
 	if ask.extract.RecordQuery, err = look.query(nil); err != nil {
 		return ask, err
 	}
@@ -86,7 +86,7 @@ func (f *exportFlags) ask() (ask exportAsk, err error) {
 	}
 	ask.lineage = f.lineage
 	x.Raw = f.raw || slices.Contains(f.columns, "raw")
-	ask.job = export.Job{Layout: f.layout, Cursor: f.cursor, Form: export.Form{Format: f.format, Fields: f.fields, Raw: x.Raw, RawCells: f.rawCells}}
+	ask.job = export.Job{Layout: f.layout, Cursor: f.cursor, Form: export.Format{Format: f.format, Fields: f.fields, Raw: x.Raw, RawCells: f.rawCells}}
 	if f.table() && f.format != export.Parquet {
 		ask.job.Form.Separator = f.separator
 	}
@@ -121,7 +121,7 @@ func (f *exportFlags) settleFormat() error {
 var linesNames = []string{"", ".json", ".ndjson", ".txt"}
 
 // honest refuses a file whose name promises something else than JSON lines, where nobody said which format.
-func (f *exportFlags) honest(ask exportAsk) error {
+func (f *exportFlags) honest(ask exportRequest) error {
 	if ext := filepath.Ext(f.out); f.unsaid && !ask.folder && !ask.stream && !slices.Contains(linesNames, ext) {
 		return usage("--out %s: %s is no format that can be written; say --format %s", f.out, ext, strings.Join(exportFormats, ", "))
 	}
@@ -226,7 +226,7 @@ func (a *app) columnsFor(ctx context.Context, s *store.Store, f exportFlags, rem
 	}
 	fields, mapped := map[string]bool{}, map[string]bool{}
 	for _, code := range sources {
-		file, _, err := a.inForce(ctx, code)
+		file, _, err := a.activeSource(ctx, code)
 		if err != nil {
 			continue
 		}

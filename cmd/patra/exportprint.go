@@ -16,34 +16,34 @@ import (
 
 // exportSummary is what an export says at its end.
 type exportSummary struct {
-	Records int64         `json:"records"`
-	Bytes   int64         `json:"bytes"`
-	Seconds float64       `json:"seconds"`
-	Format  string        `json:"format"`
-	Out     string        `json:"out"`
-	Files   []export.Part `json:"files"`
-	Before  int64         `json:"records_before,omitempty"` // of these, written by an export that was gone on with
-	Cursor  string        `json:"cursor,omitempty"`
-	Haul    *haulTold     `json:"haul,omitempty"`
+	Records int64             `json:"records"`
+	Bytes   int64             `json:"bytes"`
+	Seconds float64           `json:"seconds"`
+	Format  string            `json:"format"`
+	Out     string            `json:"out"`
+	Files   []export.Part     `json:"files"`
+	Before  int64             `json:"records_before,omitempty"` // of these, written by an export that was gone on with
+	Cursor  string            `json:"cursor,omitempty"`
+	Haul    *exportWindowView `json:"haul,omitempty"`
 }
 
-// haulTold is a stretch of changes for people: the first one has no beginning.
-type haulTold struct {
+// exportWindowView is a stretch of changes for people: the first one has no beginning.
+type exportWindowView struct {
 	From *patra.Instant `json:"from,omitempty"`
 	To   patra.Instant  `json:"to"`
 }
 
-func tellHaul(h *patra.Haul) *haulTold {
+func tellHaul(h *patra.ExportWindow) *exportWindowView {
 	switch {
 	case h == nil:
 		return nil
 	case h.From < 0:
-		return &haulTold{To: h.To}
+		return &exportWindowView{To: h.To}
 	}
-	return &haulTold{&h.From, h.To}
+	return &exportWindowView{&h.From, h.To}
 }
 
-func (e *exporting) report() error {
+func (e *exportRun) report() error {
 	r := e.sink.Result()
 	sum := exportSummary{Records: r.Records, Bytes: r.Bytes, Seconds: time.Since(e.began).Seconds(), Format: e.job.Form.Format, Out: e.flags.out, Files: r.Files, Before: e.before, Cursor: e.job.Cursor, Haul: tellHaul(e.job.Haul)}
 	if sum.Files == nil {

@@ -18,12 +18,12 @@ import (
 	"patra/internal/store"
 )
 
-// exporting is one export while it runs.
-type exporting struct {
+// exportRun is one export while it runs.
+type exportRun struct {
 	a     *app
 	s     *store.Store
 	flags exportFlags
-	exportAsk
+	exportRequest
 	cursor  *store.Export
 	sink    export.Sink
 	began   time.Time
@@ -46,7 +46,7 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 	if err := a.knownSources(ctx, s, f.sources); err != nil {
 		return err
 	}
-	e := &exporting{a: a, s: s, flags: f, exportAsk: ask, began: time.Now()}
+	e := &exportRun{a: a, s: s, flags: f, exportRequest: ask, began: time.Now()}
 	if f.table() {
 		if e.job.Form.Columns, err = a.columnsFor(ctx, s, f, a.stderr); err != nil {
 			return err
@@ -65,7 +65,7 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 }
 
 // begin takes up the cursor, if there is one, and opens the place. done means that a crash left nothing to do but to say so.
-func (e *exporting) begin(ctx context.Context) (done bool, err error) {
+func (e *exportRun) begin(ctx context.Context) (done bool, err error) {
 	if e.job.Cursor == "" {
 		if e.job.UpTo, err = e.s.Newest(ctx); err != nil {
 			return false, err
@@ -78,7 +78,7 @@ func (e *exporting) begin(ctx context.Context) (done bool, err error) {
 			return false, environment(err)
 		}
 	}
-	if !e.stream && export.Busy(place) { // who is at work is not to lose the cursor to us
+	if !e.stream && export.IsLocked(place) { // who is at work is not to lose the cursor to us
 		return false, e.placeError(export.ErrBusy)
 	}
 	want := store.Export{Name: e.job.Cursor, FilterHash: patra.HashBytes(e.filter), Filter: e.filter, Place: place, Owner: store.NewOwner()}
@@ -92,19 +92,19 @@ func (e *exporting) begin(ctx context.Context) (done bool, err error) {
 			return done, err
 		}
 	}
-	e.job.Haul = &patra.Haul{From: c.TakenTo, To: *c.HaulTo}
+	e.job.Haul = &patra.ExportWindow{From: c.TakenTo, To: *c.HaulTo}
 	e.extract.Changed = e.job.Haul
 	return e.openPlace(ctx)
 }
 
 // settle ends an export that was whole when it was cut off: if its file is where it should be, or can be put there, it is
 // finished. If the file is gone, its haul is taken again.
-func (e *exporting) settle(ctx context.Context) (bool, error) {
+func (e *exportRun) settle(ctx context.Context) (bool, error) {
 	c := e.cursor
 	there := c.Place == "-" // who read along has everything
 	if !there {
 		var err error
-		if there, err = export.Published(c.Place, c.SHA256); err != nil && !errors.Is(err, os.ErrNotExist) {
+		if there, err = export.FinishPublish(c.Place, c.SHA256); err != nil && !errors.Is(err, os.ErrNotExist) {
 			return false, environment(err)
 		}
 	}
@@ -129,7 +129,7 @@ func cursorError(err error, found, want store.Export) error {
 }
 
 // openPlace opens where the records go.
-func (e *exporting) openPlace(ctx context.Context) (done bool, err error) {
+func (e *exportRun) openPlace(ctx context.Context) (done bool, err error) {
 	switch {
 	case e.folder:
 		var f *export.Folder
@@ -162,7 +162,7 @@ func (e *exporting) openPlace(ctx context.Context) (done bool, err error) {
 	return errors.Is(err, export.ErrComplete), e.placeError(err)
 }
 
-func (e *exporting) placeError(err error) error {
+func (e *exportRun) placeError(err error) error {
 	switch out := e.flags.out; {
 	case errors.Is(err, export.ErrComplete):
 		_, err := fmt.Fprintf(e.a.stderr, "%s is complete already; there is nothing to go on with.\n", out)
@@ -186,13 +186,13 @@ func (e *exporting) placeError(err error) error {
 }
 
 // copy takes the records over.
-func (e *exporting) copy(ctx context.Context) error {
+func (e *exportRun) copy(ctx context.Context) error {
 	if e.extract.Limit > 0 {
 		if e.extract.Limit -= e.before; e.extract.Limit <= 0 {
 			return nil
 		}
 	}
-	expected, err := e.s.Expect(ctx, e.extract)
+	expected, err := e.s.EstimateCount(ctx, e.extract)
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (e *exporting) copy(ctx context.Context) error {
 }
 
 // take hands the records on, one by one.
-func (e *exporting) take(ctx context.Context, taken func()) error {
+func (e *exportRun) take(ctx context.Context, taken func()) error {
 	return e.s.Extract(ctx, e.extract, func(r patra.Record) error {
 		if e.lineage {
 			if err := addLineage(ctx, e.s, &r); err != nil {
@@ -210,7 +210,7 @@ func (e *exporting) take(ctx context.Context, taken func()) error {
 			}
 		}
 		if err := e.sink.Write(r); err != nil {
-			return writing{err}
+			return outputError{err}
 		}
 		e.written++
 		taken()
@@ -218,17 +218,17 @@ func (e *exporting) take(ctx context.Context, taken func()) error {
 	})
 }
 
-// writing is an error of the place, and not of the store.
-type writing struct{ error }
+// outputError is an error of the place, and not of the store.
+type outputError struct{ error }
 
 // Unwrap gives the error inside.
-func (w writing) Unwrap() error { return w.error }
+func (w outputError) Unwrap() error { return w.error }
 
 // end makes everything durable, notes that it is whole, gives it its name, and moves the cursor.
-func (e *exporting) end(ctx context.Context) error {
+func (e *exportRun) end(ctx context.Context) error {
 	sum, err := e.sink.Seal()
 	if err != nil {
-		return writing{err}
+		return outputError{err}
 	}
 	if e.cursor != nil {
 		if err := e.s.SealExport(ctx, *e.cursor, sum, e.before+e.written); err != nil {
@@ -236,7 +236,7 @@ func (e *exporting) end(ctx context.Context) error {
 		}
 	}
 	if err := e.sink.Publish(); err != nil {
-		return writing{err}
+		return outputError{err}
 	}
 	if e.cursor != nil {
 		return e.s.FinishExport(ctx, *e.cursor)
@@ -245,7 +245,7 @@ func (e *exporting) end(ctx context.Context) error {
 }
 
 // stopped keeps what can be gone on with, and says what to do.
-func (e *exporting) stopped(err error) error {
+func (e *exportRun) stopped(err error) error {
 	pauseErr := e.sink.Pause()
 	next := "the same command with --resume goes on"
 	if e.stream {
@@ -254,10 +254,10 @@ func (e *exporting) stopped(err error) error {
 			pauseErr = errors.Join(pauseErr, e.s.AbandonExport(context.Background(), *e.cursor))
 		}
 	}
-	var place writing
+	var place outputError
 	switch {
 	case errors.Is(err, store.ErrExportTaken):
-		return coded{exitFailed, fmt.Errorf("another process has taken over or forgotten the export %s; what this one wrote to %s does not count", e.job.Cursor, e.flags.out)}
+		return exitError{exitFailed, fmt.Errorf("another process has taken over or forgotten the export %s; what this one wrote to %s does not count", e.job.Cursor, e.flags.out)}
 	case errors.Is(err, syscall.ENOSPC):
 		return environment(fmt.Errorf("the disk of %s is full after %s; make room, then %s", e.flags.out, plural(e.before+e.written, "record"), next))
 	case errors.Is(err, syscall.EPIPE):

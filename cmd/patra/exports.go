@@ -63,7 +63,7 @@ func filterText(filter []byte) string {
 func (a *app) exportShowCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
-		Use: "show NAME", Short: "Show one export", Args: exactly("NAME"),
+		Use: "show NAME", Short: "Show one export", Args: exactArgs("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.open(c.Context())
 			if err != nil {
@@ -116,7 +116,7 @@ func unknownExport(name string) error {
 func (a *app) exportResetCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
-		Use: "reset NAME", Short: "Forget how far an export has come; the next one takes everything", Args: exactly("NAME"),
+		Use: "reset NAME", Short: "Forget how far an export has come; the next one takes everything", Args: exactArgs("NAME"),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.open(c.Context())
 			if err != nil {

@@ -15,7 +15,7 @@ import (
 
 // fillFlags are what a person can say about the filling of gaps.
 type fillFlags struct {
-	stretchFlags
+	timeRangeFlags
 	disputed, dry, noProbe bool
 	baseURL                string
 	workers                int
@@ -25,7 +25,7 @@ func (a *app) fillCmd() *cobra.Command {
 	var f fillFlags
 	var out format
 	c := &cobra.Command{
-		Use: "fill SOURCE", Short: "Plan and read exactly what is missing", Args: exactly("SOURCE"),
+		Use: "fill SOURCE", Short: "Plan and read exactly what is missing", Args: exactArgs("SOURCE"),
 		Long: "Fill plans the gaps that patra coverage gaps lists, and nothing else, and reads them in the foreground as a harvest does.\nIt asks the same question as the plans before: endpoint, query and parameters are theirs, and it is the same watermark\nthat moves. With --disputed it also reads again what the provider counts differently. Exit codes are those of harvest.",
 		Example: `  patra coverage fill crossref --from 2026-05-01 --to 2026-06-01
   patra coverage fill crossref --disputed --dry-run`,
@@ -73,7 +73,7 @@ func (a *app) fillAll(ctx context.Context, s *store.Store, cursors []patra.Curso
 			if _, err := s.Audit(ctx, audited(ctx, patra.AuditFill, patra.WorkTarget(patra.ScopeCursor, cur.ID).String(), "", map[string]any{"disputed": f.disputed})); err != nil {
 				return err
 			}
-			sum, err := a.work(ctx, s, *req, f.workers, !f.noProbe)
+			sum, err := a.runWork(ctx, s, *req, f.workers, !f.noProbe)
 			if err != nil {
 				return err
 			}
@@ -144,7 +144,7 @@ func (a *app) fillRequest(ctx context.Context, s *store.Store, cur patra.Cursor,
 	if err != nil || plan == nil {
 		return nil, err
 	}
-	req, err := (&planner.Planner{Store: s}).Like(ctx, *plan)
+	req, err := (&planner.Planner{Store: s}).RequestLike(ctx, *plan)
 	if err != nil {
 		return nil, err
 	}
@@ -152,7 +152,7 @@ func (a *app) fillRequest(ctx context.Context, s *store.Store, cur patra.Cursor,
 	if err != nil {
 		return nil, err
 	}
-	file, rows, err := a.inForce(ctx, cur.Source)
+	file, rows, err := a.activeSource(ctx, cur.Source)
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (a *app) fillRequest(ctx context.Context, s *store.Store, cur patra.Cursor,
 	if f.baseURL != "" {
 		req.BaseURL = strings.TrimSuffix(f.baseURL, "/")
 	}
-	req, err = settle(rows, req)
+	req, err = resolveOperation(rows, req)
 	return &req, err
 }
 
@@ -173,7 +173,7 @@ func (f fillFlags) anything(ctx context.Context, s *store.Store, cur patra.Curso
 	}
 	gaps, err := s.Gaps(ctx, cur.ID, span)
 	for _, g := range gaps {
-		if g.Open() && (f.disputed || g.Kind != patra.GapDisputed) {
+		if g.Actionable() && (f.disputed || g.Kind != patra.GapDisputed) {
 			return true, err
 		}
 	}

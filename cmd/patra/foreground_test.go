@@ -13,7 +13,7 @@ import (
 func TestWhatHasEndedIsNotHeldBack(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		w := storetest.NewWorld(t, e, 2)
-		f := &foreground{store: w.Store, plan: w.Plan, bar: &progress{out: io.Discard}}
+		f := &foregroundRun{store: w.Store, plan: w.Plan, bar: &progress{out: io.Discard}}
 		w.Work(w.Take(), w.Record("1", storetest.Origin, "x"))
 		last := w.Take()
 		if done, err := f.held(t.Context()); done || err != nil {
@@ -29,12 +29,12 @@ func TestWhatHasEndedIsNotHeldBack(t *testing.T) {
 // What a person holds back is waited for by nobody.
 func TestWhatIsHeldBackIsNotWaitedFor(t *testing.T) {
 	w := storetest.NewWorld(t, storetest.Engines()[0], 1)
-	f := &foreground{store: w.Store, plan: w.Plan, bar: &progress{out: io.Discard}}
+	f := &foregroundRun{store: w.Store, plan: w.Plan, bar: &progress{out: io.Discard}}
 	task := w.Take()
 	if _, err := w.Pause(t.Context(), patra.WorkTarget(patra.ScopeTask, task.TaskID), "", "me"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Finish(t.Context(), task, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true}); err != nil {
+	if err := w.Finish(t.Context(), task, w.Clock.Instant(), patra.RunResult{Status: patra.Queued, GiveBack: true}); err != nil {
 		t.Fatal(err)
 	}
 	if done, err := f.held(t.Context()); !done || f.left != patra.ReasonPaused || err != nil {

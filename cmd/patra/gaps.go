@@ -13,7 +13,7 @@ import (
 )
 
 func (a *app) gapsCmd() *cobra.Command {
-	var f stretchFlags
+	var f timeRangeFlags
 	var out format
 	c := &cobra.Command{
 		Use: "gaps [SOURCE]", Short: "List what is missing, what is in dispute, and what to do about it", Args: atMostOne,
@@ -62,7 +62,7 @@ func gapVerdict(gaps []patra.GapView) error {
 		switch {
 		case g.Kind == patra.GapDisputed:
 			disputed++
-		case g.Open():
+		case g.Actionable():
 			missing++
 		}
 	}
@@ -72,7 +72,7 @@ func gapVerdict(gaps []patra.GapView) error {
 	return incomplete("%s missing, %s in dispute", plural(int64(missing), "stretch"), plural(int64(disputed), "stretch"))
 }
 
-func gapViews(ctx context.Context, s *store.Store, source string, f stretchFlags) ([]patra.GapView, error) {
+func gapViews(ctx context.Context, s *store.Store, source string, f timeRangeFlags) ([]patra.GapView, error) {
 	cursors, err := f.cursors(ctx, s, source)
 	if err != nil {
 		return nil, err

@@ -21,14 +21,14 @@ type GateKey struct {
 	Credential string   `json:"credential,omitempty"` // its name
 
 	limit patra.RateLimit // the highest of those who share it; the zero value: nobody is installed who would use it
-	shown map[source.Shown]bool
+	shown map[source.ClientIdentity]bool
 }
 
-// keyRing is every key that an installed source would use from here, by name.
-type keyRing map[string]*GateKey
+// gateKeyIndex is every key that an installed source would use from here, by name.
+type gateKeyIndex map[string]*GateKey
 
-// keyRing looks at all sources as they count now. One that is not valid sends nothing, so it has no key.
-func (a *app) keyRing(ctx context.Context) (keyRing, error) {
+// gateKeys looks at all sources as they count now. One that is not valid sends nothing, so it has no key.
+func (a *app) gateKeys(ctx context.Context) (gateKeyIndex, error) {
 	cfg, err := a.load()
 	if err != nil {
 		return nil, err
@@ -37,9 +37,9 @@ func (a *app) keyRing(ctx context.Context) (keyRing, error) {
 	if err != nil {
 		return nil, err
 	}
-	ring := keyRing{}
+	ring := gateKeyIndex{}
 	for _, code := range slices.Sorted(maps.Keys(codes)) {
-		f, _, err := a.inForce(ctx, code)
+		f, _, err := a.activeSource(ctx, code)
 		if _, invalid := errors.AsType[patra.Problems](err); invalid {
 			continue
 		}
@@ -54,7 +54,7 @@ func (a *app) keyRing(ctx context.Context) (keyRing, error) {
 }
 
 // add notes that an endpoint shares a key.
-func (r keyRing) add(s source.Sharer) {
+func (r gateKeyIndex) add(s source.RateKeyMember) {
 	k := r.of(s.Limit.Key)
 	if at := s.Source + "/" + s.Endpoint; !slices.Contains(k.SharedBy, at) {
 		k.SharedBy = append(k.SharedBy, at)
@@ -69,19 +69,19 @@ func (r keyRing) add(s source.Sharer) {
 }
 
 // of is a key, which it makes if nobody installed would use it.
-func (r keyRing) of(key string) *GateKey {
+func (r gateKeyIndex) of(key string) *GateKey {
 	if r[key] == nil {
-		r[key] = &GateKey{Key: key, SharedBy: []string{}, shown: map[source.Shown]bool{}}
+		r[key] = &GateKey{Key: key, SharedBy: []string{}, shown: map[source.ClientIdentity]bool{}}
 		_, r[key].Credential, _ = strings.Cut(key, "#")
 	}
 	return r[key]
 }
 
 // names are all keys, in order.
-func (r keyRing) names() []string { return slices.Sorted(maps.Keys(r)) }
+func (r gateKeyIndex) names() []string { return slices.Sorted(maps.Keys(r)) }
 
 // find gives the keys that a person means: one by its name, or all that a source uses.
-func (r keyRing) find(word string) ([]string, error) {
+func (r gateKeyIndex) find(word string) ([]string, error) {
 	var found []string
 	for _, name := range r.names() {
 		if name == word || r[name].usedBy(word) {
@@ -101,11 +101,11 @@ func (k *GateKey) usedBy(code string) bool {
 }
 
 // unknown says that there is no such key, and which ones there are.
-func (r keyRing) unknown(word string) error {
+func (r gateKeyIndex) unknown(word string) error {
 	if near, ok := strictyaml.Nearest(word, r.names()); ok {
-		return noSuch("the gate has no key %q; did you mean %q? patra gate status lists all of them", word, near)
+		return notFound("the gate has no key %q; did you mean %q? patra gate status lists all of them", word, near)
 	}
-	return noSuch("the gate has no key %q; it has %s", word, strings.Join(r.names(), ", "))
+	return notFound("the gate has no key %q; it has %s", word, strings.Join(r.names(), ", "))
 }
 
 // cut makes a name fit a column: what is in the middle says least.

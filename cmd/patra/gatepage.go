@@ -12,7 +12,7 @@ import (
 )
 
 // printConduct prints how we asked, for the terminal.
-func printConduct(w io.Writer, views []conductView, from patra.Instant) {
+func printConduct(w io.Writer, views []requestStatsView, from patra.Instant) {
 	if len(views) == 0 {
 		fmt.Fprintf(w, "Nobody was asked since %s. Next: patra gate report --since 30d, or patra gate status\n", seconds(from))
 		return
@@ -33,7 +33,7 @@ func printConduct(w io.Writer, views []conductView, from patra.Instant) {
 	fmt.Fprintln(w, "Next: patra gate report "+quoted(views[0].Key)+" -o markdown")
 }
 
-func (v conductView) row(name string) []any {
+func (v requestStatsView) row(name string) []any {
 	return []any{name, v.Requests, v.Refused(), fmt.Sprintf("%.1f%%", 100*v.RefusedShare), v.Errors, brief(v.WaitedMean), brief(v.WaitedMost), against(v.PeakSecond, v.InSecond), against(v.PeakMinute, v.InMinute)}
 }
 
@@ -46,7 +46,7 @@ func against(n, of int64) string {
 }
 
 // verdict says whether we kept to what is permitted.
-func (v conductView) verdict() (all []string) {
+func (v requestStatsView) verdict() (all []string) {
 	add := func(format string, args ...any) { all = append(all, fmt.Sprintf(format, args...)) }
 	if v.Archived > 0 {
 		add("about %s until %s %s in the archive, and in none of these figures; patra archive restore plan:ID brings them back.", plural(v.Archived, "request"), seconds(v.ArchivedUntil), verb(v.Archived, "is", "are"))
@@ -84,7 +84,7 @@ func verbed(n int64, one, many string) string {
 }
 
 // markdownConduct is a page that can be sent to a provider.
-func markdownConduct(w io.Writer, views []conductView, from patra.Instant) {
+func markdownConduct(w io.Writer, views []requestStatsView, from patra.Instant) {
 	fmt.Fprintf(w, "# How we asked\n\n%s to %s (UTC), by Patra %s.\n", seconds(from), seconds(now()), version)
 	if len(views) == 0 {
 		fmt.Fprintln(w, "\nNo request was sent in this time.")
@@ -94,7 +94,7 @@ func markdownConduct(w io.Writer, views []conductView, from patra.Instant) {
 	}
 }
 
-func (v conductView) markdown(w io.Writer) {
+func (v requestStatsView) markdown(w io.Writer) {
 	row := func(name, format string, args ...any) {
 		fmt.Fprintf(w, "| %s | %s |\n", name, strings.ReplaceAll(fmt.Sprintf(format, args...), "|", `\|`))
 	}
@@ -120,7 +120,7 @@ func (v conductView) markdown(w io.Writer) {
 	row("refused", "%s with 429, %s with 503: %.2f %%", thousands(v.TooMany), thousands(v.Unavailable), 100*v.RefusedShare)
 	row("other errors", "%s", thousands(v.Errors))
 	row("received", "%s bytes", thousands(v.Bytes))
-	row("waited for our turn", "%s in all, %s on average, 95 %% not longer than %s", soon(time.Duration(v.WaitedAll*float64(time.Second))), brief(v.WaitedMean), brief(v.WaitedMost))
+	row("waited for our turn", "%s in all, %s on average, 95 %% not longer than %s", roughDuration(time.Duration(v.WaitedAll*float64(time.Second))), brief(v.WaitedMean), brief(v.WaitedMost))
 	fmt.Fprint(w, "\n| what is permitted | | we |\n|---|---|---|\n")
 	if v.InSecond > 0 {
 		fmt.Fprintf(w, "| in any second | %d (%s a second, %d at once) | at most %d |\n", v.InSecond, rateText(v.PerSecond), v.Burst, v.PeakSecond)

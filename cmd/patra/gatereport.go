@@ -17,15 +17,15 @@ import (
 	"patra/internal/store"
 )
 
-// conductView is how we asked under one key, in a stretch of time.
-type conductView struct {
-	Key        string         `json:"key"`
-	SharedBy   []string       `json:"shared_by"`
-	Credential string         `json:"credential,omitempty"`
-	Identity   []source.Shown `json:"identity,omitempty"`
-	From       patra.Instant  `json:"from"`
-	To         patra.Instant  `json:"to"`
-	patra.Manners
+// requestStatsView is how we asked under one key, in a stretch of time.
+type requestStatsView struct {
+	Key        string                  `json:"key"`
+	SharedBy   []string                `json:"shared_by"`
+	Credential string                  `json:"credential,omitempty"`
+	Identity   []source.ClientIdentity `json:"identity,omitempty"`
+	From       patra.Instant           `json:"from"`
+	To         patra.Instant           `json:"to"`
+	patra.RequestStats
 	RefusedShare float64 `json:"refused_share"`
 	WaitedAll    float64 `json:"waited_seconds"`
 	WaitedMean   float64 `json:"waited_mean_seconds"`
@@ -39,7 +39,7 @@ type conductView struct {
 	Archived      int64         `json:"archived_requests,omitempty"` // about so many more are in the archive, and in none of these figures
 	ArchivedUntil patra.Instant `json:"archived_until,omitzero"`     // all of them are older than this
 
-	Days []conductView `json:"days,omitempty"`
+	Days []requestStatsView `json:"days,omitempty"`
 }
 
 const markdown = "markdown"
@@ -60,7 +60,7 @@ and how we introduced ourselves. With -o markdown it is a page that can be sent 
 			if err != nil {
 				return err
 			}
-			s, err := a.openForLooking(c.Context())
+			s, err := a.openReadOnly(c.Context())
 			if err != nil {
 				return err
 			}
@@ -74,7 +74,7 @@ and how we introduced ourselves. With -o markdown it is a page that can be sent 
 			case markdown:
 				markdownConduct(a.stdout, views, from)
 			default:
-				return printRows(a.stdout, out, views, columns[conductView]{})
+				return printRows(a.stdout, out, views, columns[requestStatsView]{})
 			}
 			return nil
 		},
@@ -129,8 +129,8 @@ func sinceFlag(text string, now patra.Instant) (patra.Instant, error) {
 }
 
 // conduct looks at the requests of some keys. Those without any are left out.
-func (a *app) conduct(ctx context.Context, s *store.Store, only string, from patra.Instant, daily bool) ([]conductView, error) {
-	ring, err := a.keyRing(ctx)
+func (a *app) conduct(ctx context.Context, s *store.Store, only string, from patra.Instant, daily bool) ([]requestStatsView, error) {
+	ring, err := a.gateKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (a *app) conduct(ctx context.Context, s *store.Store, only string, from pat
 			return nil, err
 		}
 	}
-	views := []conductView{}
+	views := []requestStatsView{}
 	for _, name := range names {
 		if !slices.Contains(keys, name) {
 			continue
@@ -187,31 +187,31 @@ func graceOf(l patra.RateLimit) time.Duration {
 }
 
 // conductOf counts the requests of one key.
-func conductOf(ctx context.Context, s *store.Store, k *GateKey, from, to patra.Instant, daily bool) (conductView, error) {
-	whole := patra.NewConduct(graceOf(k.limit))
-	var days []conductView
-	var day *patra.Conduct
+func conductOf(ctx context.Context, s *store.Store, k *GateKey, from, to patra.Instant, daily bool) (requestStatsView, error) {
+	whole := patra.NewRequestStats(graceOf(k.limit))
+	var days []requestStatsView
+	var day *patra.RequestStatsCounter
 	var begins patra.Instant
 	close := func() {
 		if day != nil {
 			days = append(days, k.conduct(day.Manners(), max(begins, from), min(begins+patra.Day, to)))
 		}
 	}
-	err := s.Sent(ctx, k.Key, from, to, func(r patra.SentRequest) error {
+	err := s.SentRequests(ctx, k.Key, from, to, func(r patra.SentRequest) error {
 		whole.Add(r)
 		if !daily {
 			return nil
 		}
 		if at := r.AcquiredAt - r.AcquiredAt%patra.Day; day == nil || at != begins {
 			close()
-			day, begins = patra.NewConduct(graceOf(k.limit)), at
+			day, begins = patra.NewRequestStats(graceOf(k.limit)), at
 		}
 		day.Add(r)
 		return nil
 	})
 	close()
 	if err != nil {
-		return conductView{}, err
+		return requestStatsView{}, err
 	}
 	v := k.conduct(whole.Manners(), from, to)
 	v.Days = days
@@ -220,13 +220,13 @@ func conductOf(ctx context.Context, s *store.Store, k *GateKey, from, to patra.I
 }
 
 // conduct puts what was counted beside what is permitted.
-func (k *GateKey) conduct(m patra.Manners, from, to patra.Instant) conductView {
-	v := conductView{Key: k.Key, SharedBy: k.SharedBy, Credential: k.Credential, From: from, To: to, Manners: m, RefusedShare: m.RefusedShare(),
+func (k *GateKey) conduct(m patra.RequestStats, from, to patra.Instant) requestStatsView {
+	v := requestStatsView{Key: k.Key, SharedBy: k.SharedBy, Credential: k.Credential, From: from, To: to, RequestStats: m, RefusedShare: m.RefusedShare(),
 		WaitedAll: m.Waited.Seconds(), WaitedMean: m.MeanWait().Seconds(), WaitedMost: m.Waited95.Seconds(), PerSecond: k.limit.PerSecond, Burst: k.limit.Burst}
 	if k.limit.PerSecond > 0 {
 		v.InSecond, v.InMinute = int64(k.limit.PerSecond)+int64(k.limit.Burst), int64(k.limit.PerSecond*60)+int64(k.limit.Burst)
 	}
-	v.Identity = slices.SortedFunc(maps.Keys(k.shown), func(x, y source.Shown) int {
+	v.Identity = slices.SortedFunc(maps.Keys(k.shown), func(x, y source.ClientIdentity) int {
 		return cmp.Or(cmp.Compare(x.Where, y.Where), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Value, y.Value))
 	})
 	return v

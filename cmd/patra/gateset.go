@@ -26,8 +26,8 @@ type gateFlags struct {
 	reason              string
 }
 
-// gateSteered is what became of a key.
-type gateSteered struct {
+// gateUpdateResult is what became of a key.
+type gateUpdateResult struct {
 	Key       string          `json:"key"`
 	PerSecond float64         `json:"per_second"` // what is given out now
 	Was       patra.RateState `json:"was"`
@@ -40,7 +40,7 @@ func (a *app) gateSetCmd() *cobra.Command {
 	var f gateFlags
 	var out format
 	c := &cobra.Command{
-		Use: "set KEY", Short: "Ask a provider more slowly, leave it alone for a while, or take that back", Args: exactly("KEY"),
+		Use: "set KEY", Short: "Ask a provider more slowly, leave it alone for a while, or take that back", Args: exactArgs("KEY"),
 		Long: strings.TrimSpace(`
 Set changes a key of the gate for all processes of the store, at once. A rate can only be lowered: what a provider permits
 stands in its source file. Who did it, when and why is kept; patra gate status KEY shows it.`),
@@ -73,8 +73,8 @@ stands in its source file. Who did it, when and why is kept; patra gate status K
 }
 
 // turn reads the flags, as far as they can be understood without knowing the key.
-func (f gateFlags) turn(key string) (t patra.GateTurn, err error) {
-	t = patra.GateTurn{Cooldown: f.cooldown, EndCooldown: f.endCooldown, Forget: f.forget}
+func (f gateFlags) turn(key string) (t patra.GateUpdate, err error) {
+	t = patra.GateUpdate{Cooldown: f.cooldown, EndCooldown: f.endCooldown, Forget: f.forget}
 	switch {
 	case f.perSecond == "default":
 		t.Default = true
@@ -85,7 +85,7 @@ func (f gateFlags) turn(key string) (t patra.GateTurn, err error) {
 		}
 	}
 	switch {
-	case t == patra.GateTurn{}:
+	case t == patra.GateUpdate{}:
 		return t, usage("say what to do with %s: --per-second N, --per-second default, --cooldown TIME, --end-cooldown or --forget", key)
 	case f.cooldown < 0 || f.cooldown > longestCooldown:
 		return t, usage("--cooldown %s is not between 1s and %s; to hold work back for longer, use patra pause", f.cooldown, longestCooldown)
@@ -101,34 +101,34 @@ const (
 )
 
 // gateSet does what a person wants of a key.
-func (a *app) gateSet(ctx context.Context, key string, f gateFlags) (gateSteered, error) {
+func (a *app) gateSet(ctx context.Context, key string, f gateFlags) (gateUpdateResult, error) {
 	turn, err := f.turn(key)
 	if err != nil {
-		return gateSteered{}, err
+		return gateUpdateResult{}, err
 	}
 	s, err := a.openOrCreate(ctx)
 	if err != nil {
-		return gateSteered{}, err
+		return gateUpdateResult{}, err
 	}
 	limit, err := a.permittedAt(ctx, s, key)
 	if err != nil {
-		return gateSteered{}, err
+		return gateUpdateResult{}, err
 	}
 	if limit > 0 && turn.PerSecond > limit {
-		return gateSteered{}, usage("--per-second %s is more than %s permits (%s a second); if the provider permits more, say so in its source file (rate.perSecond), or write default",
+		return gateUpdateResult{}, usage("--per-second %s is more than %s permits (%s a second); if the provider permits more, say so in its source file (rate.perSecond), or write default",
 			f.perSecond, key, rateText(limit))
 	}
 	if err := a.confirmForget(key, f); err != nil {
-		return gateSteered{}, err
+		return gateUpdateResult{}, err
 	}
-	was, is, clock, err := s.SteerGate(ctx, key, turn, f.reason, actor(ctx))
+	was, is, clock, err := s.UpdateGate(ctx, key, turn, f.reason, actor(ctx))
 	if err != nil {
-		return gateSteered{}, err
+		return gateUpdateResult{}, err
 	}
 	if is.Limit == 0 { // nobody has asked yet
 		was.Limit, is.Limit = int64(limit*1000), int64(limit*1000)
 	}
-	done := gateSteered{Key: key, PerSecond: is.Rate(), Was: was, Is: is, Said: steeredText(key, turn, was, is, clock), Next: "patra gate status " + quoted(key)}
+	done := gateUpdateResult{Key: key, PerSecond: is.Rate(), Was: was, Is: is, Said: steeredText(key, turn, was, is, clock), Next: "patra gate status " + quoted(key)}
 	if a.config.Gate.Backend == config.GateLocal {
 		done.Said += " But gate.backend is local here: processes with this setting count for themselves, and do not see it."
 	}
@@ -137,7 +137,7 @@ func (a *app) gateSet(ctx context.Context, key string, f gateFlags) (gateSteered
 
 // permittedAt is the highest rate under a key, which must be one that is used or would be.
 func (a *app) permittedAt(ctx context.Context, s *store.Store, key string) (float64, error) {
-	ring, err := a.keyRing(ctx)
+	ring, err := a.gateKeys(ctx)
 	if err != nil {
 		return 0, err
 	}
@@ -181,7 +181,7 @@ func (a *app) confirmForget(key string, f gateFlags) error {
 }
 
 // steeredText says what a turn did.
-func steeredText(key string, t patra.GateTurn, was, is patra.RateState, clock patra.Instant) string {
+func steeredText(key string, t patra.GateUpdate, was, is patra.RateState, clock patra.Instant) string {
 	var said []string
 	add := func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }
 	switch {
@@ -196,23 +196,23 @@ func steeredText(key string, t patra.GateTurn, was, is patra.RateState, clock pa
 	switch {
 	case !t.EndCooldown && !t.Forget:
 	case was.EndsSoon(clock):
-		add("Its cooldown is left to end by itself, in %s.", soon(was.Cooldown.Sub(clock)))
+		add("Its cooldown is left to end by itself, in %s.", roughDuration(was.Cooldown.Sub(clock)))
 	case was.Cooldown > clock:
 		add("Its cooldown is over; whoever waited for its end takes a new turn.")
 	case t.EndCooldown:
 		add("%s has no cooldown.", key)
 	}
 	if t.Cooldown > 0 {
-		add("Nobody sends to %s for %s. What is on its way comes back.", key, soon(is.Cooldown.Sub(clock)))
+		add("Nobody sends to %s for %s. What is on its way comes back.", key, roughDuration(is.Cooldown.Sub(clock)))
 	}
 	if t.Forget && is.Set > 0 && is.Set < is.Limit {
 		add("A person's limit of %s a second stays; --per-second default ends it.", rateText(float64(is.Set)/1000))
 	}
 	if ahead := is.Arrival.Sub(clock); (t.Default || t.Forget) && ahead > time.Second {
-		add("What is given out already keeps its turn; whoever comes now waits about %s.", soon(ahead))
+		add("What is given out already keeps its turn; whoever comes now waits about %s.", roughDuration(ahead))
 	}
-	if is.Loan.Lent(clock) {
-		add("Its state is lent to Redis, and comes back for this within %s.", soon(is.Loan.Until.Sub(clock)))
+	if is.Loan.Leased(clock) {
+		add("Its state is lent to Redis, and comes back for this within %s.", roughDuration(is.Loan.Until.Sub(clock)))
 	}
 	return strings.Join(said, " ")
 }

@@ -40,7 +40,7 @@ Status shows each key of the gate. With a source or a key it says everything abo
   TASKS    tasks that are due or running`),
 		Example: "  patra gate status\n  patra gate status crossref\n  patra gate status -o json",
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := a.openForLooking(c.Context())
+			s, err := a.openReadOnly(c.Context())
 			if err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ func printGates(w io.Writer, views []gateView, whole bool) {
 	}
 	t.Render()
 	for _, v := range views {
-		for _, said := range v.remarks() {
+		for _, said := range v.notes() {
 			fmt.Fprintln(w, wrapped(v.Key+": "+said, 2))
 		}
 	}
@@ -109,12 +109,12 @@ func brief(seconds float64) string {
 	case d < 10*time.Second:
 		return fmt.Sprintf("%.1fs", d.Seconds())
 	default:
-		return soon(d)
+		return roughDuration(d)
 	}
 }
 
-// soon is a time in words that need no more exactness than this.
-func soon(d time.Duration) string {
+// roughDuration is a time in words that need no more exactness than this.
+func roughDuration(d time.Duration) string {
 	switch {
 	case d < time.Minute:
 		return fmt.Sprintf("%.0fs", max(d.Seconds(), 1))
@@ -131,8 +131,8 @@ func (v gateView) away() string {
 	return fmt.Sprintf("%d/%d", v.OnTheWay, v.Concurrency)
 }
 
-// remarks are what a person should know beside the numbers: sentences that end with what they mean.
-func (v gateView) remarks() (all []string) {
+// notes are what a person should know beside the numbers: sentences that end with what they mean.
+func (v gateView) notes() (all []string) {
 	if v.CooldownUntil != 0 {
 		all = append(all, v.cooldownText())
 	}
@@ -151,14 +151,14 @@ func (v gateView) remarks() (all []string) {
 }
 
 func (v gateView) cooldownText() string {
-	until := fmt.Sprintf("until %s (%s)", clockTime(v.CooldownUntil), soon(time.Duration(v.CooldownLeft*float64(time.Second))))
+	until := fmt.Sprintf("until %s (%s)", clockTime(v.CooldownUntil), roughDuration(time.Duration(v.CooldownLeft*float64(time.Second))))
 	if c := v.CooldownBy; c != nil {
-		return fmt.Sprintf("nobody sends %s: %s said so%s. patra gate set %s --end-cooldown ends it.", until, c.Actor, because(c.Reason), quoted(v.Key))
+		return fmt.Sprintf("nobody sends %s: %s said so%s. patra gate set %s --end-cooldown ends it.", until, c.Actor, throttleText(c.Reason), quoted(v.Key))
 	}
 	return fmt.Sprintf("the provider asked to be left alone %s.", until)
 }
 
-func because(reason string) string {
+func throttleText(reason string) string {
 	if reason == "" {
 		return ""
 	}
@@ -174,7 +174,7 @@ func clockTime(at patra.Instant) string {
 }
 
 // slowText says why a rate is lower; of what a person did, the last change has who and why.
-func slowText(s patra.Slower, changes []patra.GateChange) string {
+func slowText(s patra.ThrottleReason, changes []patra.GateChange) string {
 	switch s.Code {
 	case patra.SlowRefused:
 		return fmt.Sprintf("slowed down to %s a second, because it refused us at %s; answers bring the rate back.", rateText(s.PerSecond), clockTime(s.Since))
@@ -183,7 +183,7 @@ func slowText(s patra.Slower, changes []patra.GateChange) string {
 	case patra.SlowSet:
 		who := "a person"
 		if i := slices.IndexFunc(changes, func(c patra.GateChange) bool { return c.Action == patra.GateSetRate }); i >= 0 {
-			who = changes[i].Actor + because(changes[i].Reason)
+			who = changes[i].Actor + throttleText(changes[i].Reason)
 		}
 		return fmt.Sprintf("the rate was lowered to %s a second by %s.", rateText(s.PerSecond), who)
 	}
@@ -235,7 +235,7 @@ func (v gateView) print(w io.Writer) {
 		full = ", as much as is permitted"
 	}
 	fact("now", "%s a second%s", rateText(now), full)
-	for _, said := range v.remarks() {
+	for _, said := range v.notes() {
 		fact("", "%s", sentence(said))
 	}
 	for _, q := range v.Quotas {
@@ -266,7 +266,7 @@ func (v gateView) print(w io.Writer) {
 		fact("kept by", "the store")
 	}
 	for _, c := range v.Changes {
-		fact("changed", "%s by %s: %s%s", seconds(c.At), c.Actor, changeText(c), because(c.Reason))
+		fact("changed", "%s by %s: %s%s", seconds(c.At), c.Actor, changeText(c), throttleText(c.Reason))
 	}
 	if v.LastHour.Requests > 0 {
 		fmt.Fprintf(w, "Next: patra gate report %s\n", quoted(v.Key))

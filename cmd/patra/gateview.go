@@ -14,10 +14,10 @@ import (
 // gateView is one key of the gate as it stands now, by our clock.
 type gateView struct {
 	*GateKey
-	Used      bool           `json:"used"` // somebody has asked under it, or a person has set it
-	Permitted permitted      `json:"permitted"`
-	PerSecond float64        `json:"per_second"` // what is given out now
-	Slower    []patra.Slower `json:"slower,omitempty"`
+	Used      bool                   `json:"used"` // somebody has asked under it, or a person has set it
+	Permitted permitted              `json:"permitted"`
+	PerSecond float64                `json:"per_second"` // what is given out now
+	Slower    []patra.ThrottleReason `json:"slower,omitempty"`
 
 	CooldownUntil patra.Instant     `json:"cooldown_until,omitzero"`
 	CooldownLeft  float64           `json:"cooldown_left_seconds,omitempty"`
@@ -28,8 +28,8 @@ type gateView struct {
 	Concurrency int     `json:"concurrency,omitempty"` // 0: any number
 	Ahead       float64 `json:"ahead_seconds"`         // how long whoever comes now waits
 
-	LastMinute asked         `json:"last_minute"`
-	LastHour   asked         `json:"last_hour"`
+	LastMinute requestCounts `json:"last_minute"`
+	LastHour   requestCounts `json:"last_hour"`
 	Tasks      gateTasks     `json:"tasks"`
 	Keeper     string        `json:"keeper"`
 	LentUntil  patra.Instant `json:"lent_until,omitzero"`
@@ -47,8 +47,8 @@ type permitted struct {
 	Cost        int     `json:"cost,omitempty"` // what the heaviest request counts, if more than 1
 }
 
-// asked is how often we asked, and were refused with 429 or 503.
-type asked struct {
+// requestCounts is how often we asked, and were refused with 429 or 503.
+type requestCounts struct {
 	Requests int64 `json:"requests"`
 	Refused  int64 `json:"refused"`
 }
@@ -87,34 +87,34 @@ func (v gateView) stopped() (until patra.Instant) {
 	return until
 }
 
-// gateBoard reads keys of the gate, once or again and again.
-type gateBoard struct {
+// gateReader reads keys of the gate, once or again and again.
+type gateReader struct {
 	store *store.Store
 	cfg   config.Config
-	ring  keyRing
+	ring  gateKeyIndex
 	only  string // a key or a source; empty is all
 
-	hours   map[string]asked // counting an hour is dear: it is not done at every look
+	hours   map[string]requestCounts // counting an hour is dear: it is not done at every look
 	countAt patra.Instant
 }
 
 // recount is how old the count of an hour may be.
 const recount = 15 * time.Second
 
-func (a *app) gateBoard(ctx context.Context, s *store.Store, only string) (*gateBoard, error) {
+func (a *app) gateBoard(ctx context.Context, s *store.Store, only string) (*gateReader, error) {
 	cfg, err := a.load()
 	if err != nil {
 		return nil, err
 	}
-	ring, err := a.keyRing(ctx)
+	ring, err := a.gateKeys(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &gateBoard{store: s, cfg: cfg, ring: ring, only: only}, nil
+	return &gateReader{store: s, cfg: cfg, ring: ring, only: only}, nil
 }
 
 // look reads the board.
-func (b *gateBoard) look(ctx context.Context) ([]gateView, error) {
+func (b *gateReader) look(ctx context.Context) ([]gateView, error) {
 	states, clock, err := b.store.AllGates(ctx)
 	if err != nil {
 		return nil, err
@@ -140,7 +140,7 @@ func (b *gateBoard) look(ctx context.Context) ([]gateView, error) {
 	}
 	fresh := b.hours == nil || now().Sub(b.countAt) > recount
 	if fresh {
-		b.hours, b.countAt = map[string]asked{}, now()
+		b.hours, b.countAt = map[string]requestCounts{}, now()
 	}
 	views := []gateView{}
 	for _, name := range names {
@@ -159,7 +159,7 @@ func (b *gateBoard) look(ctx context.Context) ([]gateView, error) {
 }
 
 // history reads what was asked, and what people did.
-func (b *gateBoard) history(ctx context.Context, v *gateView) (err error) {
+func (b *gateReader) history(ctx context.Context, v *gateView) (err error) {
 	at := now()
 	if v.LastMinute.Requests, v.LastMinute.Refused, err = b.store.SentCount(ctx, v.Key, at.Add(-time.Minute)); err != nil {
 		return err
@@ -171,7 +171,7 @@ func (b *gateBoard) history(ctx context.Context, v *gateView) (err error) {
 		}
 		b.hours[v.Key] = hour
 	}
-	v.LastHour = asked{max(hour.Requests, v.LastMinute.Requests), max(hour.Refused, v.LastMinute.Refused)} // it may have been counted earlier
+	v.LastHour = requestCounts{max(hour.Requests, v.LastMinute.Requests), max(hour.Refused, v.LastMinute.Refused)} // it may have been counted earlier
 	if !v.Used {
 		return nil
 	}
@@ -202,7 +202,7 @@ func viewOf(k *GateKey, is patra.RateState, used bool, clock, now patra.Instant)
 		is.Limit = int64(l.PerSecond * 1000)
 	}
 	v.PerSecond = is.Rate()
-	for _, s := range is.Slower(l.Warmup, clock) {
+	for _, s := range is.ThrottleReasons(l.Warmup, clock) {
 		if s.Code == patra.SlowWarmup {
 			v.PerSecond = gate.WarmRate(clock, is.WarmSince, l.Warmup, v.PerSecond)
 		}
@@ -213,16 +213,16 @@ func viewOf(k *GateKey, is patra.RateState, used bool, clock, now patra.Instant)
 		v.cooldown = is.Cooldown
 		v.CooldownUntil, v.CooldownLeft = ours(is.Cooldown), is.Cooldown.Sub(clock).Seconds()
 	}
-	v.OnTheWay, v.Concurrency = is.Taken(clock), is.Width(l.Concurrency)
+	v.OnTheWay, v.Concurrency = is.InFlight(clock), is.MaxInFlight(l.Concurrency)
 	v.Ahead = gate.Wait(l, is, clock).Seconds()
-	if is.Loan.Lent(clock) {
+	if is.Loan.Leased(clock) {
 		v.Keeper, v.LentUntil = keptByOther, ours(is.Loan.Until)
 	}
 	return v
 }
 
 // count adds the tasks and the quotas of a key.
-func (v *gateView) count(queues map[string]store.Queue, quotas []patra.QuotaUse, now patra.Instant) {
+func (v *gateView) count(queues map[string]store.EndpointQueue, quotas []patra.QuotaUse, now patra.Instant) {
 	for _, at := range v.SharedBy {
 		v.Tasks.Waiting += queues[at].Waiting
 		v.Tasks.Running += queues[at].Running

@@ -19,9 +19,9 @@ import (
 func TestAKeyIsSeenByOurClock(t *testing.T) {
 	v := viewed(func(now patra.Instant, is *patra.RateState) {
 		is.Cooldown, is.Arrival = now.Add(time.Minute), now.Add(90*time.Second)
-		is.Tempo = patra.Tempo{Rate: 1500, RefusedAt: now.Add(-time.Second)}
+		is.Tempo = patra.AdaptiveRate{Rate: 1500, RefusedAt: now.Add(-time.Second)}
 		is.Told, is.Set = 2000, 1000
-		is.Loan = patra.Loan{Epoch: 1, Until: now.Add(time.Second)}
+		is.Loan = patra.StateLease{Epoch: 1, Until: now.Add(time.Second)}
 		is.Slots = []patra.Slot{{Until: now + 1}}
 	})
 	ours := patra.Date(2026, time.June, 1) + patra.Hour
@@ -40,22 +40,22 @@ func TestAKeyIsSeenByOurClock(t *testing.T) {
 func TestGatesFitAPage(t *testing.T) {
 	v := viewed(func(now patra.Instant, is *patra.RateState) {
 		is.Cooldown, is.Arrival = now.Add(20*time.Hour), now.Add(20*time.Hour)
-		is.Tempo, is.Told, is.Set = patra.Tempo{Rate: 1234, RefusedAt: now.Add(-time.Second)}, 2222, 1111
+		is.Tempo, is.Told, is.Set = patra.AdaptiveRate{Rate: 1234, RefusedAt: now.Add(-time.Second)}, 2222, 1111
 		is.Slots, is.Loan.Until = []patra.Slot{{Until: now + 1}, {Until: now + 1}, {Until: now + 1}}, now+patra.Second
 	})
 	v.Key = "host:a-very-long-name-of-a-provider.example.org#secret"
 	v.SharedBy = []string{"one/two", "three/four", "five/six", "seven/eight", "nine/ten", "eleven/twelve", "thirteen/fourteen"}
-	v.LastHour = asked{1_234_567, 12_345}
-	v.LastMinute = asked{12_345, 1}
+	v.LastHour = requestCounts{1_234_567, 12_345}
+	v.LastMinute = requestCounts{12_345, 1}
 	v.Tasks = gateTasks{123_456, 12}
 	v.CooldownBy = &patra.GateChange{Actor: "somebody", Reason: strings.Repeat("for many reasons ", 10)}
 	v.Changes = []patra.GateChange{{Action: patra.GateCooldown, Value: "20h0m0s", Actor: "somebody", Reason: strings.Repeat("for many reasons ", 10)}}
 	v.Quotas = []quotaView{{QuotaUse: patra.QuotaUse{Window: patra.QuotaMonth, Limit: 1_000_000_000, Usable: 900_000_000, Used: 900_000_000}}, {QuotaUse: patra.QuotaUse{Window: patra.QuotaHour, Limit: 100, Usable: 90, Used: 3}, Lasts: true}}
-	c := conductView{Key: v.Key, Manners: patra.Manners{Requests: 12_345_678, TooMany: 1234, Unavailable: 1234, Errors: 12_345, Open: 5, PeakSecond: 123, PeakMinute: 1234, Cooldowns: 17, Broken: 12, OnTheWay: 12}, InSecond: 300, InMinute: 18_000, WaitedMean: 5, WaitedMost: 9.9}
+	c := requestStatsView{Key: v.Key, RequestStats: patra.RequestStats{Requests: 12_345_678, TooMany: 1234, Unavailable: 1234, Errors: 12_345, Open: 5, PeakSecond: 123, PeakMinute: 1234, Cooldowns: 17, Broken: 12, OnTheWay: 12}, InSecond: 300, InMinute: 18_000, WaitedMean: 5, WaitedMost: 9.9}
 	for name, print := range map[string]func(io.Writer){
 		"status": func(w io.Writer) { printGates(w, []gateView{v}, false) },
 		"detail": func(w io.Writer) { printGates(w, []gateView{v}, true) },
-		"report": func(w io.Writer) { printConduct(w, []conductView{c}, 0) },
+		"report": func(w io.Writer) { printConduct(w, []requestStatsView{c}, 0) },
 	} {
 		var b bytes.Buffer
 		print(&b)
@@ -75,7 +75,7 @@ func TestWhoeverComesNowWaits(t *testing.T) {
 	if v.Ahead != 0 {
 		t.Errorf("one of five is used, and the next is to wait %v s", v.Ahead)
 	}
-	v = viewOf(&GateKey{limit: slow}, patra.RateState{Limit: 80, Burst: 5, Arrival: now.Add(51 * time.Second), Tempo: patra.Tempo{Rate: 40}}, true, now, now)
+	v = viewOf(&GateKey{limit: slow}, patra.RateState{Limit: 80, Burst: 5, Arrival: now.Add(51 * time.Second), Tempo: patra.AdaptiveRate{Rate: 40}}, true, now, now)
 	if v.Ahead != 51 {
 		t.Errorf("while we are slow there are no bursts, and the next is to wait %v s", v.Ahead)
 	}
@@ -106,7 +106,7 @@ func TestAWarmUpIsSeen(t *testing.T) {
 	now := patra.Date(2026, time.June, 1)
 	k := &GateKey{Key: "a", limit: patra.RateLimit{PerSecond: 10, Burst: 1, Warmup: time.Minute}}
 	for passed, want := range map[time.Duration]float64{0: 1, 30 * time.Second: 5.5, time.Minute: 10} {
-		v := viewOf(k, patra.RateState{Limit: 10_000, Burst: 1, Arrival: now, RateNotes: patra.RateNotes{WarmSince: now.Add(-passed)}}, true, now, now)
+		v := viewOf(k, patra.RateState{Limit: 10_000, Burst: 1, Arrival: now, RateDetails: patra.RateDetails{WarmSince: now.Add(-passed)}}, true, now, now)
 		if v.PerSecond != want {
 			t.Errorf("%s after it began: %v a second, want %v", passed, v.PerSecond, want)
 		}
@@ -124,7 +124,7 @@ func TestWhatARequestCountsIsTold(t *testing.T) {
 
 func TestASpanInWords(t *testing.T) {
 	for d, want := range map[time.Duration]string{100 * time.Second: "1m40s", 10 * time.Minute: "10m", 20*time.Minute + 30*time.Second: "20m30s", 3 * time.Second: "3s", 90 * time.Minute: "1h30m"} {
-		if got := soon(d); got != want {
+		if got := roughDuration(d); got != want {
 			t.Errorf("%v is %s, want %s", d, got, want)
 		}
 	}
@@ -172,7 +172,7 @@ func TestWatchingEndsWhenItShould(t *testing.T) {
 // On a terminal each look goes back over the one before, also where a line takes more than one of the terminal's.
 func TestALookTakesThePlaceOfTheOneBefore(t *testing.T) {
 	var b bytes.Buffer
-	s := &screen{to: &b, width: 10}
+	s := &liveScreen{to: &b, width: 10}
 	fmt.Fprint(s, "1234567890\nx\n12345678901\n\n")
 	fmt.Fprint(s, "y\n")
 	fmt.Fprint(s, "z\n")
@@ -195,9 +195,9 @@ func TestWhoAskedForACooldown(t *testing.T) {
 
 // What is told of us is never a secret, and what a key permits is the most that any who shares it may.
 func TestWhoSharesAKey(t *testing.T) {
-	ring := keyRing{}
+	ring := gateKeyIndex{}
 	for _, perSecond := range []float64{1, 3, 2} {
-		ring.add(source.Sharer{Source: "a", Endpoint: fmt.Sprint(perSecond), Limit: patra.RateLimit{Key: "host:x", PerSecond: perSecond, Burst: 1}, Secret: "key"})
+		ring.add(source.RateKeyMember{Source: "a", Endpoint: fmt.Sprint(perSecond), Limit: patra.RateLimit{Key: "host:x", PerSecond: perSecond, Burst: 1}, Secret: "key"})
 	}
 	ring.of("b#other")
 	if k := ring["host:x"]; k.limit.PerSecond != 3 || k.Credential != "key" || strings.Join(k.SharedBy, " ") != "a/1 a/3 a/2" {

@@ -30,7 +30,7 @@ func (a *app) gateOf(ctx context.Context, s *store.Store, task patra.Task) (*gat
 	if err != nil {
 		return nil, err
 	}
-	ring := keyRing{}
+	ring := gateKeyIndex{}
 	for _, x := range sharers {
 		ring.add(x)
 	}
@@ -59,7 +59,7 @@ func (a *app) gateOf(ctx context.Context, s *store.Store, task patra.Task) (*gat
 			}
 			v.CooldownBy = cooldownBy(v.Changes, v.cooldown)
 		}
-		if w, ok := v.holdsBack(now()); ok {
+		if w, ok := v.blockReason(now()); ok {
 			found = append(found, w)
 		}
 	}
@@ -74,7 +74,7 @@ func (a *app) gateOf(ctx context.Context, s *store.Store, task patra.Task) (*gat
 var gateRank = map[string]int{patra.WaitGate: 1, patra.WaitConcurrency: 2, patra.WaitCooldown: 3, patra.WaitQuota: 4}
 
 // sharersOf are the endpoints that a task asks, as it was planned.
-func (a *app) sharersOf(ctx context.Context, s *store.Store, task patra.Task) ([]source.Sharer, error) {
+func (a *app) sharersOf(ctx context.Context, s *store.Store, task patra.Task) ([]source.RateKeyMember, error) {
 	cfg, err := a.load()
 	if err != nil {
 		return nil, err
@@ -94,8 +94,8 @@ func (a *app) sharersOf(ctx context.Context, s *store.Store, task patra.Task) ([
 	return spec.Sharers(a.have, plans[0].BaseURL, source.Vars{Contact: cfg.Contact, Version: version}), nil
 }
 
-// holdsBack says why a key lets nobody through now.
-func (v gateView) holdsBack(now patra.Instant) (w gateWait, yes bool) {
+// blockReason says why a key lets nobody through now.
+func (v gateView) blockReason(now patra.Instant) (w gateWait, yes bool) {
 	w = gateWait{Key: v.Key, view: v}
 	say := func(code string, until patra.Instant, format string, args ...any) (gateWait, bool) {
 		w.Code, w.Until, w.Text = code, until, fmt.Sprintf(format, args...)
@@ -108,7 +108,7 @@ func (v gateView) holdsBack(now patra.Instant) (w gateWait, yes bool) {
 	}
 	switch {
 	case v.CooldownUntil != 0 && v.CooldownBy != nil:
-		return say(patra.WaitCooldown, v.CooldownUntil, "Nobody sends to %s until %s: %s said so%s.", v.Key, seconds(v.CooldownUntil), v.CooldownBy.Actor, because(v.CooldownBy.Reason))
+		return say(patra.WaitCooldown, v.CooldownUntil, "Nobody sends to %s until %s: %s said so%s.", v.Key, seconds(v.CooldownUntil), v.CooldownBy.Actor, throttleText(v.CooldownBy.Reason))
 	case v.CooldownUntil != 0:
 		return say(patra.WaitCooldown, v.CooldownUntil, "%s asked to be left alone until %s.", v.Key, seconds(v.CooldownUntil))
 	case v.Concurrency > 0 && v.OnTheWay >= v.Concurrency:
@@ -116,7 +116,7 @@ func (v gateView) holdsBack(now patra.Instant) (w gateWait, yes bool) {
 	case v.Ahead > longQueue.Seconds():
 		wait := time.Duration(v.Ahead * float64(time.Second))
 		return say(patra.WaitGate, now.Add(wait), "All that %s permits is given out (%s a second); about %s under this key, and the next turn comes in about %s, at %s.",
-			v.Key, rateText(v.PerSecond), counted(v.Tasks.Waiting+v.Tasks.Running, "waits", "wait"), soon(wait), clockTime(now.Add(wait)))
+			v.Key, rateText(v.PerSecond), counted(v.Tasks.Waiting+v.Tasks.Running, "waits", "wait"), roughDuration(wait), clockTime(now.Add(wait)))
 	}
 	return gateWait{}, false
 }

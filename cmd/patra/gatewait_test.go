@@ -16,7 +16,7 @@ func viewed(change func(now patra.Instant, is *patra.RateState)) gateView {
 	is := patra.RateState{Limit: 3000, Burst: 3}
 	change(clock, &is)
 	v := viewOf(k, is, true, clock, clock+patra.Hour)
-	v.count(map[string]store.Queue{"pubmed/search": {Waiting: 7, Running: 4}, "pubmed/fetch": {Waiting: 1}, "pubmed/created": {Waiting: 100}}, []patra.QuotaUse{
+	v.count(map[string]store.EndpointQueue{"pubmed/search": {Waiting: 7, Running: 4}, "pubmed/fetch": {Waiting: 1}, "pubmed/created": {Waiting: 100}}, []patra.QuotaUse{
 		{Key: "pubmed", Window: patra.QuotaDay, From: clock, To: clock + patra.Day, Limit: 10, Usable: 9, Used: 9},
 	}, clock+patra.Hour)
 	return v
@@ -48,18 +48,18 @@ func TestTheGateSaysWhyItHoldsBack(t *testing.T) {
 		{"slots that were forgotten", "", "", 0, func(now patra.Instant, is *patra.RateState) { is.Slots = slots(3, now) }},
 		{"fewer slots than the source permits", patra.WaitConcurrency, "1 of 1 requests are", 0, func(now patra.Instant, is *patra.RateState) { is.Slots, is.ToldConcurrency = slots(1, now+1), 1 }},
 	} {
-		w, held := viewed(c.change).holdsBack(ours)
+		w, held := viewed(c.change).blockReason(ours)
 		if held != (c.code != "") || w.Code != c.code || w.Until != c.until || !strings.HasPrefix(w.Text, c.text) {
 			t.Errorf("%s: %t, %s until %s: %s", c.name, held, w.Code, w.Until, w.Text)
 		}
 	}
 	v := viewed(func(now patra.Instant, is *patra.RateState) { is.Cooldown = now.Add(time.Minute) })
 	v.CooldownBy = &patra.GateChange{Actor: "eve", Reason: "lunch"}
-	if w, _ := v.holdsBack(ours); w.Text != "Nobody sends to pubmed#ncbi until 2026-06-01 01:01:00: eve said so (lunch)." {
+	if w, _ := v.blockReason(ours); w.Text != "Nobody sends to pubmed#ncbi until 2026-06-01 01:01:00: eve said so (lunch)." {
 		t.Error(w.Text)
 	}
 	v.Quotas = []quotaView{{QuotaUse: patra.QuotaUse{Window: patra.QuotaDay, To: ours + patra.Day, Limit: 1000, Usable: 900, Used: 900}, Again: ours + patra.Day}}
-	if w, _ := v.holdsBack(ours); w.Code != patra.WaitQuota || w.Until != ours+patra.Day || w.Text !=
+	if w, _ := v.blockReason(ours); w.Code != patra.WaitQuota || w.Until != ours+patra.Day || w.Text !=
 		"pubmed#ncbi: 900 of 900 usable requests today are used (the provider permits 1,000, 100 are kept in reserve); nothing leaves until it begins anew at 2026-06-02 01:00:00." {
 		t.Errorf("%+v", w)
 	}

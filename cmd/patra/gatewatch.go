@@ -45,9 +45,9 @@ func (a *app) gateWatchCmd() *cobra.Command {
 				case "table":
 				case "yaml":
 					fmt.Fprintln(w, "---")
-					return printValue(w, out, gateLook{now(), views})
+					return printValue(w, out, gateSnapshot{now(), views})
 				default:
-					return printJSON(w, gateLook{now(), views}, "")
+					return printJSON(w, gateSnapshot{now(), views}, "")
 				}
 				fmt.Fprintf(w, "%s  every %s, Ctrl-C ends\n", seconds(now()), every)
 				printGates(w, views, only != "")
@@ -61,8 +61,8 @@ func (a *app) gateWatchCmd() *cobra.Command {
 	return c
 }
 
-// gateLook is one look at the gate, for programs.
-type gateLook struct {
+// gateSnapshot is one look at the gate, for programs.
+type gateSnapshot struct {
 	At   patra.Instant `json:"at"`
 	Keys []gateView    `json:"keys"`
 }
@@ -103,18 +103,18 @@ func (a *app) screen() io.Writer {
 	if !ok {
 		return a.stdout
 	}
-	return &screen{to: a.stdout, width: width}
+	return &liveScreen{to: a.stdout, width: width}
 }
 
-// screen redraws in place: it goes back up over what it wrote and writes anew.
-type screen struct {
+// liveScreen redraws in place: it goes back up over what it wrote and writes anew.
+type liveScreen struct {
 	to    io.Writer
 	width int
 	lines int // of the last look
 }
 
 // Write implements io.Writer; each call is one look.
-func (s *screen) Write(p []byte) (int, error) {
+func (s *liveScreen) Write(p []byte) (int, error) {
 	var b bytes.Buffer
 	if s.lines > 0 {
 		fmt.Fprintf(&b, "\x1b[%dA", s.lines)

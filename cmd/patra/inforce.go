@@ -58,12 +58,12 @@ func (a *app) registryStore(ctx context.Context) (*store.Store, error) {
 }
 
 // current is a source as it counts now: what was applied to the registry, or else the file.
-func (a *app) current(ctx context.Context, code string) (state, error) {
+func (a *app) current(ctx context.Context, code string) (sourceState, error) {
 	s, err := a.registryStore(ctx)
 	if err != nil {
-		return state{}, err
+		return sourceState{}, err
 	}
-	var was state
+	var was sourceState
 	if s != nil {
 		st, ok, err := registered(ctx, s, code, nil)
 		if err != nil || ok {
@@ -73,9 +73,9 @@ func (a *app) current(ctx context.Context, code string) (state, error) {
 	}
 	rows, err := a.fileRows(code)
 	if err != nil {
-		return state{}, was.orRetired(err)
+		return sourceState{}, was.orRetired(err)
 	}
-	return state{From: fromFile, Name: code, rows: rows}, nil
+	return sourceState{From: fromFile, Name: code, rows: rows}, nil
 }
 
 // fileRows is what the file of a source says, as rows. A process that serves is asked for it again and again, so the same text is
@@ -99,8 +99,8 @@ func (a *app) fileRows(code string) ([]patra.RegistryRow, error) {
 	return rows, err
 }
 
-// inForce is the file of a source as it counts now, and the rows that say so.
-func (a *app) inForce(ctx context.Context, code string) (*source.File, []patra.RegistryRow, error) {
+// activeSource is the file of a source as it counts now, and the rows that say so.
+func (a *app) activeSource(ctx context.Context, code string) (*source.File, []patra.RegistryRow, error) {
 	st, err := a.current(ctx, code)
 	if err != nil {
 		return nil, nil, err

@@ -73,7 +73,7 @@ func lateViews(ctx context.Context, s *store.Store, f store.Filter) ([]lateView,
 // advise says what the curve of late arrivals asks for. Nobody can see records that are later than the look-back, so
 // when the oldest that it found are at its very end, it may be too short.
 func (v lateView) advise() string {
-	need := v.Late.AdviseLookback()
+	need := v.Late.SuggestLookback()
 	length := int64(v.Lookback.Days) + int64(v.Lookback.Months)*30
 	switch {
 	case v.Late.Total == 0:

@@ -13,24 +13,24 @@ import (
 	"patra/internal/store"
 )
 
-// line is everything along the life of one piece of work.
-type line struct {
-	Record  *patra.Record       `json:"record,omitempty"`
-	Changes []store.Change      `json:"changes,omitempty"`
-	Plan    *patra.Plan         `json:"plan"`
-	Slice   *patra.Slice        `json:"slice,omitempty"`
-	Task    *patra.Task         `json:"task,omitempty"`
-	Runs    []patra.Run         `json:"runs,omitempty"`
-	Batches []patra.Batch       `json:"batches,omitempty"`
-	Events  []store.CursorEvent `json:"cursor_events"`
-	Slices  []patra.Slice       `json:"slices,omitempty"`
+// lineageView is everything along the life of one piece of work.
+type lineageView struct {
+	Record  *patra.Record         `json:"record,omitempty"`
+	Changes []store.RecordVersion `json:"changes,omitempty"`
+	Plan    *patra.Plan           `json:"plan"`
+	Slice   *patra.Slice          `json:"slice,omitempty"`
+	Task    *patra.Task           `json:"task,omitempty"`
+	Runs    []patra.Run           `json:"runs,omitempty"`
+	Batches []patra.Batch         `json:"batches,omitempty"`
+	Events  []store.CursorEvent   `json:"cursor_events"`
+	Slices  []patra.Slice         `json:"slices,omitempty"`
 }
 
 func (a *app) lineageCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
 		Use: "lineage plan/ID | slice/ID | task/ID | run/ID | batch/ID | record/SOURCE/TYPE/ID", Short: "Follow one piece of work from its trigger to the watermark",
-		Args:    exactly("plan/ID, slice/ID, task/ID, run/ID, batch/ID or record/SOURCE/TYPE/ID"),
+		Args:    exactArgs("plan/ID, slice/ID, task/ID, run/ID, batch/ID or record/SOURCE/TYPE/ID"),
 		Example: "  patra lineage task/17\n  patra lineage record/crossref/work/10.5555/abc",
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.open(c.Context())
@@ -53,8 +53,8 @@ func (a *app) lineageCmd() *cobra.Command {
 }
 
 // follow finds the slice behind a reference and reads the line around it.
-func follow(ctx context.Context, s *store.Store, ref string) (*line, error) {
-	l := &line{}
+func follow(ctx context.Context, s *store.Store, ref string) (*lineageView, error) {
+	l := &lineageView{}
 	kind, rest, _ := strings.Cut(ref, "/")
 	if kind == "record" {
 		batch, err := l.findRecord(ctx, s, rest)
@@ -74,7 +74,7 @@ func follow(ctx context.Context, s *store.Store, ref string) (*line, error) {
 	return l, l.read(ctx, s, f)
 }
 
-func (l *line) findRecord(ctx context.Context, s *store.Store, ref string) (int64, error) {
+func (l *lineageView) findRecord(ctx context.Context, s *store.Store, ref string) (int64, error) {
 	parts := strings.SplitN(ref, "/", 3)
 	if len(parts) != 3 {
 		return 0, usage("%q is not SOURCE/TYPE/ID", ref)
@@ -87,12 +87,12 @@ func (l *line) findRecord(ctx context.Context, s *store.Store, ref string) (int6
 		return 0, usage("record %s is not stored", ref)
 	}
 	l.Record = rec
-	l.Changes, err = s.Changes(ctx, rec.ID)
+	l.Changes, err = s.RecordVersions(ctx, rec.ID)
 	return rec.BatchID, err
 }
 
 // locate turns a reference into the plan and, below it, the slice that it belongs to.
-func (l *line) locate(ctx context.Context, s *store.Store, kind string, id int64) (store.Filter, error) {
+func (l *lineageView) locate(ctx context.Context, s *store.Store, kind string, id int64) (store.Filter, error) {
 	missing := usage("there is no %s %d", kind, id)
 	switch kind {
 	case "plan":
@@ -135,7 +135,7 @@ func firstErr(err, otherwise error) error {
 // most bounds how many rows of each kind a line shows.
 const most = 1000
 
-func (l *line) read(ctx context.Context, s *store.Store, f store.Filter) error {
+func (l *lineageView) read(ctx context.Context, s *store.Store, f store.Filter) error {
 	plans, err := s.Plans(ctx, store.Filter{Plan: f.Plan})
 	if err != nil {
 		return err
@@ -168,7 +168,7 @@ func (l *line) read(ctx context.Context, s *store.Store, f store.Filter) error {
 	return err
 }
 
-func (l *line) print(w io.Writer) {
+func (l *lineageView) print(w io.Writer) {
 	if r := l.Record; r != nil {
 		fmt.Fprintf(w, "record    %s/%s/%s rev %d, first seen %s\n", r.Source, r.Type, r.ProviderID, r.Rev, r.FirstSeen)
 		for _, c := range l.Changes {

@@ -16,7 +16,7 @@ import (
 const emptyNext = "Next: patra harvest SOURCE --from DAY --to DAY"
 
 // listCmd makes a command that lists rows of one noun.
-func listCmd[T any](a *app, use, short string, by []string, states patra.Moves, read func(context.Context, *store.Store, store.Filter) ([]T, error), cols columns[T]) *cobra.Command {
+func listCmd[T any](a *app, use, short string, by []string, states patra.StateMachine, read func(context.Context, *store.Store, store.Filter) ([]T, error), cols columns[T]) *cobra.Command {
 	var f store.Filter
 	var out format
 	var status string
@@ -66,7 +66,7 @@ func narrow(f store.Filter) bool {
 	return f != (store.Filter{})
 }
 
-func knownStatus(word string, m patra.Moves) (patra.Status, error) {
+func knownStatus(word string, m patra.StateMachine) (patra.Status, error) {
 	status, err := m.State(strings.ToUpper(word))
 	if err != nil {
 		return "", usage("--status %s", err)
@@ -206,10 +206,10 @@ func cursorViews(ctx context.Context, s *store.Store, f store.Filter) ([]cursorV
 
 // patrolViews adds the patrols of known records, which have no row of their own: how far they are stands in their plans.
 func patrolViews(ctx context.Context, s *store.Store, f store.Filter, views []cursorView) ([]cursorView, error) {
-	patrols, err := s.Patrols(ctx, f.Source)
+	patrols, err := s.RefreshProgress(ctx, f.Source)
 	for _, p := range patrols {
 		views = append(views, cursorView{patra.Cursor{Namespace: patra.Namespace{Source: p.Source, Endpoint: p.Endpoint, Operation: patra.Update, Key: patra.RefreshKey, Scope: patra.ScopeGlobal},
-			Origin: p.First, Value: p.Last, SealedThrough: p.Last, Version: p.Runs, Campaign: patra.Pick{By: patra.PickStale}.Campaign()}, ""})
+			Origin: p.First, Value: p.Last, SealedThrough: p.Last, Version: p.Runs, Campaign: patra.RecordSelector{By: patra.PickStale}.Campaign()}, ""})
 	}
 	return views, err
 }

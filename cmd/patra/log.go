@@ -18,7 +18,7 @@ import (
 // logger writes to stderr, so that output can be piped. Whatever it is given, its lines show no secret and name nobody.
 func (a *app) logger(c config.Config) *slog.Logger {
 	a.secrets.Add(passwordOf(c.Store.URL), passwordOf(c.Gate.Redis.URL))
-	return observe.NewLog(a.stderr, observe.LogOptions{Level: a.level(c.Log.Level), JSON: a.machines(c.Log.Format), Secrets: &a.secrets})
+	return observe.NewLog(a.stderr, observe.LogOptions{Level: a.level(c.Log.Level), JSON: a.logsAsJSON(c.Log.Format), Secrets: &a.secrets})
 }
 
 // level is what is logged. Where nobody said, a server tells what it does: there is nobody who sees it otherwise. A command
@@ -33,8 +33,8 @@ func (a *app) level(said string) (level slog.Level) {
 	return slog.LevelWarn
 }
 
-// machines reports whether lines are for machines. Where nobody said, they are if it is a server and no terminal shows them.
-func (a *app) machines(said string) bool {
+// logsAsJSON reports whether lines are for machines. Where nobody said, they are if it is a server and no terminal shows them.
+func (a *app) logsAsJSON(said string) bool {
 	if said != "" {
 		return said == "json"
 	}
@@ -42,9 +42,9 @@ func (a *app) machines(said string) bool {
 	return a.serving && !(isFile && term.IsTerminal(int(out.Fd())))
 }
 
-// caught is deferred where a goroutine begins: what breaks it is told without what nobody may see.
-func (a *app) caught() func() {
-	return observe.Guard(observe.NewLog(a.stderr, observe.LogOptions{JSON: a.machines(""), Secrets: &a.secrets}))
+// recoverPanic is deferred where a goroutine begins: what breaks it is told without what nobody may see.
+func (a *app) recoverPanic() func() {
+	return observe.RecoverPanic(observe.NewLog(a.stderr, observe.LogOptions{JSON: a.logsAsJSON(""), Secrets: &a.secrets}))
 }
 
 // passwordOf is what stands before the host of an address and is not for others; empty if there is nothing.
@@ -63,7 +63,7 @@ func passwordOf(address string) string {
 func role(ctx context.Context, log *slog.Logger, name string, do func(context.Context) error, attrs ...any) func() error {
 	log = log.With("role", name)
 	return func() error {
-		defer observe.Guard(log)()
+		defer observe.RecoverPanic(log)()
 		log.InfoContext(ctx, "role begins", attrs...)
 		err := do(ctx)
 		switch {

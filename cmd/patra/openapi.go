@@ -23,5 +23,5 @@ func (a *app) openapiCmd() *cobra.Command {
 
 // document describes the routes. It takes neither a store nor settings: it is the same everywhere.
 func (a *app) document() ([]byte, error) {
-	return a.answer(config.Default(), nil, nil, nil).Document()
+	return a.apiServer(config.Default(), nil, nil, nil).Document()
 }

@@ -45,7 +45,7 @@ func (a *app) openOps(ctx context.Context, cfg config.Config, s *store.Store, m 
 		return nil, cannotListen("ops.listen", err)
 	}
 	o := &ops{address: l.Addr().String(), log: a.logger(cfg)}
-	health := &observe.Health{Drains: ctx, Checks: []observe.Check{{Name: "store", Do: redacted(s.Alive)}, {Name: "tables", Do: redacted(s.Fits)}}}
+	health := &observe.Health{Drains: ctx, Checks: []observe.Check{{Name: "store", Do: redacted(s.Ping)}, {Name: "tables", Do: redacted(s.SchemaCompatible)}}}
 	o.server = &http.Server{Handler: opsHandler(m, health, isLoopback(o.address)), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(o.log.Handler(), slog.LevelDebug)}
 	go func() {

@@ -12,10 +12,10 @@ import (
 // outdated are the plans of a place with work left that go by a source which has changed since. What failed because of its
 // source file fails again, however often it is resumed, and whoever mended the file must learn why.
 func (a *app) outdated(ctx context.Context, s *store.Store, t patra.Target) (targets []string) {
-	if !t.Wide() {
+	if !t.IsScope() {
 		return nil
 	}
-	place := t.Place()
+	place := t.WorkScope()
 	plans, err := s.Plans(ctx, store.Filter{Source: place.Source, Status: patra.Ready, Limit: 100})
 	if err != nil {
 		return nil
@@ -34,7 +34,7 @@ func (a *app) outdated(ctx context.Context, s *store.Store, t patra.Target) (tar
 
 // fingerprint is that of the source which the same plan would be made with now.
 func (a *app) fingerprint(ctx context.Context, s *store.Store, p patra.Plan) (string, error) {
-	req, err := (&planner.Planner{Store: s}).Like(ctx, p)
+	req, err := (&planner.Planner{Store: s}).RequestLike(ctx, p)
 	if err != nil {
 		return "", err
 	}
@@ -42,12 +42,12 @@ func (a *app) fingerprint(ctx context.Context, s *store.Store, p patra.Plan) (st
 	if err != nil {
 		return "", err
 	}
-	file, rows, err := a.inForce(ctx, p.Source)
+	file, rows, err := a.activeSource(ctx, p.Source)
 	if err != nil {
 		return "", err
 	}
 	req.Source, req.Contact = file, cfg.Contact
-	if req, err = settle(rows, req); err != nil {
+	if req, err = resolveOperation(rows, req); err != nil {
 		return "", err
 	}
 	spec, err := source.Compile(req.Source, source.Options{Endpoint: req.Endpoint, Operation: req.Operation, Contact: req.Contact, Parameters: req.Params})

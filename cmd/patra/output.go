@@ -121,31 +121,31 @@ func printJSON(w io.Writer, v any, indent string) error {
 	return enc.Encode(v)
 }
 
-// sheet gathers rows that are printed together.
-type sheet struct {
+// tableBuilder gathers rows that are printed together.
+type tableBuilder struct {
 	w     io.Writer
 	names []string
 	rows  [][]any
 }
 
 // newTable is a table without frames.
-func newTable(w io.Writer, names ...string) *sheet { return &sheet{w: w, names: names} }
+func newTable(w io.Writer, names ...string) *tableBuilder { return &tableBuilder{w: w, names: names} }
 
 // AppendRow puts a row under the others.
-func (s *sheet) AppendRow(cells []any) { s.rows = append(s.rows, cells) }
+func (s *tableBuilder) AppendRow(cells []any) { s.rows = append(s.rows, cells) }
 
 // Render prints it. Nothing is cut off at the edge of a terminal: what does not fit beside stands under its row. A file or
 // a pipe has no edge.
-func (s *sheet) Render() {
+func (s *tableBuilder) Render() {
 	if _, ok := terminalWidth(s.w); ok {
 		_ = printTable(s.w, s.names, s.rows) // like everything that is only for the eye
 		return
 	}
-	fmt.Fprintln(s.w, beside(s.names, s.rows))
+	fmt.Fprintln(s.w, layoutColumns(s.names, s.rows))
 }
 
-// beside lays rows out side by side.
-func beside(names []string, rows [][]any) string {
+// layoutColumns lays rows out side by side.
+func layoutColumns(names []string, rows [][]any) string {
 	t := table.NewWriter()
 	style := table.StyleLight
 	style.Options = table.Options{SeparateColumns: false, DrawBorder: false, SeparateHeader: false}

@@ -9,9 +9,9 @@ import (
 	"patra/internal/store"
 )
 
-// unlessOver refuses to do something about a plan, a slice or a task of which nothing is left to be done: it would change
+// refuseFinished refuses to do something about a plan, a slice or a task of which nothing is left to be done: it would change
 // nothing, and look as if it had.
-func unlessOver(ctx context.Context, s *store.Store, t patra.Target, do string) error {
+func refuseFinished(ctx context.Context, s *store.Store, t patra.Target, do string) error {
 	ended, err := endOf(ctx, s, t)
 	if err != nil || ended == "" {
 		return err
@@ -54,9 +54,9 @@ func haltOver(ctx context.Context, s *store.Store, t patra.Target) (*patra.Contr
 	if err != nil {
 		return nil, err
 	}
-	if t.Wide() {
+	if t.IsScope() {
 		for _, c := range controls {
-			if c.Kind == patra.KindHalt && overlap(t.Place(), c.Place()) {
+			if c.Kind == patra.KindHalt && overlap(t.WorkScope(), c.WorkScope()) {
 				return &c, nil
 			}
 		}

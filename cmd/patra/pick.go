@@ -27,7 +27,7 @@ func (f *pickFlags) add(fl *pflag.FlagSet) {
 }
 
 // pick is what the flags choose; nil if they choose nothing.
-func (f pickFlags) pick() (*patra.Pick, error) {
+func (f pickFlags) pick() (*patra.RecordSelector, error) {
 	chosen := []string{}
 	for flag, set := range map[string]bool{"--stale": f.stale != "", "--changed-mapping": f.mapping, "--signals": f.signals, "--ids": len(f.ids) > 0 || f.idsFile != ""} {
 		if set {
@@ -45,25 +45,25 @@ func (f pickFlags) pick() (*patra.Pick, error) {
 	case f.stale != "":
 		return f.stalePick()
 	case f.mapping:
-		return &patra.Pick{By: patra.PickMapping}, nil
+		return &patra.RecordSelector{By: patra.PickMapping}, nil
 	case f.signals:
-		return &patra.Pick{By: patra.PickSignals}, nil
+		return &patra.RecordSelector{By: patra.PickSignals}, nil
 	case len(chosen) > 0:
-		ids, err := idsFrom(f.ids, f.idsFile)
+		ids, err := readIDs(f.ids, f.idsFile)
 		if err == nil && len(ids) == 0 {
 			err = usage("%s has no ids", f.idsFile)
 		}
-		return &patra.Pick{By: patra.PickNamed, IDs: ids}, err
+		return &patra.RecordSelector{By: patra.PickNamed, IDs: ids}, err
 	}
 	return nil, nil
 }
 
-func (f pickFlags) stalePick() (*patra.Pick, error) {
+func (f pickFlags) stalePick() (*patra.RecordSelector, error) {
 	every, err := patra.ParseSpan(f.stale)
 	if err != nil {
 		return nil, usage("--stale: %s", err)
 	}
-	p := &patra.Pick{By: patra.PickStale, Every: every}
+	p := &patra.RecordSelector{By: patra.PickStale, Every: every}
 	if f.share == "" {
 		return p, nil
 	}

@@ -36,12 +36,12 @@ func (a *app) planner(s *store.Store, contact string, probe bool) (*planner.Plan
 }
 
 func (a *app) planCmd() *cobra.Command {
-	var f askFlags
+	var f planFlags
 	var dry bool
 	var file string
 	var out format
 	c := &cobra.Command{
-		Use: "plan OPERATION SOURCE", Short: "Decide a window and its slices, and what they will cost", Args: exactly("HARVEST|BACKFILL|UPDATE", "SOURCE"),
+		Use: "plan OPERATION SOURCE", Short: "Decide a window and its slices, and what they will cost", Args: exactArgs("HARVEST|BACKFILL|UPDATE", "SOURCE"),
 		Long: "Plan decides which window to read, cuts it into slices that fit the provider and tells what they will cost: requests,\nrecords, bytes, time at the permitted rate. With --dry-run nothing is stored; providers that can count are asked how much\nthere is, which --no-probe forbids. With --out the plan is written to a file that plan apply stores exactly as it was shown.",
 		Example: `  patra plan HARVEST crossref --from 2026-11-01 --to 2026-11-08 --dry-run
   patra plan BACKFILL pubmed --from 2016-01-01 --to 2026-01-01 --dry-run --out decade.json
@@ -90,7 +90,7 @@ const shownSlices = 20
 
 // dryRun decides a plan, tells its price and stores nothing.
 func (a *app) dryRun(ctx context.Context, req planner.Request, probe bool, file string, out format) error {
-	s, err := a.openForLooking(ctx)
+	s, err := a.openReadOnly(ctx)
 	if err != nil {
 		return err
 	}
@@ -132,9 +132,9 @@ func (a *app) dryRun(ctx context.Context, req planner.Request, probe bool, file 
 // planView is a plan for people and programs.
 type planView struct {
 	*planner.Draft
-	Price  patra.Price   `json:"price"`
-	Probes int           `json:"probes"`
-	Slices []patra.Slice `json:"slices"`
+	Price  patra.CostEstimate `json:"price"`
+	Probes int                `json:"probes"`
+	Slices []patra.Slice      `json:"slices"`
 
 	Quota []patra.QuotaUse `json:"quota,omitempty"` // of the provider, as it is used now
 }
@@ -191,7 +191,7 @@ func (a *app) showStored(res *planner.Result, out format) error {
 	if out != "table" {
 		return printValue(a.stdout, out, res)
 	}
-	res.Draft.Warnings = append(res.Draft.Warnings, res.Tally.Warnings...)
+	res.Draft.Warnings = append(res.Draft.Warnings, res.SlicingStats.Warnings...)
 	a.printDecision(&res.Draft)
 	if res.Decision.Window.IsEmpty() {
 		return nil

@@ -15,7 +15,7 @@ import (
 func (a *app) planApplyCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
-		Use: "apply FILE", Short: "Store a plan exactly as --out wrote it, or say what has changed since", Args: exactly("FILE"),
+		Use: "apply FILE", Short: "Store a plan exactly as --out wrote it, or say what has changed since", Args: exactArgs("FILE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			file, err := readPlan(args[0])
 			if err != nil {
@@ -65,9 +65,9 @@ func (a *app) requestOf(ctx context.Context, f planner.File) (planner.Request, e
 	if err != nil {
 		return planner.Request{}, err
 	}
-	src, rows, err := a.inForce(ctx, f.Plan.Source)
+	src, rows, err := a.activeSource(ctx, f.Plan.Source)
 	if err != nil {
 		return planner.Request{}, err
 	}
-	return settle(rows, f.Request(src, c.Contact))
+	return resolveOperation(rows, f.Request(src, c.Contact))
 }

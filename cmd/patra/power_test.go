@@ -138,8 +138,8 @@ func keptAfterPowerCut(t *testing.T, found *disktest.Disk, luck disktest.Luck, w
 		t.Fatal(err)
 	}
 	keeper := evidence.NewKeeper(place)
-	err = st.Bodies(t.Context(), "", 0, func(b patra.KeptBody, _ patra.Instant) error {
-		if _, err := keeper.Body(t.Context(), b); err != nil {
+	err = st.Bodies(t.Context(), "", 0, func(b patra.StoredBody, _ patra.Instant) error {
+		if _, err := keeper.Get(t.Context(), b); err != nil {
 			t.Errorf("%s: a page counts as read, and its answer is not there: %v", when, err)
 		}
 		read++

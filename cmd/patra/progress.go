@@ -187,10 +187,10 @@ func (p *progress) finish() {
 }
 
 // planning shows now and then how far a plan is: counting at a provider's rate can take a while.
-func (a *app) planning() func(planner.Tally) {
+func (a *app) planning() func(planner.SlicingStats) {
 	var mu sync.Mutex
 	shown := time.Now()
-	return func(t planner.Tally) {
+	return func(t planner.SlicingStats) {
 		mu.Lock()
 		defer mu.Unlock()
 		if time.Since(shown) < quiet {

@@ -11,7 +11,7 @@ import (
 
 func TestWhoWaitsHearsOfAProviderThatAsksForPatienceAgainAndAgain(t *testing.T) {
 	var out bytes.Buffer
-	p := (&app{stderr: &out}).progress(&summary{tally: tally{Faults: map[string]int64{}}}, "crossref/works", 3)
+	p := (&app{stderr: &out}).progress(&summary{runTally: runTally{Faults: map[string]int64{}}}, "crossref/works", 3)
 	claim := &patra.Claim{Lease: patra.Lease{TaskID: 7}}
 	refuse := func(n int) {
 		for range n {

@@ -94,9 +94,9 @@ func (a *app) listEach(ctx context.Context, s *store.Store, f store.QuarantineFi
 	if err != nil {
 		return err
 	}
-	return printRows(a.stdout, out, items, columns[patra.SetAside]{
+	return printRows(a.stdout, out, items, columns[patra.QuarantineItem]{
 		names: []string{"id", "source", "record", "reason", "field", "status", "met", "bytes", "first seen"}, fit: true,
-		row: func(q patra.SetAside) []any {
+		row: func(q patra.QuarantineItem) []any {
 			return []any{q.ID, q.Source, q.RecordID, q.Code, q.Path, q.Status, q.Met, q.Size, seconds(q.FirstSeen)}
 		},
 		empty: quarantineEmpty(f),
@@ -107,7 +107,7 @@ func (a *app) quarantineShowCmd() *cobra.Command {
 	var raw bool
 	var out format
 	c := &cobra.Command{
-		Use: "show ID", Short: "Show one item with what the provider sent", Args: exactly("ID"),
+		Use: "show ID", Short: "Show one item with what the provider sent", Args: exactArgs("ID"),
 		Example: "  patra quarantine show 3\n  patra quarantine show 3 --raw > item.json",
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.open(c.Context())
@@ -124,7 +124,7 @@ func (a *app) quarantineShowCmd() *cobra.Command {
 				return err
 			case out != "table":
 				return printValue(a.stdout, out, struct {
-					patra.SetAside
+					patra.QuarantineItem
 					Fragment string `json:"fragment"`
 				}{q, string(bytes.ToValidUTF8(q.Fragment, []byte("\ufffd")))})
 			}
@@ -138,14 +138,14 @@ func (a *app) quarantineShowCmd() *cobra.Command {
 }
 
 // setAside finds an item by what a person typed.
-func setAside(ctx context.Context, s *store.Store, word string) (patra.SetAside, error) {
+func setAside(ctx context.Context, s *store.Store, word string) (patra.QuarantineItem, error) {
 	id, err := strconv.ParseInt(word, 10, 64)
 	if err != nil {
-		return patra.SetAside{}, usage("%q is not the number of an item; patra quarantine list --each shows them", word)
+		return patra.QuarantineItem{}, usage("%q is not the number of an item; patra quarantine list --each shows them", word)
 	}
-	q, err := s.SetAside(ctx, id)
+	q, err := s.QuarantineItem(ctx, id)
 	if errors.Is(err, patra.ErrNotFound) {
-		err = noSuch("there is no item %d in quarantine; patra quarantine list --each shows them", id)
+		err = notFound("there is no item %d in quarantine; patra quarantine list --each shows them", id)
 	}
 	return q, err
 }
@@ -156,7 +156,7 @@ const (
 	wideLine   = 200
 )
 
-func printSetAside(w io.Writer, q patra.SetAside) {
+func printSetAside(w io.Writer, q patra.QuarantineItem) {
 	fmt.Fprintf(w, "Item      %d, %s, %s\n", q.ID, q.Source, q.Status)
 	if q.RecordID != "" {
 		fmt.Fprintf(w, "Record    %s\n", q.RecordID)
@@ -228,7 +228,7 @@ func (a *app) quarantineDiscardCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all := []discarded{}
+			all := []discardResult{}
 			for _, word := range args {
 				q, err := setAside(c.Context(), s, word)
 				if err != nil {
@@ -245,7 +245,7 @@ func (a *app) quarantineDiscardCmd() *cobra.Command {
 			if out == "table" {
 				return nil
 			}
-			return printRows(a.stdout, out, all, columns[discarded]{})
+			return printRows(a.stdout, out, all, columns[discardResult]{})
 		},
 	}
 	c.Flags().StringVar(&reason, "reason", "", "why")
@@ -253,22 +253,22 @@ func (a *app) quarantineDiscardCmd() *cobra.Command {
 	return c
 }
 
-// discarded is an item that was given up.
-type discarded struct {
+// discardResult is an item that was given up.
+type discardResult struct {
 	ID   int64  `json:"id"`
 	Said string `json:"said"`
 	Next string `json:"next,omitempty"`
 }
 
 // discard gives an item up, and writes down who did.
-func discard(ctx context.Context, s *store.Store, q patra.SetAside, reason string) (discarded, error) {
+func discard(ctx context.Context, s *store.Store, q patra.QuarantineItem, reason string) (discardResult, error) {
 	no := func(err error) error {
 		return illegal(err, "item %d is %s; only what is open can be discarded", q.ID, q.Status)
 	}
 	if err := patra.QuarantineMoves.Check(q.Status, patra.Discarded); err != nil {
-		return discarded{}, no(err)
+		return discardResult{}, no(err)
 	}
-	return discarded{ID: q.ID, Said: fmt.Sprintf("Item %d is discarded.", q.ID)}, no(s.Discard(ctx, q.ID, reason, actor(ctx)))
+	return discardResult{ID: q.ID, Said: fmt.Sprintf("Item %d is discarded.", q.ID)}, no(s.Discard(ctx, q.ID, reason, actor(ctx)))
 }
 
 // illegal turns a step that a state does not allow into a sentence.

@@ -13,8 +13,8 @@ import (
 	"patra/internal/store"
 )
 
-// retried is what came of looking at an item again.
-type retried struct {
+// retryResult is what came of looking at an item again.
+type retryResult struct {
 	ID       int64  `json:"id"`
 	RecordID string `json:"record_id,omitempty"`
 	Reads    bool   `json:"reads_now"` // the present mapping can read what is kept
@@ -48,7 +48,7 @@ func (a *app) quarantineRetryCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all := []retried{}
+			all := []retryResult{}
 			for _, item := range items {
 				r, err := a.retryItem(c.Context(), s, item, baseURL)
 				if err != nil {
@@ -56,9 +56,9 @@ func (a *app) quarantineRetryCmd() *cobra.Command {
 				}
 				all = append(all, r)
 			}
-			return printRows(a.stdout, out, all, columns[retried]{
+			return printRows(a.stdout, out, all, columns[retryResult]{
 				names: []string{"id", "record", "reads now", "way", "what happens"},
-				row:   func(r retried) []any { return []any{r.ID, r.RecordID, yes(r.Reads), r.Way, r.Text} },
+				row:   func(r retryResult) []any { return []any{r.ID, r.RecordID, yes(r.Reads), r.Way, r.Text} },
 				empty: "Nothing that is open fits. patra quarantine list shows what is there.",
 			})
 		},
@@ -71,11 +71,11 @@ func (a *app) quarantineRetryCmd() *cobra.Command {
 }
 
 // chosen are the items that are named, or those that fit the flags and are open.
-func chosen(ctx context.Context, s *store.Store, q quarantineFlags, args []string) ([]patra.SetAside, error) {
+func chosen(ctx context.Context, s *store.Store, q quarantineFlags, args []string) ([]patra.QuarantineItem, error) {
 	if len(args) == 0 && q.f == (store.QuarantineFilter{}) {
 		return nil, usage("name items, or say which with --source, --code or --id")
 	}
-	var items []patra.SetAside
+	var items []patra.QuarantineItem
 	if len(args) == 0 {
 		q.f.Status, q.f.Limit = patra.Open, most
 		found, err := s.Quarantine(ctx, q.f)
@@ -100,7 +100,7 @@ func chosen(ctx context.Context, s *store.Store, q quarantineFlags, args []strin
 }
 
 // retriable refuses an item that is settled.
-func retriable(item patra.SetAside) error {
+func retriable(item patra.QuarantineItem) error {
 	if item.Status != patra.Open && item.Status != patra.Retrying {
 		return usage("item %d is %s; only what is open can be looked at again", item.ID, item.Status)
 	}
@@ -108,13 +108,13 @@ func retriable(item patra.SetAside) error {
 }
 
 // retryItem finds the way for one item and sets out on it.
-func (a *app) retryItem(ctx context.Context, s *store.Store, item patra.SetAside, baseURL string) (retried, error) {
-	r := retried{ID: item.ID, RecordID: item.RecordID}
+func (a *app) retryItem(ctx context.Context, s *store.Store, item patra.QuarantineItem, baseURL string) (retryResult, error) {
+	r := retryResult{ID: item.ID, RecordID: item.RecordID}
 	slice, err := sliceOf(ctx, s, item)
 	if err != nil {
 		return r, err
 	}
-	req, err := a.request(ctx, item.Source, askFlags{operation: patra.Harvest, endpoint: endpointOf(ctx, s, slice), baseURL: baseURL})
+	req, err := a.request(ctx, item.Source, planFlags{operation: patra.Harvest, endpoint: endpointOf(ctx, s, slice), baseURL: baseURL})
 	if err != nil {
 		return r, err
 	}
@@ -165,7 +165,7 @@ func sameQuestion(ctx context.Context, s *store.Store, now planner.Request, slic
 }
 
 // reads tries what is kept of an item with the present source file.
-func reads(req planner.Request, item patra.SetAside, r *retried) {
+func reads(req planner.Request, item patra.QuarantineItem, r *retryResult) {
 	for _, endpoint := range append([]string{req.Endpoint}, req.Source.ByID()) {
 		spec, err := source.Compile(req.Source, source.Options{Endpoint: endpoint, Operation: patra.Harvest, Contact: "nobody@example.org", Parameters: req.Params})
 		if err != nil {
@@ -186,7 +186,7 @@ func reads(req planner.Request, item patra.SetAside, r *retried) {
 }
 
 // sliceOf is the slice in which an item came; nil if nobody knows any more.
-func sliceOf(ctx context.Context, s *store.Store, item patra.SetAside) (*patra.Slice, error) {
+func sliceOf(ctx context.Context, s *store.Store, item patra.QuarantineItem) (*patra.Slice, error) {
 	if item.Lineage == nil {
 		return nil, nil
 	}

@@ -38,10 +38,10 @@ type Explanation struct {
 }
 
 func (a *app) explainCmd() *cobra.Command {
-	var f askFlags
+	var f planFlags
 	var out format
 	c := &cobra.Command{
-		Use: "explain SOURCE -q QUERY", Short: "Show the request that a query becomes, and the fate of every clause", Args: exactly("SOURCE"),
+		Use: "explain SOURCE -q QUERY", Short: "Show the request that a query becomes, and the fate of every clause", Args: exactArgs("SOURCE"),
 		Long: strings.TrimSpace(`
 Show what a query becomes at a provider. Nothing is sent. Write queries like this:
 
@@ -72,7 +72,7 @@ A clause that the provider cannot answer exactly is refused with the reason, nev
 }
 
 // explain says what a query becomes at a source.
-func (a *app) explain(ctx context.Context, code string, f askFlags) (*Explanation, *source.Spec, error) {
+func (a *app) explain(ctx context.Context, code string, f planFlags) (*Explanation, *source.Spec, error) {
 	req, err := a.request(ctx, code, f)
 	if err != nil {
 		return nil, nil, err
@@ -108,7 +108,7 @@ func explain(spec *source.Spec, text string, w patra.Window, baseURL, contact st
 		}
 	}
 	n = expr.Normalise(n)
-	if err := spec.CanAsk(n); err != nil {
+	if err := spec.CheckQuery(n); err != nil {
 		return nil, err
 	}
 	fetch := w.Widen(spec.Window.Overlap, spec.Window.Precision)

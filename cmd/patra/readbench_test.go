@@ -80,7 +80,7 @@ func TestPagesAreFast(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := httptest.NewServer(a.answer(cfg, s, p, nil).Handler())
+	server := httptest.NewServer(a.apiServer(cfg, s, p, nil).Handler())
 	t.Cleanup(server.Close)
 	const daysOfHarvest = 6 // so that it has a queue to work through
 	first := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)

@@ -21,8 +21,8 @@ type difference struct {
 	Counted  int64              `json:"counted"`
 }
 
-// recounted is what a comparison came to.
-type recounted struct {
+// countComparison is what a comparison came to.
+type countComparison struct {
 	Compared    int          `json:"compared"`
 	Differences []difference `json:"differences"`
 	Marked      bool         `json:"marked"`
@@ -30,7 +30,7 @@ type recounted struct {
 
 // reconcileFlags are what a person can say about a comparison.
 type reconcileFlags struct {
-	stretchFlags
+	timeRangeFlags
 	mark bool
 }
 
@@ -38,7 +38,7 @@ func (a *app) reconcileCmd() *cobra.Command {
 	var f reconcileFlags
 	var out format
 	c := &cobra.Command{
-		Use: "check SOURCE", Short: "Compare the provider's count of every window with what was read", Args: exactly("SOURCE"),
+		Use: "check SOURCE", Short: "Compare the provider's count of every window with what was read", Args: exactArgs("SOURCE"),
 		Long: "Check asks a provider that counts exactly how much every window has that was read to its end, one request a window, and\nlists those that differ: records came late, or were withdrawn. With --mark they are in dispute from then on, and\npatra coverage fill --disputed reads them again; what was in dispute or never counted, and agrees, is sealed. Exit code 4 means that something differs.",
 		Example: `  patra coverage check crossref --from 2026-05-01 --to 2026-06-01 --mark
   patra coverage fill crossref --disputed`,
@@ -51,7 +51,7 @@ func (a *app) reconcileCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			all := recounted{Differences: []difference{}, Marked: f.mark}
+			all := countComparison{Differences: []difference{}, Marked: f.mark}
 			for _, cur := range cursors {
 				if err := a.recount(c.Context(), s, cur, f, &all); err != nil {
 					return err
@@ -76,7 +76,7 @@ func (a *app) reconcileCmd() *cobra.Command {
 }
 
 // recount compares the windows of one cursor that are read whole and that no newer answer has cut into.
-func (a *app) recount(ctx context.Context, s *store.Store, cur patra.Cursor, f reconcileFlags, all *recounted) error {
+func (a *app) recount(ctx context.Context, s *store.Store, cur patra.Cursor, f reconcileFlags, all *countComparison) error {
 	asked, windows, err := f.comparable(ctx, s, cur)
 	if err != nil || len(asked) == 0 {
 		return err
@@ -101,28 +101,28 @@ func (a *app) recount(ctx context.Context, s *store.Store, cur patra.Cursor, f r
 			fmt.Fprintf(a.stderr, "%s/%s: %d/%d windows compared\n", cur.Source, cur.Endpoint, i+1, len(windows))
 		}
 		was := asked[i]
-		if total != was.IDsSeen && !accepted(*was.Answer, total) {
+		if total != was.IDsSeen && !accepted(*was.CoverageEntry, total) {
 			all.Differences = append(all.Differences, difference{cur.Source, cur.ID, was.Window, was.State, was.IDsSeen, total})
 		}
 		if !f.mark {
 			return nil
 		}
-		return mark(ctx, s, *was.Answer, total)
+		return mark(ctx, s, *was.CoverageEntry, total)
 	})
 }
 
 // comparable are the answers of a cursor that a count can be compared with, and the windows that their slices asked for.
 // What was confirmed by a walk that asked for more than it answers for cannot be told apart.
-func (f reconcileFlags) comparable(ctx context.Context, s *store.Store, cur patra.Cursor) (asked []patra.Spoken, windows []patra.Window, err error) {
+func (f reconcileFlags) comparable(ctx context.Context, s *store.Store, cur patra.Cursor) (asked []patra.EffectiveEntry, windows []patra.Window, err error) {
 	span, err := f.clip(patra.Window{From: -1 << 62, To: 1 << 62})
 	if err != nil {
 		return nil, nil, err
 	}
-	answers, err := s.Answers(ctx, cur.ID)
+	answers, err := s.CoverageEntries(ctx, cur.ID)
 	if err != nil {
 		return nil, nil, err
 	}
-	for _, sp := range patra.Speaking(answers) {
+	for _, sp := range patra.EffectiveEntries(answers) {
 		if len(sp.For) != 1 || sp.For[0] != sp.Window || sp.Window.From < span.From || sp.Window.To > span.To {
 			continue
 		}
@@ -143,23 +143,23 @@ func (f reconcileFlags) comparable(ctx context.Context, s *store.Store, cur patr
 }
 
 // accepted reports whether a person has seen this very difference and sealed the window all the same.
-func accepted(was patra.Answer, total int64) bool {
+func accepted(was patra.CoverageEntry, total int64) bool {
 	return was.State == patra.StateSealed && len(was.Remarks) > 0 && was.CountAfter != nil && *was.CountAfter == total
 }
 
 // mark keeps what a count says about a window, where that is something new.
-func mark(ctx context.Context, s *store.Store, was patra.Answer, total int64) error {
-	why := patra.Remark{At: now(), By: actor(ctx), From: was.State, To: patra.StateDisputed, Reason: "the provider counts differently now", Counted: &total}
+func mark(ctx context.Context, s *store.Store, was patra.CoverageEntry, total int64) error {
+	why := patra.CoverageNote{At: now(), By: actor(ctx), From: was.State, To: patra.StateDisputed, Reason: "the provider counts differently now", Counted: &total}
 	switch {
 	case total == was.IDsSeen && was.State != patra.StateSealed:
 		why.To, why.Reason = patra.StateSealed, "the provider counts what was read"
 	case total == was.IDsSeen, was.State == patra.StateDisputed, accepted(was, total):
 		return nil
 	}
-	return s.Settle(ctx, was.CursorID, []int64{was.ID}, why)
+	return s.ResolveDispute(ctx, was.CursorID, []int64{was.ID}, why)
 }
 
-func (a *app) printDifferences(all recounted) {
+func (a *app) printDifferences(all countComparison) {
 	for _, d := range all.Differences {
 		fmt.Fprintf(a.stdout, "%s  %s: the provider counts %s, %s were read\n", d.Source, d.Window, thousands(d.Counted), thousands(d.Seen))
 	}

@@ -15,7 +15,7 @@ func (a *app) recordGetCmd() *cobra.Command {
 	var raw, lineage bool
 	var out format
 	c := &cobra.Command{
-		Use: "get SOURCE ID", Short: "Show one record", Args: exactly("SOURCE", "ID"),
+		Use: "get SOURCE ID", Short: "Show one record", Args: exactArgs("SOURCE", "ID"),
 		Example: "  patra records get crossref 10.5555/abc --lineage\n  patra records get pubmed 12345678 --raw > article.xml",
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.open(c.Context())
@@ -62,7 +62,7 @@ func printRecord(w io.Writer, r patra.Record) error {
 	fmt.Fprintf(w, "Record    %s/%s/%s\n", r.Source, r.Type, r.ProviderID)
 	fmt.Fprintf(w, "Version   %d, changed by the provider %s\n", r.Rev, sometime(r.UpdatedAt))
 	fmt.Fprintf(w, "Seen      first %s, last %s\n", seconds(r.FirstSeen), seconds(r.LastSeen))
-	for _, line := range oddities(r) {
+	for _, line := range recordFlags(r) {
 		fmt.Fprintf(w, "Standing  %s\n", line)
 	}
 	if l := r.Lineage; l != nil {
@@ -71,8 +71,8 @@ func printRecord(w io.Writer, r patra.Record) error {
 	return printIndented(w, r.Fields)
 }
 
-// oddities is what is out of the ordinary about a record.
-func oddities(r patra.Record) (lines []string) {
+// recordFlags is what is out of the ordinary about a record.
+func recordFlags(r patra.Record) (lines []string) {
 	switch {
 	case r.MergedInto != "":
 		lines = append(lines, "the provider merged it into "+r.MergedInto+"; its last content is kept")

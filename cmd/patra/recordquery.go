@@ -15,8 +15,8 @@ import (
 	"patra/internal/store"
 )
 
-// lookFlags are what a person can say about records.
-type lookFlags struct {
+// recordFilterFlags are what a person can say about records.
+type recordFilterFlags struct {
 	where, fields                    []string
 	changedSince, from, to, idPrefix string
 	recordType                       string
@@ -25,7 +25,7 @@ type lookFlags struct {
 }
 
 func (a *app) recordQueryCmd() *cobra.Command {
-	var f lookFlags
+	var f recordFilterFlags
 	var out format
 	c := &cobra.Command{
 		Use: "query [SOURCE]", Short: "Find records by what they say and when they changed", Args: atMostOne,
@@ -60,7 +60,7 @@ func (a *app) recordQueryCmd() *cobra.Command {
 }
 
 // query turns the flags into what the store understands.
-func (f lookFlags) query(args []string) (q store.RecordQuery, err error) {
+func (f recordFilterFlags) query(args []string) (q store.RecordQuery, err error) {
 	q = store.RecordQuery{Type: f.recordType, IDPrefix: f.idPrefix, Deleted: f.deleted, Limit: f.limit}
 	if len(args) > 0 {
 		q.Source = args[0]
@@ -91,15 +91,15 @@ func (f lookFlags) query(args []string) (q store.RecordQuery, err error) {
 func (a *app) showFound(c *cobra.Command, s *store.Store, q store.RecordQuery, out format, fields []string) error {
 	if out == "jsonl" {
 		w := bufio.NewWriterSize(a.stdout, 1<<16)
-		err := s.Find(c.Context(), q, func(r patra.Record) error { return printJSON(w, patra.Found(r, fields), "") })
+		err := s.Find(c.Context(), q, func(r patra.Record) error { return printJSON(w, patra.SummarizeRecord(r, fields), "") })
 		if err != nil {
 			return err
 		}
 		return environment(w.Flush())
 	}
-	all := []patra.FoundRecord{}
+	all := []patra.RecordSummary{}
 	err := s.Find(c.Context(), q, func(r patra.Record) error {
-		all = append(all, patra.Found(r, fields))
+		all = append(all, patra.SummarizeRecord(r, fields))
 		return nil
 	})
 	if err != nil {
@@ -118,10 +118,10 @@ func (a *app) showFound(c *cobra.Command, s *store.Store, q store.RecordQuery, o
 	if len(fields) == 0 {
 		fields = []string{"title"}
 	}
-	err = printRows(a.stdout, out, all, columns[patra.FoundRecord]{
+	err = printRows(a.stdout, out, all, columns[patra.RecordSummary]{
 		names: append([]string{"source", "id", "rev", "changed here", "provider's time", "standing"}, fields...),
-		row: func(r patra.FoundRecord) []any {
-			row := []any{r.Source, r.ID, r.Rev, seconds(r.ChangedAt), shortly(r.UpdatedAt), strings.Join(standingOf(r), ", ")}
+		row: func(r patra.RecordSummary) []any {
+			row := []any{r.Source, r.ID, r.Rev, seconds(r.ChangedAt), shortly(r.UpdatedAt), strings.Join(summaryFlags(r), ", ")}
 			for _, name := range fields {
 				row = append(row, shorten(plainText(r.Fields[name])))
 			}
@@ -135,8 +135,8 @@ func (a *app) showFound(c *cobra.Command, s *store.Store, q store.RecordQuery, o
 	return err
 }
 
-// standingOf is what is out of the ordinary about a record, in a word or two.
-func standingOf(r patra.FoundRecord) (words []string) {
+// summaryFlags is what is out of the ordinary about a record, in a word or two.
+func summaryFlags(r patra.RecordSummary) (words []string) {
 	for _, w := range []struct {
 		word string
 		is   bool
@@ -179,7 +179,7 @@ func (a *app) unmapped(ctx context.Context, s *store.Store, q store.RecordQuery)
 	}
 	known := map[string]bool{}
 	for _, code := range sources {
-		file, _, err := a.inForce(ctx, code)
+		file, _, err := a.activeSource(ctx, code)
 		if err != nil { // its file is gone, and nobody knows what it mapped
 			return nil
 		}

@@ -13,26 +13,26 @@ import (
 	"patra/internal/store"
 )
 
-// account is all that is known about one record, also about one that nobody has seen.
-type account struct {
-	Source     string            `json:"source"`
-	ID         string            `json:"id"`
-	Date       *patra.Instant    `json:"date,omitempty"`
-	Record     *patra.Record     `json:"record,omitempty"`
-	Versions   []store.Version   `json:"versions,omitempty"`
-	Quarantine []patra.SetAside  `json:"quarantine"`
-	Signals    []store.SignalRow `json:"signals"`
-	Windows    []placeInTime     `json:"windows"`
-	Verdict    string            `json:"verdict"`
+// recordExplanation is all that is known about one record, also about one that nobody has seen.
+type recordExplanation struct {
+	Source     string                 `json:"source"`
+	ID         string                 `json:"id"`
+	Date       *patra.Instant         `json:"date,omitempty"`
+	Record     *patra.Record          `json:"record,omitempty"`
+	Versions   []store.VersionEntry   `json:"versions,omitempty"`
+	Quarantine []patra.QuarantineItem `json:"quarantine"`
+	Signals    []store.SignalRow      `json:"signals"`
+	Windows    []windowStatus         `json:"windows"`
+	Verdict    string                 `json:"verdict"`
 }
 
-// placeInTime is what one watermark knows about a moment.
-type placeInTime struct {
-	Cursor patra.Cursor  `json:"cursor"`
-	State  string        `json:"state"`
-	Answer *patra.Answer `json:"answer,omitempty"`
-	Item   patra.Status  `json:"item,omitempty"` // where ids come before records: what became of this one
-	Text   string        `json:"text"`
+// windowStatus is what one watermark knows about a moment.
+type windowStatus struct {
+	Cursor patra.Cursor         `json:"cursor"`
+	State  string               `json:"state"`
+	Answer *patra.CoverageEntry `json:"answer,omitempty"`
+	Item   patra.Status         `json:"item,omitempty"` // where ids come before records: what became of this one
+	Text   string               `json:"text"`
 }
 
 // What a moment can be for a watermark.
@@ -48,7 +48,7 @@ func (a *app) recordWhyCmd() *cobra.Command {
 	var recordType, date string
 	var out format
 	c := &cobra.Command{
-		Use: "why SOURCE ID", Short: "Tell what is known about one record, also about one that was never seen", Args: exactly("SOURCE", "ID"),
+		Use: "why SOURCE ID", Short: "Tell what is known about one record, also about one that was never seen", Args: exactArgs("SOURCE", "ID"),
 		Long:    "Why tells the biography of a record: its versions, what is in quarantine under its id, who wants it to be looked at again,\nand which windows should hold it. For a record that was never seen say with --date when the provider changed it, by the\ndate that the source is asked by.",
 		Example: "  patra records why crossref 10.5555/abc --date 2026-11-03",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -60,7 +60,7 @@ func (a *app) recordWhyCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			acc, err := a.account(c.Context(), s, args[0], recordType, args[1], at)
+			acc, err := a.explainRecord(c.Context(), s, args[0], recordType, args[1], at)
 			if err != nil {
 				return err
 			}
@@ -77,8 +77,8 @@ func (a *app) recordWhyCmd() *cobra.Command {
 	return c
 }
 
-// account is what is known about a record of a source that somebody knows.
-func (a *app) account(ctx context.Context, s *store.Store, source, recordType, id string, at *patra.Instant) (account, error) {
+// explainRecord is what is known about a record of a source that somebody knows.
+func (a *app) explainRecord(ctx context.Context, s *store.Store, source, recordType, id string, at *patra.Instant) (recordExplanation, error) {
 	acc, err := accountOf(ctx, s, source, recordType, id, at)
 	if err == nil && acc.Record == nil {
 		_, err = a.target(ctx, s, source)
@@ -86,13 +86,13 @@ func (a *app) account(ctx context.Context, s *store.Store, source, recordType, i
 	return acc, err
 }
 
-func accountOf(ctx context.Context, s *store.Store, source, recordType, id string, at *patra.Instant) (acc account, err error) {
-	acc = account{Source: source, ID: id, Date: at, Windows: []placeInTime{}}
+func accountOf(ctx context.Context, s *store.Store, source, recordType, id string, at *patra.Instant) (acc recordExplanation, err error) {
+	acc = recordExplanation{Source: source, ID: id, Date: at, Windows: []windowStatus{}}
 	if acc.Record, err = findRecord(ctx, s, source, recordType, id); err != nil {
 		return acc, err
 	}
 	if rec := acc.Record; rec != nil {
-		if acc.Versions, err = s.Biography(ctx, *rec); err != nil {
+		if acc.Versions, err = s.VersionHistory(ctx, *rec); err != nil {
 			return acc, err
 		}
 		if at == nil {
@@ -115,19 +115,19 @@ func accountOf(ctx context.Context, s *store.Store, source, recordType, id strin
 }
 
 // placesOf asks every watermark of a source about a moment.
-func placesOf(ctx context.Context, s *store.Store, source, id string, at patra.Instant) ([]placeInTime, error) {
+func placesOf(ctx context.Context, s *store.Store, source, id string, at patra.Instant) ([]windowStatus, error) {
 	cursors, err := s.Cursors(ctx, store.Filter{Source: source, Limit: most})
 	if err != nil {
 		return nil, err
 	}
-	places := []placeInTime{}
+	places := []windowStatus{}
 	for _, c := range cursors {
 		facts, _, err := s.MapFacts(ctx, c.ID, patra.Window{From: at, To: at + 1})
 		if err != nil {
 			return nil, err
 		}
 		for i, a := range facts.Answers { // a map is drawn without the counts that are told here
-			whole, err := s.Answer(ctx, a.ID)
+			whole, err := s.CoverageEntry(ctx, a.ID)
 			if err != nil {
 				return nil, err
 			}
@@ -135,7 +135,7 @@ func placesOf(ctx context.Context, s *store.Store, source, id string, at patra.I
 				facts.Answers[i] = *whole
 			}
 		}
-		p := placeOf(c, facts.Evidence, at)
+		p := placeOf(c, facts.CoverageFacts, at)
 		if p.Answer != nil {
 			if p.Item, err = s.ItemOf(ctx, p.Answer.SliceID, id); err != nil {
 				return nil, err
@@ -147,8 +147,8 @@ func placesOf(ctx context.Context, s *store.Store, source, id string, at patra.I
 }
 
 // placeOf says what is known of a moment, from all that is known of it.
-func placeOf(c patra.Cursor, known patra.Evidence, at patra.Instant) placeInTime {
-	p := placeInTime{Cursor: c}
+func placeOf(c patra.Cursor, known patra.CoverageFacts, at patra.Instant) windowStatus {
+	p := windowStatus{Cursor: c}
 	for i, ans := range known.Answers {
 		if ans.Window.Contains(at) && (p.Answer == nil || ans.ClosedAt >= p.Answer.ClosedAt) {
 			p.Answer = &known.Answers[i]
@@ -176,7 +176,7 @@ func placeOf(c patra.Cursor, known patra.Evidence, at patra.Instant) placeInTime
 }
 
 // failedAt is why a moment could not be read, if somebody tried.
-func failedAt(known patra.Evidence, at patra.Instant) *patra.Fault {
+func failedAt(known patra.CoverageFacts, at patra.Instant) *patra.Fault {
 	for _, g := range patra.Gaps(patra.Window{From: at, To: at + 1}, known) {
 		if g.Kind == patra.GapFailed || g.Kind == patra.GapUncut {
 			return g.Fault
@@ -190,7 +190,7 @@ func commandOf(op patra.Operation) string {
 }
 
 // verdict says in a sentence what to make of it.
-func (a account) verdict() string {
+func (a recordExplanation) verdict() string {
 	has := func(state string) bool {
 		for _, p := range a.Windows {
 			if p.State == state {
@@ -229,21 +229,21 @@ func (a account) verdict() string {
 }
 
 // named reports whether a search named the record, and this became of it.
-func (a account) named(status patra.Status) bool {
-	return slices.ContainsFunc(a.Windows, func(p placeInTime) bool { return p.Item == status })
+func (a recordExplanation) named(status patra.Status) bool {
+	return slices.ContainsFunc(a.Windows, func(p windowStatus) bool { return p.Item == status })
 }
 
-func (a account) print(w io.Writer) {
+func (a recordExplanation) print(w io.Writer) {
 	if a.Record != nil {
 		fmt.Fprintf(w, "Record     %s/%s/%s, version %d, first seen %s\n", a.Record.Source, a.Record.Type, a.Record.ProviderID, a.Record.Rev, seconds(a.Record.FirstSeen))
-		for _, line := range oddities(*a.Record) {
+		for _, line := range recordFlags(*a.Record) {
 			fmt.Fprintf(w, "           %s\n", line)
 		}
 	} else {
 		fmt.Fprintf(w, "Record     %s %s is not stored\n", a.Source, a.ID)
 	}
 	for _, v := range a.Versions {
-		fmt.Fprintf(w, "Version    %d %s at %s in batch %d: %s\n", v.Rev, v.Change.Change, seconds(v.ObservedAt), v.BatchID, v.Why)
+		fmt.Fprintf(w, "Version    %d %s at %s in batch %d: %s\n", v.Rev, v.RecordVersion.Change, seconds(v.ObservedAt), v.BatchID, v.Why)
 	}
 	for _, q := range a.Quarantine {
 		fmt.Fprintf(w, "Quarantine %d %s %s at %s, met %s\n", q.ID, q.Status, q.Code, seconds(q.FirstSeen), times(q.Met))

@@ -49,7 +49,7 @@ func (a *app) sourceApplyCmd() *cobra.Command {
 	var dry bool
 	var out format
 	c := &cobra.Command{
-		Use: "apply SOURCE | FILE.yaml", Short: "Put a source file into the registry, as from now", Args: exactly("SOURCE or FILE.yaml"),
+		Use: "apply SOURCE | FILE.yaml", Short: "Put a source file into the registry, as from now", Args: exactArgs("SOURCE or FILE.yaml"),
 		Long: strings.TrimSpace(`
 Put a source file into the registry, as from now. What says something new is closed and begun again; the rest is not
 touched, and the same file a second time changes nothing. The registry keeps what was in force at every moment: see
@@ -57,7 +57,7 @@ touched, and the same file a second time changes nothing. The registry keeps wha
 		RunE: func(c *cobra.Command, args []string) error {
 			open := a.openOrCreate
 			if dry {
-				open = a.openForLooking
+				open = a.openReadOnly
 			}
 			s, err := open(c.Context())
 			if err != nil {
@@ -180,10 +180,10 @@ func (a *app) sourceExportCmd() *cobra.Command {
 	var at string
 	var out format
 	c := &cobra.Command{
-		Use: "export SOURCE", Short: "Write a source as the registry has it, as a source file", Args: exactly("SOURCE"),
+		Use: "export SOURCE", Short: "Write a source as the registry has it, as a source file", Args: exactArgs("SOURCE"),
 		Example: "  patra source export crossref --at 2026-11-01 > crossref.yaml",
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := a.openForLooking(c.Context())
+			s, err := a.openReadOnly(c.Context())
 			if err != nil {
 				return err
 			}
@@ -234,11 +234,11 @@ registry says. With A alone, two --at compare two moments, one --at compares tha
 registry is compared with the file of that code.`),
 		Example: "  patra source diff crossref mine.yaml\n  patra source diff crossref --at 2026-11-01 --at 2026-11-08",
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := a.openForLooking(c.Context())
+			s, err := a.openReadOnly(c.Context())
 			if err != nil {
 				return err
 			}
-			x, y, err := a.sides(c.Context(), s, args, at)
+			x, y, err := a.diffSides(c.Context(), s, args, at)
 			if err != nil {
 				return err
 			}
@@ -255,7 +255,7 @@ registry is compared with the file of that code.`),
 }
 
 // differences compares the files of two states.
-func differences(x, y state) ([]registry.Difference, error) {
+func differences(x, y sourceState) ([]registry.Difference, error) {
 	left, err := x.file()
 	if err != nil {
 		return nil, err
@@ -268,7 +268,7 @@ func differences(x, y state) ([]registry.Difference, error) {
 }
 
 // printDiff shows the differences of two files or two specs.
-func (a *app) printDiff(out format, x, y state, found []registry.Difference) error {
+func (a *app) printDiff(out format, x, y sourceState, found []registry.Difference) error {
 	if out == "table" {
 		fmt.Fprintf(a.stdout, "A  %s\nB  %s\n\n", x, y)
 	}
@@ -282,7 +282,7 @@ func (a *app) printDiff(out format, x, y state, found []registry.Difference) err
 func (a *app) sourceHistoryCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
-		Use: "history SOURCE", Short: "List every version of every part of a source in the registry", Args: exactly("SOURCE"),
+		Use: "history SOURCE", Short: "List every version of every part of a source in the registry", Args: exactArgs("SOURCE"),
 		RunE: func(c *cobra.Command, args []string) error {
 			s, err := a.open(c.Context())
 			if err != nil {

@@ -57,7 +57,7 @@ func (a *app) relayRun(ctx context.Context, names []string, once bool, out forma
 	total := &sentCount{sent: map[string]int{}}
 	r.Config.Once, r.Observe = once, total.add
 	if !once {
-		s.TellAbsence(sayAbsence(a.logger(cfg)))
+		s.OnOutage(logOutage(a.logger(cfg)))
 		if out == "table" {
 			fmt.Fprintf(a.stdout, "Sending events to %s. Ctrl-C drains and stops.\n", plural(int64(len(r.Sinks)), "sink"))
 		}
@@ -119,7 +119,7 @@ func (a *app) relay(cfg config.Config, s *store.Store, names []string) (*relay.R
 		}
 	}
 	a.credentials()
-	r := &relay.Relay{Store: s, Log: a.logger(cfg), Tracer: a.tracer(cfg), Guard: a.caught(), Config: relay.Config{Owner: store.NewOwner(), Lease: time.Duration(cfg.Events.Lease)}}
+	r := &relay.Relay{Store: s, Log: a.logger(cfg), Tracer: a.tracer(cfg), Guard: a.recoverPanic(), Config: relay.Config{Owner: store.NewOwner(), Lease: time.Duration(cfg.Events.Lease)}}
 	for _, c := range cfg.Sinks {
 		if len(names) == 0 || slices.Contains(names, c.Name) {
 			r.Sinks = append(r.Sinks, relay.Sink{Name: c.Name, Filter: c.Filter(), FromNow: c.From == config.FromNow, Open: func(context.Context) (relay.Publisher, error) { return a.publisher(c) }})
@@ -139,7 +139,7 @@ func sinkNamed(cfg config.Config, name string) (config.Sink, error) {
 	if len(known) == 0 {
 		known = []string{"none"}
 	}
-	return config.Sink{}, noSuch("there is no sink %q in patra.yaml; there are: %s", name, strings.Join(known, ", "))
+	return config.Sink{}, notFound("there is no sink %q in patra.yaml; there are: %s", name, strings.Join(known, ", "))
 }
 
 // publisher makes the way to a sink. Its secret is read each time, so that a new one counts with the next term.
@@ -256,7 +256,7 @@ func (a *app) relayRewindCmd() *cobra.Command {
 	var from, reason string
 	var out format
 	c := &cobra.Command{
-		Use: "rewind SINK", Short: "Send events to a sink again", Args: exactly("SINK"),
+		Use: "rewind SINK", Short: "Send events to a sink again", Args: exactArgs("SINK"),
 		Long:    "Rewind puts a sink back to the first event of a moment, or to the start. It gets everything from there again, in order,\nwith the ids that the events had; also what was set aside. A relay that is at work goes on from there at once.",
 		Example: "  patra relay rewind feed --from 2026-11-01\n  patra relay rewind feed --from START --reason 'the file was lost'",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -284,8 +284,8 @@ func (a *app) relayRewindCmd() *cobra.Command {
 	return c
 }
 
-// rewound is a sink that is told again.
-type rewound struct {
+// rewindResult is a sink that is told again.
+type rewindResult struct {
 	Sink string `json:"sink"`
 	From int64  `json:"from"` // the event that it had come to
 	To   int64  `json:"to"`
@@ -293,19 +293,19 @@ type rewound struct {
 	Next string `json:"next"`
 }
 
-func rewind(ctx context.Context, s *store.Store, sink, from, reason string) (rewound, error) {
+func rewind(ctx context.Context, s *store.Store, sink, from, reason string) (rewindResult, error) {
 	gone, err := s.Purged(ctx)
 	if err != nil {
-		return rewound{}, err
+		return rewindResult{}, err
 	}
 	to := int64(0)
 	if !strings.EqualFold(from, config.FromStart) {
 		at, err := patra.ParseInstant(from)
 		if err != nil {
-			return rewound{}, usage("--from %q is no time; write 2026-11-01, 2026-11-01T12:00:00Z or START", from)
+			return rewindResult{}, usage("--from %q is no time; write 2026-11-01, 2026-11-01T12:00:00Z or START", from)
 		}
 		if to, err = s.PositionBefore(ctx, at); err != nil {
-			return rewound{}, err
+			return rewindResult{}, err
 		}
 		if gone.Last > 0 && at <= gone.At { // what happened then is not all there
 			to = 0
@@ -314,14 +314,14 @@ func rewind(ctx context.Context, s *store.Store, sink, from, reason string) (rew
 	was, err := s.Rewind(ctx, sink, to, actor(ctx), reason)
 	switch {
 	case errors.Is(err, patra.ErrNotFound):
-		return rewound{}, noSuch("no events were ever sent to a sink %q; patra relay status lists those that there are", sink)
+		return rewindResult{}, notFound("no events were ever sent to a sink %q; patra relay status lists those that there are", sink)
 	case errors.Is(err, store.ErrPurged):
-		return rewound{}, usage("events from before %s are not there any more: every sink had them, and they were older than events.keep. Next: patra relay rewind %s --from %s sends what is left; patra records export has every record as it is now",
+		return rewindResult{}, usage("events from before %s are not there any more: every sink had them, and they were older than events.keep. Next: patra relay rewind %s --from %s sends what is left; patra records export has every record as it is now",
 			seconds(gone.At+patra.Second), sink, (gone.At + patra.Second).String())
 	case errors.Is(err, patra.ErrIllegalMove):
-		return rewound{}, usage("%s has not come as far as %s: it stands at event %s, and that is event %s", sink, from, thousands(was), thousands(to))
+		return rewindResult{}, usage("%s has not come as far as %s: it stands at event %s, and that is event %s", sink, from, thousands(was), thousands(to))
 	case err != nil:
-		return rewound{}, err
+		return rewindResult{}, err
 	}
-	return rewound{Sink: sink, From: was, To: to, Said: fmt.Sprintf("%s goes back from event %s to event %s.", sink, thousands(was), thousands(to)), Next: "patra relay run, unless patra serve is at work"}, nil
+	return rewindResult{Sink: sink, From: was, To: to, Said: fmt.Sprintf("%s goes back from event %s to event %s.", sink, thousands(was), thousands(to)), Next: "patra relay run, unless patra serve is at work"}, nil
 }

@@ -16,7 +16,7 @@ func (a *app) relayForgetCmd() *cobra.Command {
 	var reason string
 	var out format
 	c := &cobra.Command{
-		Use: "forget SINK", Short: "Forget a sink that is gone, so that no events are kept for it", Args: exactly("SINK"),
+		Use: "forget SINK", Short: "Forget a sink that is gone, so that no events are kept for it", Args: exactArgs("SINK"),
 		Long:    "Forget takes a sink that is no longer in patra.yaml out of the books. If a sink of that name comes back, it is a new one.",
 		Example: "  patra relay forget old-feed --reason 'replaced by feed'",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -40,7 +40,7 @@ func (a *app) forget(ctx context.Context, sink, reason string, out format) error
 	if err != nil {
 		return err
 	}
-	switch err := s.ForgetSink(ctx, sink, actor(ctx), reason); {
+	switch err := s.RemoveSink(ctx, sink, actor(ctx), reason); {
 	case errors.Is(err, patra.ErrNotFound):
 		return usage("there is no sink %q that got events; patra relay status lists those that there are", sink)
 	case errors.Is(err, patra.ErrIllegalMove):

@@ -40,7 +40,7 @@ func (a *app) remapCmd() *cobra.Command {
 	var f remapFlags
 	var out format
 	c := &cobra.Command{
-		Use: "remap SOURCE", Short: "See what another mapping would read in the stored answers", Args: exactly("SOURCE"),
+		Use: "remap SOURCE", Short: "See what another mapping would read in the stored answers", Args: exactArgs("SOURCE"),
 		Long: "Remap reads the stored answers of a source again, with the mapping of a file or with the source as it counts now, and says\nfield by field what would change. Nobody is asked, and nothing is changed. Each record counts once, with the version that\nis stored. With --signal the records that would change are read again by the next patra update SOURCE --signals.",
 		Example: `  patra remap crossref --since 2026-11-01 --mapping new-mapping.yaml
   patra remap crossref --since 2026-11-01 --source-file crossref.yaml --ids changed.txt
@@ -92,7 +92,7 @@ func (a *app) remap(ctx context.Context, code string, f remapFlags) (done *remap
 	if since == nil {
 		return nil, usage("say since when with --since DAY: the answers of that time are read again")
 	}
-	s, kept, err := a.kept(ctx)
+	s, kept, err := a.openEvidence(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -153,7 +153,7 @@ func (r *remapper) page(ctx context.Context, p patra.LedgerPage) error {
 		return err
 	}
 	recordType := both.before.Spec().RecordType
-	stored, err := r.store.Standings(ctx, p.Source, recordType, before.IDs())
+	stored, err := r.store.StoredVersions(ctx, p.Source, recordType, before.IDs())
 	if err != nil {
 		return err
 	}
@@ -202,7 +202,7 @@ func (a *app) newMapping(ctx context.Context, code string, f remapFlags) (change
 		}
 		return withFile(file), f.file, err
 	}
-	file, _, err := a.inForce(ctx, code)
+	file, _, err := a.activeSource(ctx, code)
 	return withFile(file), inForceNow, err
 }
 
@@ -248,8 +248,8 @@ func withFile(file *source.File) func(*source.Spec) (*source.Spec, error) {
 	}
 }
 
-// affected takes the ids of records that would change: into a file, and as signals. It holds only a few of them.
-type affected struct {
+// changedRecords takes the ids of records that would change: into a file, and as signals. It holds only a few of them.
+type changedRecords struct {
 	ctx        context.Context
 	store      *store.Store
 	file       *os.File
@@ -261,8 +261,8 @@ type affected struct {
 	raised     int64
 }
 
-func (a *app) affected(ctx context.Context, s *store.Store, f remapFlags, with string, done *remapped) (*affected, error) {
-	to := &affected{ctx: ctx, store: s, signal: f.signal}
+func (a *app) affected(ctx context.Context, s *store.Store, f remapFlags, with string, done *remapped) (*changedRecords, error) {
+	to := &changedRecords{ctx: ctx, store: s, signal: f.signal}
 	if f.ids != "" {
 		file, err := os.OpenFile(f.ids, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 		if err != nil {
@@ -280,7 +280,7 @@ func (a *app) affected(ctx context.Context, s *store.Store, f remapFlags, with s
 // fewSignals is how many are raised in one go.
 const fewSignals = 500
 
-func (t *affected) add(source, recordType, id string) error {
+func (t *changedRecords) add(source, recordType, id string) error {
 	if t.out != nil {
 		if _, err := fmt.Fprintln(t.out, id); err != nil {
 			return environment(err)
@@ -296,7 +296,7 @@ func (t *affected) add(source, recordType, id string) error {
 	return t.flush()
 }
 
-func (t *affected) flush() error {
+func (t *changedRecords) flush() error {
 	if len(t.waiting) == 0 {
 		return nil
 	}
@@ -305,7 +305,7 @@ func (t *affected) flush() error {
 	return err
 }
 
-func (t *affected) close() error {
+func (t *changedRecords) close() error {
 	err := t.flush()
 	if t.file == nil {
 		return err

@@ -31,17 +31,17 @@ const (
 
 // replayed is one page that was read again.
 type replayed struct {
-	Page        int64               `json:"page"`
-	BatchNo     int64               `json:"batch_no"`
-	Phase       patra.Phase         `json:"phase"`
-	Ordinal     int64               `json:"ordinal"`
-	Status      patra.Status        `json:"status"` // in the ledger
-	Verdict     string              `json:"verdict"`
-	Items       int                 `json:"items"`
-	Body        string              `json:"body_sha256,omitempty"`
-	Note        string              `json:"note,omitempty"`
-	Differences []replay.Difference `json:"differences"`
-	Live        *replay.Fresh       `json:"live,omitempty"`
+	Page        int64                  `json:"page"`
+	BatchNo     int64                  `json:"batch_no"`
+	Phase       patra.Phase            `json:"phase"`
+	Ordinal     int64                  `json:"ordinal"`
+	Status      patra.Status           `json:"status"` // in the ledger
+	Verdict     string                 `json:"verdict"`
+	Items       int                    `json:"items"`
+	Body        string                 `json:"body_sha256,omitempty"`
+	Note        string                 `json:"note,omitempty"`
+	Differences []replay.Difference    `json:"differences"`
+	Live        *replay.LiveComparison `json:"live,omitempty"`
 }
 
 // replayReport is all pages of a replay.
@@ -63,7 +63,7 @@ func (a *app) replayCmd() *cobra.Command {
 	var live, sure bool
 	var out format
 	c := &cobra.Command{
-		Use: "replay RUN[/BATCH]", Short: "Read a page again from its stored answer, and compare", Args: exactly("RUN[/BATCH]"),
+		Use: "replay RUN[/BATCH]", Short: "Read a page again from its stored answer, and compare", Args: exactArgs("RUN[/BATCH]"),
 		Long: "Replay makes the request of a page anew from the stored snapshot, reads the stored answer again, and compares both with\nthe ledger: request, status, items, ids, next position, total, and the hash of every record. Nothing is sent and nothing\nis changed. With --live the provider is asked once more, through the gate, and its answer of today is compared with the\nstored one; no record, watermark or page is written. Exit code 0: the same; 1: something differs; 3: an answer is gone.",
 		Example: `  patra replay 7
   patra replay 7/2 -o json
@@ -73,7 +73,7 @@ func (a *app) replayCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			report, err := a.replay(c.Context(), ref, replayWish{live: live, sure: sure, counter: true})
+			report, err := a.replay(c.Context(), ref, replayRequest{live: live, sure: sure, counter: true})
 			if err != nil {
 				return err
 			}
@@ -97,23 +97,23 @@ func (a *app) replayCmd() *cobra.Command {
 // replayer reads pages again.
 type replayer struct {
 	store  *store.Store
-	kept   *evidence.Keeper
+	kept   *evidence.BodyStore
 	claim  *patra.Claim
 	reader *replay.Reader
 	prober *executor.Prober // nil: nobody is asked
 }
 
-// replayWish is how a run is to be read again.
-type replayWish struct {
+// replayRequest is how a run is to be read again.
+type replayRequest struct {
 	live, sure bool
 	reason     string
 	counter    bool  // somebody at a terminal waits
 	most       int64 // pages; 0 is any number
 }
 
-func (a *app) replay(ctx context.Context, ref runRef, want replayWish) (*replayReport, error) {
+func (a *app) replay(ctx context.Context, ref runRef, want replayRequest) (*replayReport, error) {
 	live := want.live
-	s, kept, err := a.kept(ctx)
+	s, kept, err := a.openEvidence(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -195,19 +195,19 @@ func (a *app) replayProber(s *store.Store, claim *patra.Claim) (*executor.Prober
 	if err != nil {
 		return nil, err
 	}
-	return a.prober(c, s, patra.Place{Source: claim.Task.Source, Endpoint: claim.Task.Endpoint, Operation: claim.Task.Operation}), nil
+	return a.prober(c, s, patra.WorkScope{Source: claim.Task.Source, Endpoint: claim.Task.Endpoint, Operation: claim.Task.Operation}), nil
 }
 
-// heldBack is that somebody, or something, keeps a request from being sent.
-type heldBack struct{ error }
+// blockedError is that somebody, or something, keeps a request from being sent.
+type blockedError struct{ error }
 
 // prober asks for single pages of a place.
-func (a *app) prober(c config.Config, s *store.Store, at patra.Place) *executor.Prober {
+func (a *app) prober(c config.Config, s *store.Store, at patra.WorkScope) *executor.Prober {
 	return &executor.Prober{Store: s, Gate: a.gate(c, s), Client: clientFor, Vars: source.Vars{Contact: c.Contact, Version: version}, Log: a.logger(c), Credentials: a.credentials(),
 		Allow: func(ctx context.Context) error {
-			hold, err := s.Held(ctx, at)
+			hold, err := s.PeekAdmission(ctx, at)
 			if err == nil && hold.Code != "" {
-				err = heldBack{fmt.Errorf("%s is held back (%s); see patra controls", at.Source, hold.Code)}
+				err = blockedError{fmt.Errorf("%s is held back (%s); see patra controls", at.Source, hold.Code)}
 			}
 			return err
 		}}
@@ -222,7 +222,7 @@ func (r *replayer) page(ctx context.Context, p patra.LedgerPage) (done replayed,
 	}
 	var ids []string
 	if p.Phase == patra.PhaseDetail {
-		ids, err = replay.IDs(p.Before, func(ids []string) (map[string]bool, error) { return r.store.GivenBefore(ctx, p, ids) })
+		ids, err = replay.SplitIDs(p.Before, func(ids []string) (map[string]bool, error) { return r.store.SeenIDs(ctx, p, ids) })
 		if err != nil {
 			return done, err
 		}
@@ -239,7 +239,7 @@ func (r *replayer) page(ctx context.Context, p patra.LedgerPage) (done replayed,
 	if done.Note = note; note != "" {
 		done.Verdict = replayNoBody
 	}
-	var then replay.Reading
+	var then replay.ParsedPage
 	if note == "" {
 		if then, err = r.reader.Read(p, p.Answered(), body); err != nil {
 			return done, err
@@ -272,7 +272,7 @@ func (r *replayer) body(ctx context.Context, p patra.LedgerPage) (body []byte, n
 	if err != nil {
 		return nil, "", err
 	}
-	body, err = r.kept.Body(ctx, kept)
+	body, err = r.kept.Get(ctx, kept)
 	switch {
 	case errors.Is(err, blob.ErrNotFound):
 		return nil, "the answer should be kept and is gone; see patra check", nil
@@ -283,12 +283,12 @@ func (r *replayer) body(ctx context.Context, p patra.LedgerPage) (body []byte, n
 }
 
 // known is what the store has of a page.
-func (r *replayer) known(ctx context.Context, p patra.LedgerPage, g replay.Reading) (k replay.Known, err error) {
+func (r *replayer) known(ctx context.Context, p patra.LedgerPage, g replay.ParsedPage) (k replay.StoredPage, err error) {
 	if r.reader.TwoPhases() && p.Phase == patra.PhaseSearch {
 		if k.First, err = r.store.IDsOf(ctx, p); err != nil {
 			return k, err
 		}
-		k.Given, err = r.store.GivenBefore(ctx, p, g.IDs())
+		k.Given, err = r.store.SeenIDs(ctx, p, g.IDs())
 		return k, err
 	}
 	k.Versions, err = r.store.Versions(ctx, p.ID)
@@ -296,7 +296,7 @@ func (r *replayer) known(ctx context.Context, p patra.LedgerPage, g replay.Readi
 }
 
 // ask asks the provider for a page once more.
-func (r *replayer) ask(ctx context.Context, p patra.LedgerPage, call source.Call, then replay.Reading, alone bool) (*replay.Fresh, error) {
+func (r *replayer) ask(ctx context.Context, p patra.LedgerPage, call source.Call, then replay.ParsedPage, alone bool) (*replay.LiveComparison, error) {
 	program, err := r.reader.Program(p)
 	if err != nil {
 		return nil, err
@@ -307,7 +307,7 @@ func (r *replayer) ask(ctx context.Context, p patra.LedgerPage, call source.Call
 	}
 	got, err := r.prober.Replay(ctx, program, call, position, r.claim.BaseURL)
 	if fault, ok := errors.AsType[*patra.Fault](err); ok {
-		return &replay.Fresh{Error: fault.Error(), Added: []string{}, Removed: []string{}, Changed: []string{}, Differences: []replay.Difference{}}, nil
+		return &replay.LiveComparison{Error: fault.Error(), Added: []string{}, Removed: []string{}, Changed: []string{}, Differences: []replay.Difference{}}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -317,7 +317,7 @@ func (r *replayer) ask(ctx context.Context, p patra.LedgerPage, call source.Call
 		return nil, err
 	}
 	if alone { // there is nothing to compare with but the ledger
-		then = replay.Reading{Status: p.Answered()}
+		then = replay.ParsedPage{Status: p.Answered()}
 	}
 	f := replay.CompareFresh(then, fresh)
 	f.Body, f.SameBody = got.Sum, got.Sum == p.BodySHA256

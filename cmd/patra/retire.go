@@ -13,13 +13,13 @@ import (
 func (a *app) sourceRetireCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
-		Use: "retire SOURCE", Short: "Take a source out of the registry, as from now", Args: exactly("SOURCE"),
+		Use: "retire SOURCE", Short: "Take a source out of the registry, as from now", Args: exactArgs("SOURCE"),
 		Long: strings.TrimSpace(`
 Take a source out of the registry, as from now. Everything that the registry says about it ends, also what it says for one
 operation alone. From then on its file counts again, if there is one. What was in force stays known: see patra source
 history and --at. Plans that were made are not touched. patra source apply brings the source back.`),
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := a.openForLooking(c.Context()) // without a store there is nothing to retire, and none to be made
+			s, err := a.openReadOnly(c.Context()) // without a store there is nothing to retire, and none to be made
 			if err != nil {
 				return err
 			}

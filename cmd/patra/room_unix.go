@@ -4,15 +4,15 @@ package main
 
 import "syscall"
 
-// room is how much can still be written beside a file.
-type room struct {
+// diskSpace is how much can still be written beside a file.
+type diskSpace struct {
 	bytes        uint64
 	files        uint64 // that can still be made
 	limitedFiles bool   // whether the file system has such a limit
 }
 
 // roomAt looks at a folder; ok is false where nobody can tell.
-func roomAt(dir string) (r room, ok bool) {
+func roomAt(dir string) (r diskSpace, ok bool) {
 	var s syscall.Statfs_t
 	if syscall.Statfs(dir, &s) != nil {
 		return r, false

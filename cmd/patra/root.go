@@ -15,11 +15,11 @@ import (
 // run is the whole program apart from the process around it.
 func run(ctx context.Context, args, environ []string, stdout, stderr io.Writer) int {
 	a := &app{environ: environ, stdout: stdout, stderr: stderr}
-	defer a.caught()()
+	defer a.recoverPanic()()
 	root := a.root()
 	root.SetArgs(args)
 	err := root.ExecuteContext(ctx)
-	a.tellTraces(ctx)
+	a.flushTraces(ctx)
 	if a.store != nil {
 		if closeErr := a.store.Close(); err == nil {
 			err = closeErr
@@ -98,8 +98,8 @@ func atMostOne(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// exactly asks for the named arguments.
-func exactly(names ...string) cobra.PositionalArgs {
+// exactArgs asks for the named arguments.
+func exactArgs(names ...string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		if len(args) == len(names) {
 			return nil

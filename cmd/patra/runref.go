@@ -50,7 +50,7 @@ func (r runRef) find(ctx context.Context, s *store.Store) (run patra.Run, c *pat
 		return run, nil, 0, err
 	}
 	if len(runs) == 0 {
-		return run, nil, 0, noSuch("there is no run %d; see patra runs", r.run)
+		return run, nil, 0, notFound("there is no run %d; see patra runs", r.run)
 	}
 	run = runs[0]
 	if pages, err = s.CountPages(ctx, r.query()); err != nil {
@@ -66,8 +66,8 @@ func (r runRef) find(ctx context.Context, s *store.Store) (run patra.Run, c *pat
 		}
 	}
 	if pages == 0 && r.batch != 0 {
-		return run, nil, 0, noSuch("run %d has no page %d; see patra batches --run %d", r.run, r.batch, r.run)
+		return run, nil, 0, notFound("run %d has no page %d; see patra batches --run %d", r.run, r.batch, r.run)
 	}
-	c, err = s.Context(ctx, run.TaskID)
+	c, err = s.ClaimContext(ctx, run.TaskID)
 	return run, c, pages, err
 }

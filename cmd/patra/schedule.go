@@ -15,10 +15,10 @@ import (
 
 // fire makes the plan of a schedule whose time has come. A fire that another process took is nobody's mistake; one that
 // could not be planned is kept with its reason.
-func (d *duty) fire(ctx context.Context, job string, at patra.Instant) error {
+func (d *plannerLoop) fire(ctx context.Context, job string, at patra.Instant) error {
 	i := slices.IndexFunc(d.schedules, func(c config.Schedule) bool { return c.Name == job })
 	c := d.schedules[i]
-	req, err := d.app.request(ctx, c.Source, askFlags{operation: c.Operation, endpoint: c.Endpoint, query: c.Query, campaign: c.Campaign, baseURL: d.baseURL,
+	req, err := d.app.request(ctx, c.Source, planFlags{operation: c.Operation, endpoint: c.Endpoint, query: c.Query, campaign: c.Campaign, baseURL: d.baseURL,
 		byID: c.By == string(patra.PickAll), pick: pickOf(c)})
 	if errors.Is(err, patra.ErrUnavailable) { // which says nothing about the schedule
 		return err
@@ -49,8 +49,8 @@ func firedBy(c config.Schedule, at patra.Instant) planner.Trigger {
 }
 
 // refuse keeps a fire whose source could not even be read.
-func (d *duty) refuse(ctx context.Context, c config.Schedule, at patra.Instant, why error) error {
-	err := d.planner.Refuse(ctx, now(), c.Source, c.Endpoint, c.Operation, firedBy(c, at), why)
+func (d *plannerLoop) refuse(ctx context.Context, c config.Schedule, at patra.Instant, why error) error {
+	err := d.planner.RecordRejected(ctx, now(), c.Source, c.Endpoint, c.Operation, firedBy(c, at), why)
 	if errors.Is(err, patra.ErrFired) {
 		return nil
 	}
@@ -60,8 +60,8 @@ func (d *duty) refuse(ctx context.Context, c config.Schedule, at patra.Instant, 
 // scheduleView is a schedule and what came of it.
 type scheduleView struct {
 	config.Schedule
-	Next *patra.Instant  `json:"next,omitempty"`
-	Last *patra.Instance `json:"last,omitempty"`
+	Next *patra.Instant `json:"next,omitempty"`
+	Last *patra.Trigger `json:"last,omitempty"`
 }
 
 func (a *app) schedulesCmd() *cobra.Command {
@@ -73,7 +73,7 @@ func (a *app) schedulesCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			s, err := a.openForLooking(c.Context())
+			s, err := a.openReadOnly(c.Context())
 			if err != nil {
 				return err
 			}
@@ -97,7 +97,7 @@ func scheduleViews(ctx context.Context, s *store.Store, cfg config.Config) ([]sc
 			next := sch.Cron.Next(now())
 			v.Next = &next
 		}
-		last, err := s.Instances(ctx, store.Filter{Job: sch.Name, Limit: 1})
+		last, err := s.Triggers(ctx, store.Filter{Job: sch.Name, Limit: 1})
 		if err != nil {
 			return nil, err
 		}
@@ -125,12 +125,12 @@ var scheduleColumns = columns[scheduleView]{
 }
 
 func (a *app) triggersCmd() *cobra.Command {
-	return listCmd(a, "triggers", "List what set work in motion, also what came to nothing", nil, patra.InstanceMoves, func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Instance, error) {
-		return s.Instances(ctx, f)
+	return listCmd(a, "triggers", "List what set work in motion, also what came to nothing", nil, patra.InstanceMoves, func(ctx context.Context, s *store.Store, f store.Filter) ([]patra.Trigger, error) {
+		return s.Triggers(ctx, f)
 	},
-		columns[patra.Instance]{
+		columns[patra.Trigger]{
 			names: []string{"id", "by", "job", "source", "operation", "at", "status", "reason"}, fit: true,
-			row: func(in patra.Instance) []any {
+			row: func(in patra.Trigger) []any {
 				return []any{in.ID, in.Scheduler, in.JobID, in.Source, in.Operation, seconds(in.TriggeredAt), in.Status, reasonOf(in.Error)}
 			},
 			empty: "No triggers. " + emptyNext,

@@ -20,7 +20,7 @@ func (a *app) credentials() *executor.Credentials {
 		}
 		a.vault = secret.NewVault(places, a.environ)
 		a.vault.Tell = func(value string) { a.secrets.Add(value) }
-		a.shown = &executor.Credentials{Secrets: a.vault, Tell: a.secrets.AddPassing}
+		a.shown = &executor.Credentials{Secrets: a.vault, Tell: a.secrets.AddTemporary}
 	})
 	return a.shown
 }

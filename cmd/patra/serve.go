@@ -88,7 +88,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	}
 	a.mirror = baseURL
 	log := a.logger(cfg)
-	s.TellAbsence(sayAbsence(log))
+	s.OnOutage(logOutage(log))
 	if err := sayAhead(ctx, log, s); err != nil {
 		return err
 	}
@@ -111,7 +111,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	}
 	defer numbers.close() // when all is drained
 	if slices.Contains(roles, rolePlanner) {
-		d := &duty{app: a, store: s, planner: p, log: log, baseURL: baseURL, schedules: cfg.Schedules}
+		d := &plannerLoop{app: a, store: s, planner: p, log: log, baseURL: baseURL, schedules: cfg.Schedules}
 		group.Go(role(ctx, log, rolePlanner, func(ctx context.Context) error { return d.work(ctx, cfg) }, "schedules", len(cfg.Schedules)))
 		a.watchAlerts(ctx, group, cfg, s)
 	}
@@ -150,8 +150,8 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	return err
 }
 
-// duty is what a serving planner sees to.
-type duty struct {
+// plannerLoop is what a serving planner sees to.
+type plannerLoop struct {
 	app       *app
 	store     *store.Store
 	planner   *planner.Planner
@@ -161,21 +161,21 @@ type duty struct {
 }
 
 // work does all of it, until ctx ends.
-func (d *duty) work(ctx context.Context, cfg config.Config) error {
+func (d *plannerLoop) work(ctx context.Context, cfg config.Config) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, part := range []func() error{
 		func() error { return d.scheduler().Run(ctx) }, func() error { return d.tend(ctx) }, func() error { return d.keepHouse(ctx, cfg) },
 	} {
 		group.Go(func() error {
-			defer d.app.caught()()
+			defer d.app.recoverPanic()()
 			return part()
 		})
 	}
 	return group.Wait()
 }
 
-// news reports whether an error is to be told: one of a store that is away is told once for all who notice.
-func news(ctx context.Context, err error) bool {
+// worthLogging reports whether an error is to be told: one of a store that is away is told once for all who notice.
+func worthLogging(ctx context.Context, err error) bool {
 	return err != nil && ctx.Err() == nil && !errors.Is(err, patra.ErrUnavailable)
 }
 
@@ -184,11 +184,11 @@ const tendEvery = 2 * time.Second
 
 // tend goes on with unfinished plans and cuts again what ended early, until ctx ends. What goes wrong with one look is
 // said, and the next look is taken all the same.
-func (d *duty) tend(ctx context.Context) error {
+func (d *plannerLoop) tend(ctx context.Context) error {
 	tick := time.NewTicker(tendEvery)
 	defer tick.Stop()
 	for {
-		if err := d.planner.Tend(ctx, now()); news(ctx, err) {
+		if err := d.planner.ContinueAll(ctx, now()); worthLogging(ctx, err) {
 			d.log.Error("plans could not be looked after", "reason", err.Error())
 		}
 		select {
@@ -203,7 +203,7 @@ func (d *duty) tend(ctx context.Context) error {
 const houseEvery = time.Hour
 
 // keepHouse moves old pages into the archive, and forgets answers and events that are kept no longer, until ctx ends.
-func (d *duty) keepHouse(ctx context.Context, cfg config.Config) error {
+func (d *plannerLoop) keepHouse(ctx context.Context, cfg config.Config) error {
 	tick := time.NewTicker(houseEvery)
 	defer tick.Stop()
 	for {
@@ -213,7 +213,7 @@ func (d *duty) keepHouse(ctx context.Context, cfg config.Config) error {
 		case <-tick.C:
 		}
 		switch n, err := purgeEvents(ctx, d.store, cfg, now()); {
-		case news(ctx, err):
+		case worthLogging(ctx, err):
 			d.log.Error("old events could not be deleted", "reason", err.Error())
 		case n > 0:
 			d.log.Info("old events are deleted", "events", n)
@@ -223,7 +223,7 @@ func (d *duty) keepHouse(ctx context.Context, cfg config.Config) error {
 		}
 		done, err := d.app.archiveRound(ctx, cfg, d.store, time.Duration(cfg.Archive.After))
 		switch {
-		case news(ctx, err):
+		case worthLogging(ctx, err):
 			d.log.Error("old pages could not be moved to the archive", "reason", err.Error())
 		case done.Tasks+done.Events+int64(done.Bodies) > 0:
 			d.log.Info("old pages are in the archive", "tasks", done.Tasks, "pages", done.Pages, "events", done.Events, "answers_forgotten", done.Bodies, "place", done.Place)
@@ -231,7 +231,7 @@ func (d *duty) keepHouse(ctx context.Context, cfg config.Config) error {
 	}
 }
 
-func (d *duty) scheduler() *schedule.Scheduler {
+func (d *plannerLoop) scheduler() *schedule.Scheduler {
 	s := &schedule.Scheduler{Log: d.log, Fired: d.store.LastFire, Fire: d.fireWhenThere}
 	for _, c := range d.schedules {
 		if !c.Paused {

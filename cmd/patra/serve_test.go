@@ -41,7 +41,7 @@ func TestServe(t *testing.T) {
 		defer st.Close()
 		for _, job := range []string{"daily", "broken"} { // they ran the day before yesterday, and then nobody was there
 			at := patra.InstantOf(time.Now().Add(-50 * time.Hour))
-			_, err := st.AcceptTrigger(t.Context(), at, patra.Instance{Scheduler: patra.SchedulerCron, JobID: job, LogID: at.String(), Trigger: patra.TriggerScheduled, TriggeredAt: at,
+			_, err := st.AcceptTrigger(t.Context(), at, patra.Trigger{Scheduler: patra.SchedulerCron, JobID: job, LogID: at.String(), Trigger: patra.TriggerScheduled, TriggeredAt: at,
 				Params: json.RawMessage(`{}`), Source: "crossref", Operation: patra.Harvest})
 			if err != nil {
 				t.Fatal(err)
@@ -98,7 +98,7 @@ func (s *scene) await(st *store.Store, want int64) {
 func (s *scene) fires(st *store.Store) {
 	s.t.Helper()
 	for job, want := range map[string]patra.Status{"daily": patra.Planned, "broken": patra.Rejected} {
-		fired, err := st.Instances(s.t.Context(), store.Filter{Job: job})
+		fired, err := st.Triggers(s.t.Context(), store.Filter{Job: job})
 		if err != nil || len(fired) != 2 || fired[0].Status != want {
 			s.t.Errorf("%s fired %d times, %+v, %v", job, len(fired)-1, fired, err)
 		}
@@ -106,7 +106,7 @@ func (s *scene) fires(st *store.Store) {
 			s.t.Errorf("the reason is %s", fired[0].Error)
 		}
 	}
-	if fired, err := st.Instances(s.t.Context(), store.Filter{Job: "asleep"}); err != nil || len(fired) != 0 {
+	if fired, err := st.Triggers(s.t.Context(), store.Filter{Job: "asleep"}); err != nil || len(fired) != 0 {
 		s.t.Errorf("a paused schedule fired: %+v, %v", fired, err)
 	}
 }

@@ -68,15 +68,15 @@ func (a *app) migrateCmd() *cobra.Command {
 	return c
 }
 
-// migrated is what became of a store.
-type migrated struct {
+// migrateResult is what became of a store.
+type migrateResult struct {
 	Config  string            `json:"config,omitempty"` // the file that it is named in, where that was asked for too
 	Store   string            `json:"store"`
 	Created bool              `json:"created"`
 	Applied []store.Migration `json:"applied"`
 }
 
-func (m migrated) said() string {
+func (m migrateResult) said() string {
 	switch {
 	case m.Created:
 		return fmt.Sprintf("Created the store %s.", m.Store)
@@ -86,12 +86,12 @@ func (m migrated) said() string {
 	return fmt.Sprintf("Applied %s to the store %s.", plural(int64(len(m.Applied)), "migration"), m.Store)
 }
 
-func (a *app) migrate(ctx context.Context) (migrated, error) {
+func (a *app) migrate(ctx context.Context) (migrateResult, error) {
 	cfg, err := a.load()
 	if err != nil {
-		return migrated{}, err
+		return migrateResult{}, err
 	}
-	m := migrated{Store: cfg.Redacted().Store.URL, Created: !store.Exists(cfg.Store.URL), Applied: []store.Migration{}}
+	m := migrateResult{Store: cfg.Redacted().Store.URL, Created: !store.Exists(cfg.Store.URL), Applied: []store.Migration{}}
 	s, err := a.dial(ctx, cfg)
 	if err != nil {
 		return m, err

@@ -46,14 +46,14 @@ func (a *app) signalAddCmd() *cobra.Command {
 			if !slices.Contains(patra.SignalReasons, why) {
 				return usage("--reason %q is not known; write one of %s", reason, joined(patra.SignalReasons))
 			}
-			ids, err := idsFrom(args[1:], file)
+			ids, err := readIDs(args[1:], file)
 			if err != nil {
 				return err
 			}
 			if len(ids) == 0 {
 				return usage("name at least one id, or a file of ids with --file")
 			}
-			if _, _, err := a.inForce(c.Context(), args[0]); err != nil { // before a store is made for nothing
+			if _, _, err := a.activeSource(c.Context(), args[0]); err != nil { // before a store is made for nothing
 				return err
 			}
 			s, err := a.openOrCreate(c.Context())
@@ -81,8 +81,8 @@ func (a *app) signalAddCmd() *cobra.Command {
 	return c
 }
 
-// signalled is what came of asking for records to be fetched again.
-type signalled struct {
+// signalResult is what came of asking for records to be fetched again.
+type signalResult struct {
 	Source string             `json:"source"`
 	Reason patra.SignalReason `json:"reason"`
 	IDs    int                `json:"ids"`
@@ -94,13 +94,13 @@ type signalled struct {
 }
 
 // addSignals notes that records should be looked at again, and who said so.
-func (a *app) addSignals(ctx context.Context, s *store.Store, code, recordType string, ids []string, why patra.SignalReason) (done signalled, err error) {
-	f, _, err := a.inForce(ctx, code)
+func (a *app) addSignals(ctx context.Context, s *store.Store, code, recordType string, ids []string, why patra.SignalReason) (done signalResult, err error) {
+	f, _, err := a.activeSource(ctx, code)
 	if err != nil {
 		return done, err
 	}
 	added, err := s.AddSignals(ctx, now(), f.Code, cmp.Or(recordType, f.RecordType), ids, why, "", actor(ctx))
-	done = signalled{Source: f.Code, Reason: why, IDs: len(ids), Added: added, Open: len(ids) - added, ByID: f.ByID() != "",
+	done = signalResult{Source: f.Code, Reason: why, IDs: len(ids), Added: added, Open: len(ids) - added, ByID: f.ByID() != "",
 		Said: fmt.Sprintf("%s noted, %d were open already.", plural(int64(added), "signal"), len(ids)-added), Next: fmt.Sprintf("patra update %s --signals", f.Code)}
 	if !done.ByID {
 		done.Next = ""
@@ -120,8 +120,8 @@ func joined[T ~string](words []T) string {
 // longestID is what the store keeps of an id.
 const longestID = 512
 
-// idsFrom are ids that are named and those of a file, one a line; empty lines and those that begin with # are left out.
-func idsFrom(named []string, file string) ([]string, error) {
+// readIDs are ids that are named and those of a file, one a line; empty lines and those that begin with # are left out.
+func readIDs(named []string, file string) ([]string, error) {
 	ids := slices.Clone(named)
 	if file != "" {
 		f, err := os.Open(file)

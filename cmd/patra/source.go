@@ -26,8 +26,8 @@ func (a *app) sourceCmd() *cobra.Command {
 	return c
 }
 
-// verdict is what is to be said of one source file.
-type verdict struct {
+// validationResult is what is to be said of one source file.
+type validationResult struct {
 	Source   string         `json:"source"`
 	Valid    bool           `json:"valid"`
 	Problems patra.Problems `json:"problems"`
@@ -45,9 +45,9 @@ func (a *app) sourceValidateCmd() *cobra.Command {
 				}
 			}
 			var found patra.Problems
-			verdicts := []verdict{}
+			verdicts := []validationResult{}
 			for _, arg := range args {
-				v := verdict{Source: arg, Valid: true, Problems: patra.Problems{}}
+				v := validationResult{Source: arg, Valid: true, Problems: patra.Problems{}}
 				if err := a.validate(arg); err != nil {
 					if !errors.As(err, &v.Problems) {
 						return err
@@ -60,7 +60,7 @@ func (a *app) sourceValidateCmd() *cobra.Command {
 				verdicts = append(verdicts, v)
 			}
 			if out != "table" {
-				if err := printRows(a.stdout, out, verdicts, columns[verdict]{}); err != nil {
+				if err := printRows(a.stdout, out, verdicts, columns[validationResult]{}); err != nil {
 					return err
 				}
 			}
@@ -116,7 +116,7 @@ func (a *app) sourceNewCmd() *cobra.Command {
 	var dir string
 	var out format
 	c := &cobra.Command{
-		Use: "new CODE", Short: "Begin a source file with comments", Args: exactly("CODE"),
+		Use: "new CODE", Short: "Begin a source file with comments", Args: exactArgs("CODE"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			cfg, err := a.load()
 			if err != nil {

@@ -26,32 +26,32 @@ type listedSource struct {
 	Paging    []string `json:"paging"`
 	Rate      string   `json:"rate"`
 	From      string   `json:"from"` // where its file is; empty: there is none
-	Standing
+	SourceStatus
 	Problem string `json:"problem,omitempty"`
 }
 
-// Standing is what counts for a source, and how its file stands to that.
-type Standing struct {
+// SourceStatus is what counts for a source, and how its file stands to that.
+type SourceStatus struct {
 	InForce string         `json:"in_force"`        // FILE or REGISTRY
 	Since   *patra.Instant `json:"since,omitempty"` // when the registry last changed
 	File    string         `json:"file,omitempty"`  // of a source in the registry: SAME, DIFFERS, INVALID, NONE
 }
 
 // String is the standing for people.
-func (s Standing) String() string {
+func (s SourceStatus) String() string {
 	if s.InForce == fromFile {
 		return "file"
 	}
 	return fmt.Sprintf("registry since %s%s", s.Since, map[string]string{"DIFFERS": ", file differs", "INVALID": ", file is not valid", "NONE": ", no file"}[s.File])
 }
 
-// standingOf compares what counts with the file.
-func (a *app) standingOf(st state) (Standing, error) {
+// statusOf compares what counts with the file.
+func (a *app) statusOf(st sourceState) (SourceStatus, error) {
 	if st.From == fromFile {
-		return Standing{InForce: fromFile}, nil
+		return SourceStatus{InForce: fromFile}, nil
 	}
 	since := changed(st.rows)
-	s := Standing{InForce: fromRegistry, Since: &since, File: "SAME"}
+	s := SourceStatus{InForce: fromRegistry, Since: &since, File: "SAME"}
 	f, err := a.find(st.Name)
 	if found, ok := errors.AsType[patra.Problems](err); ok {
 		s.File = "INVALID"
@@ -93,7 +93,7 @@ applied. FROM is where the file is.`),
 					if s.Problem != "" {
 						name = "not valid: run patra source " + map[string]string{fromFile: "validate", fromRegistry: "show"}[s.InForce]
 					}
-					return []any{s.Code, shorter(name, 26), strings.Join(slices.Compact(slices.Clone(s.Paging)), ", "), s.Rate, s.From, s.Standing}
+					return []any{s.Code, shorter(name, 26), strings.Join(slices.Compact(slices.Clone(s.Paging)), ", "), s.Rate, s.From, s.SourceStatus}
 				},
 				empty: "No sources.",
 			})
@@ -119,11 +119,11 @@ func (a *app) listSources(ctx context.Context) ([]listedSource, error) {
 	}
 	var rows []listedSource
 	for _, code := range slices.Sorted(maps.Keys(from)) {
-		s := listedSource{Code: code, From: from[code], Standing: Standing{InForce: fromFile}}
+		s := listedSource{Code: code, From: from[code], SourceStatus: SourceStatus{InForce: fromFile}}
 		st, err := a.current(ctx, code)
 		var f *source.File
 		if err == nil {
-			if s.Standing, err = a.standingOf(st); err != nil {
+			if s.SourceStatus, err = a.statusOf(st); err != nil {
 				return nil, err
 			}
 			f, err = st.file()
@@ -194,7 +194,7 @@ func (s *listedSource) describe(f *source.File) {
 func (a *app) sourceShowCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
-		Use: "show SOURCE", Short: "Show a source as it counts now", Args: exactly("SOURCE"),
+		Use: "show SOURCE", Short: "Show a source as it counts now", Args: exactArgs("SOURCE"),
 		Long: strings.TrimSpace(`
 Show a source as it counts now: what was applied to the registry, or else the file as it is understood. Comments say which
 of the two it is, which secrets the source wants, and whether they are set here. With -o only the source is printed.`),
@@ -210,7 +210,7 @@ of the two it is, which secrets the source wants, and whether they are set here.
 			if out != "table" {
 				return printValue(a.stdout, out, f)
 			}
-			how, err := a.standingOf(st)
+			how, err := a.statusOf(st)
 			if err != nil {
 				return err
 			}

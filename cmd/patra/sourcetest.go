@@ -20,36 +20,36 @@ import (
 	"patra/internal/source"
 )
 
-// triedPage is one real page of a source, as it would be harvested.
-type triedPage struct {
-	Method   string              `json:"method"`
-	URL      string              `json:"url"`
-	Status   int                 `json:"status"`
-	Bytes    int                 `json:"bytes"`
-	Items    int                 `json:"items"`
-	HasNext  bool                `json:"has_next"`
-	Next     string              `json:"next,omitempty"`
-	End      string              `json:"end,omitempty"`
-	Total    *int64              `json:"total,omitempty"`
-	Records  []patra.Record      `json:"records"`
-	Problems []patra.Quarantined `json:"problems"`
-	Read     int                 `json:"read"`             // how many items were tried: where a search gives only ids, some of them
-	Absent   []string            `json:"absent"`           // what was looked for in all of them and found in none: fields, and updatedAt
-	Outside  int                 `json:"outside"`          // items with a time outside of the window that was asked for
-	Window   *patra.Window       `json:"window,omitempty"` // which is none where it is not sent
+// samplePage is one real page of a source, as it would be harvested.
+type samplePage struct {
+	Method   string               `json:"method"`
+	URL      string               `json:"url"`
+	Status   int                  `json:"status"`
+	Bytes    int                  `json:"bytes"`
+	Items    int                  `json:"items"`
+	HasNext  bool                 `json:"has_next"`
+	Next     string               `json:"next,omitempty"`
+	End      string               `json:"end,omitempty"`
+	Total    *int64               `json:"total,omitempty"`
+	Records  []patra.Record       `json:"records"`
+	Problems []patra.RejectedItem `json:"problems"`
+	Read     int                  `json:"read"`             // how many items were tried: where a search gives only ids, some of them
+	Absent   []string             `json:"absent"`           // what was looked for in all of them and found in none: fields, and updatedAt
+	Outside  int                  `json:"outside"`          // items with a time outside of the window that was asked for
+	Window   *patra.Window        `json:"window,omitempty"` // which is none where it is not sent
 
 	call   source.Call // as it was made; who we are is added when it is sent
 	auth   source.Auth
-	got    executor.Tried
-	second *triedPage // where a search gives only ids: the request for what is behind them
+	got    executor.TestResponse
+	second *samplePage // where a search gives only ids: the request for what is behind them
 }
 
 func (a *app) sourceTestCmd() *cobra.Command {
-	var f askFlags
+	var f planFlags
 	var out format
 	var most int
 	c := &cobra.Command{
-		Use: "test SOURCE", Short: "Ask for one real page and show what would be stored", Args: exactly("SOURCE"),
+		Use: "test SOURCE", Short: "Ask for one real page and show what would be stored", Args: exactArgs("SOURCE"),
 		Long:    "Ask a provider for the first page of a window (by default the day before yesterday) and show how its records are read.\nNothing is stored.",
 		Example: "  patra source test crossref --contact me@example.org --from 2026-11-01 --to 2026-11-02",
 		RunE: func(c *cobra.Command, args []string) error {
@@ -57,7 +57,7 @@ func (a *app) sourceTestCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			aDay(&req)
+			defaultTestWindow(&req)
 			p, err := a.tester()
 			if err != nil {
 				return err
@@ -79,8 +79,8 @@ func (a *app) sourceTestCmd() *cobra.Command {
 	return c
 }
 
-// aDay is what is tried where nobody says when: the day before yesterday.
-func aDay(req *planner.Request) {
+// defaultTestWindow is what is tried where nobody says when: the day before yesterday.
+func defaultTestWindow(req *planner.Request) {
 	if req.From == nil {
 		day := patra.UnitDay.Floor(now()) - 2*patra.Day
 		req.From = &day
@@ -93,11 +93,11 @@ func (a *app) tester() (*executor.Prober, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &executor.Prober{Store: unwritten{}, Gate: gate.NewLocal(), Client: clientFor, Vars: source.Vars{Contact: c.Contact, Version: version}, Log: a.logger(c), Credentials: a.credentials()}, nil
+	return &executor.Prober{Store: discardLedger{}, Gate: gate.NewLocal(), Client: clientFor, Vars: source.Vars{Contact: c.Contact, Version: version}, Log: a.logger(c), Credentials: a.credentials()}, nil
 }
 
 // tryPage sends one request, or two where a search gives only ids.
-func tryPage(ctx context.Context, p *executor.Prober, req planner.Request, most int) (*triedPage, error) {
+func tryPage(ctx context.Context, p *executor.Prober, req planner.Request, most int) (*samplePage, error) {
 	spec, err := source.Compile(req.Source, source.Options{Endpoint: req.Endpoint, Operation: patra.Harvest, Contact: req.Contact, Parameters: req.Params})
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func tryPage(ctx context.Context, p *executor.Prober, req planner.Request, most 
 	if err := spec.Harvestable(); err != nil {
 		return nil, err
 	}
-	if err := spec.Guarded(req.BaseURL); err != nil {
+	if err := spec.RequireHTTPS(req.BaseURL); err != nil {
 		return nil, err
 	}
 	if _, err := spec.Access(p.Credentials.Have); err != nil {
@@ -116,7 +116,7 @@ func tryPage(ctx context.Context, p *executor.Prober, req planner.Request, most 
 		if query, err = expr.Parse(req.Query, spec.Query.Fields); err != nil {
 			return nil, err
 		}
-		if err := spec.CanAsk(query); err != nil {
+		if err := spec.CheckQuery(query); err != nil {
 			return nil, err
 		}
 	}
@@ -155,8 +155,8 @@ func tryPage(ctx context.Context, p *executor.Prober, req planner.Request, most 
 }
 
 // try sends a request and reads the answer.
-func try(ctx context.Context, p *executor.Prober, program *source.Program, call source.Call, baseURL string) (*triedPage, [][]byte, error) {
-	page := &triedPage{Method: call.Method, URL: call.URL, call: call, auth: program.Spec.Auth}
+func try(ctx context.Context, p *executor.Prober, program *source.Program, call source.Call, baseURL string) (*samplePage, [][]byte, error) {
+	page := &samplePage{Method: call.Method, URL: call.URL, call: call, auth: program.Spec.Auth}
 	got, err := p.Try(ctx, program, call, baseURL)
 	page.got = got
 	if err != nil {
@@ -171,26 +171,26 @@ func try(ctx context.Context, p *executor.Prober, program *source.Program, call 
 	return page, got.Items, nil
 }
 
-// unwritten takes the rows of requests of which nothing is to be stored.
-type unwritten struct{}
+// discardLedger takes the rows of requests of which nothing is to be stored.
+type discardLedger struct{}
 
-// OpenRequest implements executor.Requests.
-func (unwritten) OpenRequest(context.Context, patra.Instant, patra.RequestOpen) (int64, error) {
+// OpenRequest implements executor.RequestLedger.
+func (discardLedger) OpenRequest(context.Context, patra.Instant, patra.RequestOpen) (int64, error) {
 	return 0, nil
 }
 
-// CloseRequest implements executor.Requests.
-func (unwritten) CloseRequest(context.Context, int64, patra.Exchange) error { return nil }
+// CloseRequest implements executor.RequestLedger.
+func (discardLedger) CloseRequest(context.Context, int64, patra.Exchange) error { return nil }
 
 // fill reads some of the items as records.
-func (p *triedPage) fill(program *source.Program, items [][]byte, most int) *triedPage {
-	p.Records, p.Problems, p.Outside, p.Read = []patra.Record{}, []patra.Quarantined{}, 0, len(items)
-	found := finds{}
+func (p *samplePage) fill(program *source.Program, items [][]byte, most int) *samplePage {
+	p.Records, p.Problems, p.Outside, p.Read = []patra.Record{}, []patra.RejectedItem{}, 0, len(items)
+	found := fieldHits{}
 	for i, raw := range items {
 		o, err := program.Item(raw, patra.InstantOf(time.Now()))
 		if err != nil {
 			f := patra.AsFault(err)
-			p.Problems = append(p.Problems, patra.Quarantined{ItemNo: i + 1, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: []byte(f.Text)})
+			p.Problems = append(p.Problems, patra.RejectedItem{ItemNo: i + 1, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: []byte(f.Text)})
 			continue
 		}
 		found.in(o)
@@ -205,14 +205,14 @@ func (p *triedPage) fill(program *source.Program, items [][]byte, most int) *tri
 	return p
 }
 
-// finds counts in how many items something was found.
-type finds map[string]int
+// fieldHits counts in how many items something was found.
+type fieldHits map[string]int
 
 // timeOfChange stands among the fields under the name that it has in a source file, which no field of a mapping can have.
 const timeOfChange = "response.updatedAt"
 
 // in looks at one record. A deleted one need not have anything.
-func (f finds) in(o patra.Observation) {
+func (f fieldHits) in(o patra.Observation) {
 	var fields map[string]json.RawMessage
 	if o.Deleted || json.Unmarshal(o.Fields, &fields) != nil {
 		return
@@ -228,7 +228,7 @@ func (f finds) in(o patra.Observation) {
 
 // never is what a source looks for and no item has, with the path that found nothing. One path that is wrong is silent
 // otherwise, as a field that finds nothing is left out.
-func (f finds) never(s *source.Spec) []string {
+func (f fieldHits) never(s *source.Spec) []string {
 	absent := []string{}
 	if f[""] == 0 { // nothing was looked at
 		return absent
@@ -244,7 +244,7 @@ func (f finds) never(s *source.Spec) []string {
 	return absent
 }
 
-func (p *triedPage) print(w io.Writer) {
+func (p *samplePage) print(w io.Writer) {
 	fmt.Fprintf(w, "Request  %s %s\nAnswer   %d, %s bytes, %s", p.Method, p.URL, p.Status, thousands(int64(p.Bytes)), plural(int64(p.Items), "item"))
 	if p.Total != nil {
 		fmt.Fprintf(w, " of %s", thousands(*p.Total))
@@ -267,8 +267,8 @@ func (p *triedPage) print(w io.Writer) {
 }
 
 // printProblems says once what is wrong with many items.
-func (p *triedPage) printProblems(w io.Writer) {
-	why := func(q patra.Quarantined) string { return fmt.Sprintf("%s at %s: %s", q.Code, q.Path, q.Fragment) }
+func (p *samplePage) printProblems(w io.Writer) {
+	why := func(q patra.RejectedItem) string { return fmt.Sprintf("%s at %s: %s", q.Code, q.Path, q.Fragment) }
 	met := map[string]int{}
 	for _, q := range p.Problems {
 		met[why(q)]++
@@ -286,7 +286,7 @@ func (p *triedPage) printProblems(w io.Writer) {
 }
 
 // printDoubts says what is no mistake, but looks like one of the source file.
-func (p *triedPage) printDoubts(w io.Writer) {
+func (p *samplePage) printDoubts(w io.Writer) {
 	if p.Items == 0 {
 		fmt.Fprintf(w, "\nDoubt    %s\n", wrapped("Nothing came, which says little about the file. Name a day that has records (--from), and look at the dates of the request: a provider that leaves out the end of a filter (window.upper) has nothing between a day and itself.", 9))
 	}

@@ -36,12 +36,12 @@ func (f *specFlags) add(c *cobra.Command) {
 }
 
 // question is what the rows of a state are asked. A contact is no part of a spec, so any will do.
-func (f *specFlags) question(st state, endpoint string) (registry.Question, error) {
+func (f *specFlags) question(st sourceState, endpoint string) (registry.CompileRequest, error) {
 	params, err := pairs("--param", f.params)
 	if len(params) == 0 {
 		params = nil
 	}
-	return registry.Question{At: st.At, Options: source.Options{Endpoint: endpoint, Operation: patra.Operation(strings.ToUpper(f.operation)), Contact: "you@example.org", Parameters: params}}, err
+	return registry.CompileRequest{At: st.At, Options: source.Options{Endpoint: endpoint, Operation: patra.Operation(strings.ToUpper(f.operation)), Contact: "you@example.org", Parameters: params}}, err
 }
 
 // compiledSpec is a spec with where it is from.
@@ -67,7 +67,7 @@ func (a *app) explained(c *cobra.Command, s *store.Store, f *specFlags, args []s
 	return explainState(f, st, strings.Join(args[1:], ""))
 }
 
-func explainState(f *specFlags, st state, endpoint string) (compiledSpec, error) {
+func explainState(f *specFlags, st sourceState, endpoint string) (compiledSpec, error) {
 	out := compiledSpec{State: st}
 	q, err := f.question(st, endpoint)
 	if err != nil {
@@ -121,7 +121,7 @@ func (a *app) specReadCmd(use, short string, show func(compiledSpec, format) err
 		Long:    short + ".\n\nA source that was applied is read from the registry; one that was not, or a file that is named, from the file.",
 		Example: "  patra spec " + use + " crossref\n  patra spec " + use + " crossref works --at 2026-11-01",
 		RunE: func(c *cobra.Command, args []string) error {
-			s, err := a.openForLooking(c.Context())
+			s, err := a.openReadOnly(c.Context())
 			if err != nil {
 				return err
 			}
@@ -157,11 +157,11 @@ an endpoint it is the one that the source is searched by.`),
 			if err != nil {
 				return err
 			}
-			s, err := a.openForLooking(c.Context())
+			s, err := a.openReadOnly(c.Context())
 			if err != nil {
 				return err
 			}
-			var states [2]state
+			var states [2]sourceState
 			var specs [2]compiledSpec
 			for i, side := range sides {
 				if states[i], err = a.state(c.Context(), s, side.name, side.at); err != nil {

@@ -60,8 +60,8 @@ func (a *app) loadSource(ctx context.Context, s *store.Store, arg string) (*sour
 	return f, patra.HashBytes(data), err
 }
 
-// state is a source at an instant, from the registry or from a file.
-type state struct {
+// sourceState is a source at an instant, from the registry or from a file.
+type sourceState struct {
 	From string              `json:"from"`
 	Name string              `json:"name"`
 	At   patra.Instant       `json:"at,omitzero"`
@@ -69,7 +69,7 @@ type state struct {
 }
 
 // State is a state as a part of something that is shown: what describes answers looks only at names that begin like this.
-type State = state
+type State = sourceState
 
 // Where a state is from.
 const (
@@ -78,7 +78,7 @@ const (
 )
 
 // String is where the state is from, for people.
-func (s state) String() string {
+func (s sourceState) String() string {
 	if s.From == fromFile {
 		return s.Name + " (from the file)"
 	}
@@ -86,12 +86,12 @@ func (s state) String() string {
 }
 
 // state finds what is meant by a file name or a code. A code that was applied is what the registry says about it.
-func (a *app) state(ctx context.Context, s *store.Store, arg, at string) (state, error) {
+func (a *app) state(ctx context.Context, s *store.Store, arg, at string) (sourceState, error) {
 	moment, err := instantFlag("--at", at)
 	if err != nil {
-		return state{}, err
+		return sourceState{}, err
 	}
-	var was state
+	var was sourceState
 	if !isFile(arg) {
 		st, ok, err := registered(ctx, s, arg, moment)
 		if err != nil || ok {
@@ -100,24 +100,24 @@ func (a *app) state(ctx context.Context, s *store.Store, arg, at string) (state,
 		was = st
 	}
 	if moment != nil {
-		return state{}, usage("--at: %s was never applied, so it has no history; run patra source apply %s", arg, arg)
+		return sourceState{}, usage("--at: %s was never applied, so it has no history; run patra source apply %s", arg, arg)
 	}
 	f, _, err := a.loadSource(ctx, s, arg)
 	if err != nil {
-		return state{}, was.orRetired(err)
+		return sourceState{}, was.orRetired(err)
 	}
 	rows, err := registry.Rows(f)
-	return state{From: fromFile, Name: arg, rows: rows}, err
+	return sourceState{From: fromFile, Name: arg, rows: rows}, err
 }
 
 // registered is what the registry says about a source, now or at a moment. False: it has no say now, because the source
 // was never applied, or was retired; then the state holds the rows that it had.
-func registered(ctx context.Context, s *store.Store, code string, at *patra.Instant) (state, bool, error) {
+func registered(ctx context.Context, s *store.Store, code string, at *patra.Instant) (sourceState, bool, error) {
 	history, err := s.RegistryHistory(ctx, code)
 	if err != nil || len(history) == 0 {
-		return state{}, false, err
+		return sourceState{}, false, err
 	}
-	st := state{From: fromRegistry, Name: code, At: present(history), rows: history}
+	st := sourceState{From: fromRegistry, Name: code, At: present(history), rows: history}
 	if at != nil {
 		st.At = *at
 	}
@@ -149,7 +149,7 @@ func changed(rows []patra.RegistryRow) (last patra.Instant) {
 }
 
 // orRetired says why there is no such source, where it was one that the registry had.
-func (s state) orRetired(err error) error {
+func (s sourceState) orRetired(err error) error {
 	found, _ := errors.AsType[patra.Problems](err)
 	if len(s.rows) == 0 || len(found) != 1 || found[0].Code != patra.CodeUnknownSource {
 		return err
@@ -158,10 +158,10 @@ func (s state) orRetired(err error) error {
 	return usage("%s was retired at %s, and there is no file of it; patra source export %s --at %s shows what it was", s.Name, end, s.Name, end-1)
 }
 
-func (s state) file() (*source.File, error) { return registry.File(s.rows, s.At) }
+func (s sourceState) file() (*source.File, error) { return registry.File(s.rows, s.At) }
 
-// sides finds the two things to compare.
-func (a *app) sides(ctx context.Context, s *store.Store, args, at []string) (x, y state, err error) {
+// diffSides finds the two things to compare.
+func (a *app) diffSides(ctx context.Context, s *store.Store, args, at []string) (x, y sourceState, err error) {
 	if len(args) == 0 || len(args) > 2 || len(at) > 2 {
 		return x, y, usage("patra source diff needs one or two sources, and takes --at twice at most")
 	}
@@ -195,5 +195,5 @@ func (a *app) sides(ctx context.Context, s *store.Store, args, at []string) (x, 
 		return x, y, err
 	}
 	rows, err := registry.Rows(f)
-	return x, state{From: fromFile, Name: other, rows: rows}, err
+	return x, sourceState{From: fromFile, Name: other, rows: rows}, err
 }

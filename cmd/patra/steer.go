@@ -14,19 +14,19 @@ import (
 	"patra/internal/store"
 )
 
-// steering is what became of one target, for people and programs.
-type steering struct {
+// controlOutcome is what became of one target, for people and programs.
+type controlOutcome struct {
 	Target string `json:"target"`
-	patra.Steered
+	patra.ControlResult
 	Said string `json:"said"`
 	Next string `json:"next"`
 }
 
-// steer is one step of steering one target.
-type steer func(ctx context.Context, s *store.Store, t patra.Target) (steering, error)
+// controlAction is one step of steering one target.
+type controlAction func(ctx context.Context, s *store.Store, t patra.Target) (controlOutcome, error)
 
 // to steers one target.
-func (do steer) to(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
+func (do controlAction) to(ctx context.Context, s *store.Store, t patra.Target) (controlOutcome, error) {
 	st, err := do(ctx, s, t)
 	st.Target = t.String()
 	return st, noSuchWork(err, t)
@@ -42,7 +42,7 @@ const targetHelp = `A target is a place at a provider or a piece of work:
   cursor:2                    all work of a watermark; of a campaign it is its id`
 
 // steerCmd is a command that steers targets, one after the other.
-func (a *app) steerCmd(c *cobra.Command, do steer) *cobra.Command {
+func (a *app) steerCmd(c *cobra.Command, do controlAction) *cobra.Command {
 	var out format
 	c.Args = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
@@ -57,7 +57,7 @@ func (a *app) steerCmd(c *cobra.Command, do steer) *cobra.Command {
 }
 
 // steerAll reads all targets before it steers the first: a slip in the last must not leave half of it done.
-func (a *app) steerAll(ctx context.Context, args []string, out format, do steer) error {
+func (a *app) steerAll(ctx context.Context, args []string, out format, do controlAction) error {
 	s, err := a.open(ctx)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ func (a *app) steerAll(ctx context.Context, args []string, out format, do steer)
 		}
 		targets = append(targets, t)
 	}
-	all := []steering{}
+	all := []controlOutcome{}
 	for _, t := range targets {
 		st, err := do.to(ctx, s, t)
 		if err != nil {
@@ -79,7 +79,7 @@ func (a *app) steerAll(ctx context.Context, args []string, out format, do steer)
 		all = append(all, st)
 	}
 	if out != "table" {
-		return printRows(a.stdout, out, all, columns[steering]{})
+		return printRows(a.stdout, out, all, columns[controlOutcome]{})
 	}
 	for _, st := range all {
 		if err := a.done(out, st, st.Said, st.Next); err != nil {
@@ -100,17 +100,17 @@ func (a *app) pauseCmd() *cobra.Command {
 	return c
 }
 
-func pausing(reason *string) steer {
-	return func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
-		if err := unlessOver(ctx, s, t, "hold back"); err != nil {
-			return steering{}, err
+func pausing(reason *string) controlAction {
+	return func(ctx context.Context, s *store.Store, t patra.Target) (controlOutcome, error) {
+		if err := refuseFinished(ctx, s, t, "hold back"); err != nil {
+			return controlOutcome{}, err
 		}
 		done, err := s.Pause(ctx, t, *reason, actor(ctx))
 		said := fmt.Sprintf("%s is paused. %s now", t, counted(done.Queued, "waits", "wait"))
 		if done.Running > 0 {
 			said += fmt.Sprintf(", %s before the next request", counted(done.Running, "stops", "stop"))
 		}
-		return steering{Steered: done, Said: said + ".", Next: "patra resume " + shell(t)}, err
+		return controlOutcome{ControlResult: done, Said: said + ".", Next: "patra resume " + shell(t)}, err
 	}
 }
 
@@ -136,13 +136,13 @@ func (a *app) resumeCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) resuming(reason *string) steer {
-	return func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
+func (a *app) resuming(reason *string) controlAction {
+	return func(ctx context.Context, s *store.Store, t patra.Target) (controlOutcome, error) {
 		done, err := s.Resume(ctx, t, *reason, actor(ctx))
 		if err != nil {
-			return steering{}, err
+			return controlOutcome{}, err
 		}
-		st := steering{Steered: done, Said: resumed(t, done), Next: goOn(t)}
+		st := controlOutcome{ControlResult: done, Said: resumed(t, done), Next: resumeHint(t)}
 		still, err := stillHeld(ctx, s, t)
 		if len(still) > 0 {
 			st.Said += "\nStill held back: " + strings.Join(still, "; ") + "."
@@ -156,12 +156,12 @@ func (a *app) resuming(reason *string) steer {
 	}
 }
 
-// goOn is how work of a target is taken up again.
-func goOn(t patra.Target) string {
+// resumeHint is how work of a target is taken up again.
+func resumeHint(t patra.Target) string {
 	return "patra serve, or patra harvest " + sourceOf(t)
 }
 
-func resumed(t patra.Target, done patra.Steered) string {
+func resumed(t patra.Target, done patra.ControlResult) string {
 	if len(done.Changed) == 0 {
 		return fmt.Sprintf("Nothing held %s back.", t)
 	}
@@ -199,14 +199,14 @@ func stillHeld(ctx context.Context, s *store.Store, t patra.Target) ([]string, e
 	all, err := s.Controls(ctx)
 	var still []string
 	for _, c := range all {
-		if c.Kind != patra.KindLimit && t.Wide() && (!c.Wide() || overlap(t.Place(), c.Place())) {
+		if c.Kind != patra.KindLimit && t.IsScope() && (!c.IsScope() || overlap(t.WorkScope(), c.WorkScope())) {
 			still = append(still, fmt.Sprintf("%s is %s", c.Target, c.State))
 		}
 	}
 	return still, err
 }
 
-func overlap(a, b patra.Place) bool {
+func overlap(a, b patra.WorkScope) bool {
 	same := func(x, y string) bool { return x == "" || y == "" || x == y }
 	return a.Source == b.Source && same(a.Endpoint, b.Endpoint) && same(string(a.Operation), string(b.Operation))
 }
@@ -223,23 +223,23 @@ func (a *app) cancelCmd() *cobra.Command {
 	return c
 }
 
-func (a *app) cancelling(reason *string, sure *bool) steer {
-	return func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
-		if t.Wide() || t.Scope == patra.ScopeCursor {
-			return steering{}, usage("%s cannot be called off; cancel its plans (patra plans), or hold it back with patra pause %s", t, shell(t))
+func (a *app) cancelling(reason *string, sure *bool) controlAction {
+	return func(ctx context.Context, s *store.Store, t patra.Target) (controlOutcome, error) {
+		if t.IsScope() || t.Scope == patra.ScopeCursor {
+			return controlOutcome{}, usage("%s cannot be called off; cancel its plans (patra plans), or hold it back with patra pause %s", t, shell(t))
 		}
-		if err := unlessOver(ctx, s, t, "call off"); err != nil {
-			return steering{}, err
+		if err := refuseFinished(ctx, s, t, "call off"); err != nil {
+			return controlOutcome{}, err
 		}
 		if err := a.confirm(ctx, s, t, *sure); err != nil {
-			return steering{}, err
+			return controlOutcome{}, err
 		}
 		done, err := s.Cancel(ctx, t, *reason, actor(ctx))
 		said := fmt.Sprintf("%s: %s called off", t, counted(done.Ended, "is", "are"))
 		if done.Running > 0 {
 			said += fmt.Sprintf(", %s before the next request", counted(done.Running, "stops", "stop"))
 		}
-		st := steering{Steered: done, Said: said + ".", Next: "patra retry " + t.String() + " takes it up again; patra coverage gaps shows what is missing"}
+		st := controlOutcome{ControlResult: done, Said: said + ".", Next: "patra retry " + t.String() + " takes it up again; patra coverage gaps shows what is missing"}
 		if done.Ended+done.Running == 0 {
 			st.Said = fmt.Sprintf("%s: nothing of it waits or runs.", t)
 		}
@@ -252,7 +252,7 @@ func (a *app) confirm(ctx context.Context, s *store.Store, t patra.Target, sure 
 	if sure || !term.IsTerminal(int(os.Stdin.Fd())) {
 		return nil
 	}
-	work, err := s.Work(ctx, t)
+	work, err := s.TaskCounts(ctx, t)
 	if err != nil || work.Queued+work.Running <= 1 {
 		return err
 	}
@@ -277,13 +277,13 @@ func (a *app) retryCmd() *cobra.Command {
 	return c
 }
 
-func retrying(reason *string) steer {
-	return func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
+func retrying(reason *string) controlAction {
+	return func(ctx context.Context, s *store.Store, t patra.Target) (controlOutcome, error) {
 		done, err := s.RetryTarget(ctx, t, *reason, actor(ctx))
 		if err != nil {
-			return steering{}, err
+			return controlOutcome{}, err
 		}
-		st := steering{Steered: done, Said: revivedText(t, done), Next: goOn(t)}
+		st := controlOutcome{ControlResult: done, Said: revivedText(t, done), Next: resumeHint(t)}
 		halt, err := haltOver(ctx, s, t)
 		if halt != nil {
 			st.Said += fmt.Sprintf("\nNothing of it is begun: %s is halted (%s).", halt.Target, halt.Reason)
@@ -293,7 +293,7 @@ func retrying(reason *string) steer {
 	}
 }
 
-func revivedText(t patra.Target, done patra.Steered) string {
+func revivedText(t patra.Target, done patra.ControlResult) string {
 	if done.Revived+done.Covered+done.Uncut == 0 {
 		return fmt.Sprintf("%s: nothing of it has failed or was called off.", t)
 	}
@@ -329,9 +329,9 @@ func (a *app) priorityCmd() *cobra.Command {
 	return c
 }
 
-func prioritising(n int) steer {
-	return func(ctx context.Context, s *store.Store, t patra.Target) (steering, error) {
+func prioritising(n int) controlAction {
+	return func(ctx context.Context, s *store.Store, t patra.Target) (controlOutcome, error) {
 		done, err := s.Prioritise(ctx, t, n, actor(ctx))
-		return steering{Steered: done, Said: fmt.Sprintf("%s: %s priority %d now.", t, counted(done.Queued+done.Running, "has", "have"), n), Next: "patra tasks"}, err
+		return controlOutcome{ControlResult: done, Said: fmt.Sprintf("%s: %s priority %d now.", t, counted(done.Queued+done.Running, "has", "have"), n), Next: "patra tasks"}, err
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"patra/internal/store"
 )
 
-// stretchFlags name a stretch of the time of one source's cursors.
-type stretchFlags struct {
+// timeRangeFlags name a stretch of the time of one source's cursors.
+type timeRangeFlags struct {
 	from, to string
 	cursor   int64
 }
 
-func (f *stretchFlags) add(c *cobra.Command) {
+func (f *timeRangeFlags) add(c *cobra.Command) {
 	fl := c.Flags()
 	fl.StringVar(&f.from, "from", "", "start of the stretch, inclusive: 2026-01-31 or 2026-01-31T09:30:00Z")
 	fl.StringVar(&f.to, "to", "", "end of the stretch, exclusive")
@@ -25,7 +25,7 @@ func (f *stretchFlags) add(c *cobra.Command) {
 }
 
 // clip narrows a window to what the flags name.
-func (f stretchFlags) clip(w patra.Window) (patra.Window, error) {
+func (f timeRangeFlags) clip(w patra.Window) (patra.Window, error) {
 	from, err := instantFlag("--from", f.from)
 	if err != nil {
 		return w, err
@@ -47,7 +47,7 @@ func (f stretchFlags) clip(w patra.Window) (patra.Window, error) {
 }
 
 // whole is the stretch when both ends must be named.
-func (f stretchFlags) whole() (patra.Window, error) {
+func (f timeRangeFlags) whole() (patra.Window, error) {
 	if f.from == "" || f.to == "" {
 		return patra.Window{}, usage("say which stretch: --from DAY --to DAY")
 	}
@@ -55,10 +55,10 @@ func (f stretchFlags) whole() (patra.Window, error) {
 }
 
 // cursors are the watermarks that the flags name; of all sources if none is named.
-func (f stretchFlags) cursors(ctx context.Context, s *store.Store, source string) ([]patra.Cursor, error) {
+func (f timeRangeFlags) cursors(ctx context.Context, s *store.Store, source string) ([]patra.Cursor, error) {
 	found, err := s.Cursors(ctx, store.Filter{Source: source, Cursor: f.cursor, Limit: 10_000})
 	if err == nil && len(found) == 0 && (source != "" || f.cursor != 0) {
-		err = noSuch("%s has no such watermark: nothing of it was harvested; see patra cursor list", orAnything(source))
+		err = notFound("%s has no such watermark: nothing of it was harvested; see patra cursor list", orAnything(source))
 	}
 	return found, err
 }
@@ -71,7 +71,7 @@ func orAnything(source string) string {
 }
 
 // one is the only watermark that the flags name: a person's word is about one of them.
-func (f stretchFlags) one(ctx context.Context, s *store.Store, source string) (patra.Cursor, error) {
+func (f timeRangeFlags) one(ctx context.Context, s *store.Store, source string) (patra.Cursor, error) {
 	found, err := f.cursors(ctx, s, source)
 	if err != nil {
 		return patra.Cursor{}, err
@@ -88,7 +88,7 @@ func (f stretchFlags) one(ctx context.Context, s *store.Store, source string) (p
 
 // extent is the time that a cursor answers for. planned is where the last plan ended.
 func extent(ctx context.Context, s *store.Store, c patra.Cursor) (span patra.Window, planned patra.Instant, err error) {
-	return s.Reach(ctx, c, now())
+	return s.CoverableWindow(ctx, c, now())
 }
 
 // lastPlan is the newest plan of a cursor.

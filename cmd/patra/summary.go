@@ -12,8 +12,8 @@ import (
 	"patra/internal/store"
 )
 
-// tally is what this process saw happen.
-type tally struct {
+// runTally is what this process saw happen.
+type runTally struct {
 	Slices   int64            `json:"slices_done"`
 	Failed   int64            `json:"slices_failed"`
 	Early    int64            `json:"slices_cut"` // that were too large and were cut again
@@ -29,7 +29,7 @@ type tally struct {
 type summary struct {
 	Plan        patra.Plan           `json:"plan"`
 	Decision    patra.WindowDecision `json:"decision"`
-	tally       `json:"work"`
+	runTally    `json:"work"`
 	Seconds     float64        `json:"seconds"`
 	Stored      int64          `json:"stored_records"`
 	Cursor      *patra.Cursor  `json:"cursor,omitempty"`
@@ -72,10 +72,10 @@ func (s *summary) measure(ctx context.Context, st *store.Store) error {
 
 // patrol reads when the last update of stale records was finished.
 func (s *summary) patrol(ctx context.Context, st *store.Store) error {
-	if s.Plan.Campaign != (patra.Pick{By: patra.PickStale}).Campaign() {
+	if s.Plan.Campaign != (patra.RecordSelector{By: patra.PickStale}).Campaign() {
 		return nil
 	}
-	patrols, err := st.Patrols(ctx, s.source)
+	patrols, err := st.RefreshProgress(ctx, s.source)
 	for _, p := range patrols {
 		if p.Endpoint == s.Plan.Endpoint {
 			s.Patrol = &p.Last
@@ -91,13 +91,13 @@ func (s *summary) cover(ctx context.Context, st *store.Store) error {
 		return err
 	}
 	s.Cursor = &cursor
-	answers, err := st.Answers(ctx, s.Plan.CursorID)
+	answers, err := st.CoverageEntries(ctx, s.Plan.CursorID)
 	if err != nil {
 		return err
 	}
 	asked := patra.NewCoverage(s.Decision.Asked())
 	if s.Plan.Campaign != "" { // it is done when all is there that was ever asked of it
-		extent, err := st.Extent(ctx, s.Plan.CursorID)
+		extent, err := st.PlannedWindow(ctx, s.Plan.CursorID)
 		if err != nil {
 			return err
 		}
@@ -108,7 +108,7 @@ func (s *summary) cover(ctx context.Context, st *store.Store) error {
 		s.History = append(s.History, missing.Clip(patra.Window{From: s.Decision.Asked().From, To: cursor.Origin})...)
 	}
 	s.Gaps = append(s.Gaps, missing.Minus(s.History)...)
-	disputed := patra.Paint(answers)[patra.StateDisputed]
+	disputed := patra.CoverageByState(answers)[patra.StateDisputed]
 	s.Disputed = append(s.Disputed, disputed.Minus(disputed.Minus(asked))...)
 	return nil
 }

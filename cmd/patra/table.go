@@ -37,7 +37,7 @@ func printTable(w io.Writer, names []string, rows [][]any) error {
 	for i, row := range rows {
 		first[i] = row[:n]
 	}
-	for i, line := range strings.Split(beside(names[:n], first), "\n") {
+	for i, line := range strings.Split(layoutColumns(names[:n], first), "\n") {
 		if _, err := fmt.Fprintln(w, line); err != nil {
 			return err
 		}

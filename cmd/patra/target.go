@@ -18,10 +18,10 @@ func (a *app) target(ctx context.Context, s *store.Store, text string) (patra.Ta
 	if err != nil {
 		return t, usage("%s", err)
 	}
-	if !t.Wide() {
+	if !t.IsScope() {
 		return t, nil
 	}
-	at := t.Place()
+	at := t.WorkScope()
 	if known, err := plannedFor(ctx, s, at); known || err != nil { // also one whose file is gone
 		return t, err
 	}
@@ -45,7 +45,7 @@ func (a *app) target(ctx context.Context, s *store.Store, text string) (patra.Ta
 }
 
 // plannedFor reports whether there was ever a plan for a place.
-func plannedFor(ctx context.Context, s *store.Store, at patra.Place) (bool, error) {
+func plannedFor(ctx context.Context, s *store.Store, at patra.WorkScope) (bool, error) {
 	plans, err := s.Plans(ctx, store.Filter{Source: at.Source, Limit: 1000})
 	return slices.ContainsFunc(plans, func(p patra.Plan) bool { return at.Endpoint == "" || p.Endpoint == at.Endpoint }), err
 }
@@ -60,13 +60,13 @@ func noSuchWork(err error, t patra.Target) error {
 	if list == "" {
 		list = "patra " + word + "s"
 	}
-	return noSuch("there is no %s %s; see %s", word, t.Key, list)
+	return notFound("there is no %s %s; see %s", word, t.Key, list)
 }
 
 // sourceOf is the source that a target is about, as far as it says so, for sentences.
 func sourceOf(t patra.Target) string {
-	if t.Wide() {
-		return t.Place().Source
+	if t.IsScope() {
+		return t.WorkScope().Source
 	}
 	return "SOURCE"
 }

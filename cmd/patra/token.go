@@ -24,15 +24,15 @@ func (a *app) tokenCmd() *cobra.Command {
 }
 
 func (a *app) tokenCreateCmd() *cobra.Command {
-	w := api.Wish{Rank: patra.Viewer}
+	w := api.TokenRequest{Rank: patra.Viewer}
 	var role string
 	var out format
 	c := &cobra.Command{
-		Use: "create NAME", Short: "Make a token; its secret is shown this once", Args: exactly("NAME"),
+		Use: "create NAME", Short: "Make a token; its secret is shown this once", Args: exactArgs("NAME"),
 		Long:    "Create makes a token for a person or a program. A viewer may look, an operator may steer work, and an admin may also give\ntokens and rewind sinks. What providers answered is seen only with --evidence. Of the secret nothing but a hash is kept.",
 		Example: "  patra token create ada --role operator\n  patra token create auditor --evidence --days 7",
 		RunE: func(c *cobra.Command, args []string) error {
-			w.Name, w.Rank = args[0], patra.Rank(strings.ToLower(role))
+			w.Name, w.Rank = args[0], patra.TokenRole(strings.ToLower(role))
 			s, err := a.openOrCreate(c.Context())
 			if err != nil {
 				return err
@@ -47,7 +47,7 @@ func (a *app) tokenCreateCmd() *cobra.Command {
 			if out != "table" {
 				return printValue(a.stdout, out, t)
 			}
-			fmt.Fprintf(a.stdout, "%s is %s until %s. The secret, which nobody can tell again:\n\n  %s\n\nNext: curl -H 'Authorization: Bearer ...' %s/api/v1/session, or paste it into the dashboard\n", t.Name, api.Need{Rank: t.Rank, Evidence: t.Evidence}, seconds(t.ExpiresAt), t.Secret, a.apiAddress())
+			fmt.Fprintf(a.stdout, "%s is %s until %s. The secret, which nobody can tell again:\n\n  %s\n\nNext: curl -H 'Authorization: Bearer ...' %s/api/v1/session, or paste it into the dashboard\n", t.Name, api.Permission{Rank: t.Rank, Evidence: t.Evidence}, seconds(t.ExpiresAt), t.Secret, a.apiAddress())
 			return nil
 		},
 	}
@@ -79,7 +79,7 @@ func (a *app) tokenListCmd() *cobra.Command {
 					if t.LastUsedAt != nil {
 						used = seconds(*t.LastUsedAt)
 					}
-					return []any{t.ID, wrapped(t.Name, 0), api.Need{Rank: t.Rank, Evidence: t.Evidence}.String(), tokenState(t), seconds(t.ExpiresAt), used}
+					return []any{t.ID, wrapped(t.Name, 0), api.Permission{Rank: t.Rank, Evidence: t.Evidence}.String(), tokenState(t), seconds(t.ExpiresAt), used}
 				},
 				empty: "There are no tokens. Next: patra token create NAME --role operator",
 			})
@@ -93,7 +93,7 @@ func tokenState(t patra.Token) string {
 	switch {
 	case t.RevokedAt != nil:
 		return "revoked"
-	case !t.Good(now()):
+	case !t.Valid(now()):
 		return "expired"
 	}
 	return "good"
@@ -103,7 +103,7 @@ func (a *app) tokenRevokeCmd() *cobra.Command {
 	var reason string
 	var out format
 	c := &cobra.Command{
-		Use: "revoke ID", Short: "Shut somebody out at once, with all their sessions", Args: exactly("ID"),
+		Use: "revoke ID", Short: "Shut somebody out at once, with all their sessions", Args: exactArgs("ID"),
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil {

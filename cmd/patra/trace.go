@@ -29,8 +29,8 @@ func (a *app) tracer(c config.Config) trace.Tracer {
 	return a.traces.Tracer()
 }
 
-// tellTraces sends what was traced and not sent yet.
-func (a *app) tellTraces(ctx context.Context) {
+// flushTraces sends what was traced and not sent yet.
+func (a *app) flushTraces(ctx context.Context) {
 	if a.traces != nil {
 		a.traces.Close(ctx)
 	}

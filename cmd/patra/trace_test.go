@@ -326,7 +326,7 @@ func TestACallersTraceReachesThePlan(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server := o.app.answer(o.cfg, o.store, p, nil).Handler()
+	server := o.app.apiServer(o.cfg, o.store, p, nil).Handler()
 	const caller = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
 	ask := func(method, path, body string) int {
 		req := httptest.NewRequestWithContext(t.Context(), method, "http://localhost"+api.Prefix+path, strings.NewReader(body))
@@ -342,7 +342,7 @@ func TestACallersTraceReachesThePlan(t *testing.T) {
 	if code := ask(http.MethodGet, "/plans", ""); code != http.StatusOK {
 		t.Fatalf("%d", code)
 	}
-	o.app.tellTraces(t.Context())
+	o.app.flushTraces(t.Context())
 	asked, triggers := r.named("API"), r.named("PlannerTrigger")
 	if len(asked) != 1 || len(triggers) != 1 || r.path(triggers[0]) != "? > API > PlannerTrigger" {
 		t.Fatalf("%d requests and %d plans are traced", len(asked), len(triggers))

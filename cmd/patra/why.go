@@ -16,8 +16,8 @@ import (
 	"patra/internal/store"
 )
 
-// reason is why a task is where it is: a code for programs, a sentence and the next step for people, and the facts.
-type reason struct {
+// taskExplanation is why a task is where it is: a code for programs, a sentence and the next step for people, and the facts.
+type taskExplanation struct {
 	Task patra.Task `json:"task"`
 	Code string     `json:"code"`
 	Said string     `json:"said"`
@@ -45,7 +45,7 @@ const (
 func (a *app) whyCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
-		Use: "why TASK", Short: "Say why a task waits, what it does, or how it ended", Args: exactly("TASK"),
+		Use: "why TASK", Short: "Say why a task waits, what it does, or how it ended", Args: exactArgs("TASK"),
 		Example: "  patra why 17",
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(strings.TrimPrefix(args[0], "task:"), 10, 64)
@@ -76,15 +76,15 @@ func (a *app) whyCmd() *cobra.Command {
 }
 
 // why gathers the facts and says what follows from them.
-func (a *app) why(ctx context.Context, s *store.Store, cfg config.Config, id int64) (*reason, error) {
+func (a *app) why(ctx context.Context, s *store.Store, cfg config.Config, id int64) (*taskExplanation, error) {
 	found, err := s.Tasks(ctx, store.Filter{Task: id})
 	if err != nil {
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, noSuch("there is no task %d; see patra tasks", id)
+		return nil, notFound("there is no task %d; see patra tasks", id)
 	}
-	r := &reason{Task: found[0], Code: string(found[0].Status)}
+	r := &taskExplanation{Task: found[0], Code: string(found[0].Status)}
 	if err := r.facts(ctx, s); err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (a *app) why(ctx context.Context, s *store.Store, cfg config.Config, id int
 }
 
 // facts are read whatever the state is.
-func (r *reason) facts(ctx context.Context, s *store.Store) (err error) {
+func (r *taskExplanation) facts(ctx context.Context, s *store.Store) (err error) {
 	if len(r.Task.LastError) > 0 {
 		r.Fault = &patra.Fault{}
 		if err := json.Unmarshal(r.Task.LastError, r.Fault); err != nil {
@@ -128,14 +128,14 @@ func (r *reason) facts(ctx context.Context, s *store.Store) (err error) {
 	if r.LastClaim, err = s.LastClaim(ctx); err != nil {
 		return err
 	}
-	r.Running, r.Before, err = s.Crowd(ctx, r.Task)
+	r.Running, r.Before, err = s.QueuePosition(ctx, r.Task)
 	return err
 }
 
 // waits says why a queued task is not taken.
-func (r *reason) waits(ctx context.Context, a *app, s *store.Store, cfg config.Config) error {
-	at := r.Task.Place()
-	hold, err := s.Held(ctx, at)
+func (r *taskExplanation) waits(ctx context.Context, a *app, s *store.Store, cfg config.Config) error {
+	at := r.Task.WorkScope()
+	hold, err := s.PeekAdmission(ctx, at)
 	if err != nil {
 		return err
 	}
@@ -143,12 +143,12 @@ func (r *reason) waits(ctx context.Context, a *app, s *store.Store, cfg config.C
 	if err != nil {
 		return err
 	}
-	r.Limit = patra.Gates(controls).Limit(at, int64(cfg.Executor.PerPartition), now())
+	r.Limit = patra.AdmissionControls(controls).Limit(at, int64(cfg.Executor.PerPartition), now())
 	if r.Gate, err = a.gateOf(ctx, s, r.Task); err != nil {
 		return err
 	}
 	switch {
-	case !hold.Go(): // also one for a used-up quota: it holds a little longer than the quota does, and can be ended by hand
+	case !hold.Allowed(): // also one for a used-up quota: it holds a little longer than the quota does, and can be ended by hand
 		r.heldBack(hold)
 	case r.Gate != nil && r.Gate.Code == patra.WaitQuota:
 		r.gate()
@@ -172,7 +172,7 @@ func (r *reason) waits(ctx context.Context, a *app, s *store.Store, cfg config.C
 }
 
 // gate says that the gate is what a task waits for.
-func (r *reason) gate() {
+func (r *taskExplanation) gate() {
 	r.say(r.Gate.Code, "%s", r.Gate.Text)
 	r.Next = "patra gate status " + quoted(r.Gate.Key)
 }
@@ -180,7 +180,7 @@ func (r *reason) gate() {
 // idleFor is how long nobody takes a task before one wonders whether there is anybody.
 const idleFor = time.Minute
 
-func (r *reason) nobody() {
+func (r *taskExplanation) nobody() {
 	r.Next = "patra serve, or patra harvest " + r.Task.Source
 	if r.LastClaim == nil {
 		r.say(whyWorkers, "It is due, and no worker has ever taken a task. Is patra serve running?")
@@ -190,14 +190,14 @@ func (r *reason) nobody() {
 }
 
 // after tells what went wrong before a task was queued again.
-func (r *reason) after() string {
+func (r *taskExplanation) after() string {
 	if r.Fault == nil {
 		return ""
 	}
 	return fmt.Sprintf(", after attempt %d of %d ended with %s", r.Task.Attempts, r.Task.MaxAttempts, r.Fault)
 }
 
-func (r *reason) heldBack(hold patra.Hold) {
+func (r *taskExplanation) heldBack(hold patra.Admission) {
 	c := hold.Control
 	r.Control, r.Next = c, "patra resume "+shell(c.Target)
 	switch {
@@ -223,7 +223,7 @@ func (r *reason) heldBack(hold patra.Hold) {
 }
 
 // runs says what a running task does.
-func (r *reason) runs(ctx context.Context, a *app, s *store.Store) (err error) {
+func (r *taskExplanation) runs(ctx context.Context, a *app, s *store.Store) (err error) {
 	if r.Task.LeasedUntil < now() {
 		r.say(whyLost, "Its worker %s was last heard of before %s. The next idle worker takes it over.", r.Task.LeaseOwner, r.Task.LeasedUntil)
 		r.Next = "patra serve, or patra harvest " + r.Task.Source
@@ -234,13 +234,13 @@ func (r *reason) runs(ctx context.Context, a *app, s *store.Store) (err error) {
 		doing = fmt.Sprintf("Page %d of scan %d (%s) was announced at %s and is %s", p.Ordinal, p.ScanNo, strings.ToLower(string(p.Phase)), p.StartedAt, p.Status)
 	}
 	r.say(string(patra.Running), "Worker %s works on it, attempt %d of %d, lease until %s. %s.", r.Task.LeaseOwner, r.Task.Attempts, r.Task.MaxAttempts, r.Task.LeasedUntil, doing)
-	hold, err := s.Held(ctx, r.Task.Place())
+	hold, err := s.PeekAdmission(ctx, r.Task.WorkScope())
 	if err != nil {
 		return err
 	}
 	if hold.Code == patra.HoldCancelled {
 		r.Said += " Somebody called it off: it stops before its next request."
-	} else if !hold.Go() {
+	} else if !hold.Allowed() {
 		r.Control = hold.Control
 		r.Said += fmt.Sprintf(" %s is %s: it stops before its next request.", hold.Control.Target, hold.Control.State)
 	}
@@ -252,7 +252,7 @@ func (r *reason) runs(ctx context.Context, a *app, s *store.Store) (err error) {
 }
 
 // ended says how a task ended.
-func (r *reason) ended() {
+func (r *taskExplanation) ended() {
 	id := r.Task.ID
 	switch r.Task.Status {
 	case patra.Succeeded:
@@ -271,7 +271,7 @@ func (r *reason) ended() {
 }
 
 // halted says of a failed task that it takes more than another attempt.
-func (r *reason) halted(ctx context.Context, s *store.Store) error {
+func (r *taskExplanation) halted(ctx context.Context, s *store.Store) error {
 	if r.Task.Status != patra.Failed {
 		return nil
 	}
@@ -284,7 +284,7 @@ func (r *reason) halted(ctx context.Context, s *store.Store) error {
 	return err
 }
 
-func (r *reason) faultText(otherwise string) string {
+func (r *taskExplanation) faultText(otherwise string) string {
 	switch {
 	case r.Fault == nil:
 		return otherwise
@@ -294,11 +294,11 @@ func (r *reason) faultText(otherwise string) string {
 	return r.Fault.Error()
 }
 
-func (r *reason) say(code, format string, args ...any) {
+func (r *taskExplanation) say(code, format string, args ...any) {
 	r.Code, r.Said = code, fmt.Sprintf(format, args...)
 }
 
-func (r *reason) print(w io.Writer) {
+func (r *taskExplanation) print(w io.Writer) {
 	t := r.Task
 	state := string(t.Status)
 	if r.Code != state { // a task that waits also says what for

@@ -25,7 +25,7 @@ func (a *app) harvestCmd() *cobra.Command {
 		Long: "Harvest plans what is missing between the watermark and now, and reads it with several workers. Ctrl-C drains:\npages in flight are kept and the rest is left for the next call. Exit code 4 means that something is missing.",
 		Example: `  patra harvest crossref --contact me@example.org --from 2026-11-01 --to 2026-11-08
   patra harvest crossref                                 go on from the watermark`,
-	}, func(*cobra.Command, *askFlags) {})
+	}, func(*cobra.Command, *planFlags) {})
 }
 
 func (a *app) backfillCmd() *cobra.Command {
@@ -48,18 +48,18 @@ func (a *app) updateCmd() *cobra.Command {
   patra update crossref --signals
   patra update crossref --ids 10.5555/a,10.5555/b
   patra update unpaywall --ids-of crossref`,
-	}, func(c *cobra.Command, f *askFlags) {
+	}, func(c *cobra.Command, f *planFlags) {
 		addPastFlags(c, f)
 		addIDFlags(c, f)
 	})
 }
 
 // workCmd is a command that plans and executes in the foreground.
-func (a *app) workCmd(op patra.Operation, c *cobra.Command, more func(*cobra.Command, *askFlags)) *cobra.Command {
-	f := askFlags{operation: op}
+func (a *app) workCmd(op patra.Operation, c *cobra.Command, more func(*cobra.Command, *planFlags)) *cobra.Command {
+	f := planFlags{operation: op}
 	var workers int
 	var out format
-	c.Args = exactly("SOURCE")
+	c.Args = exactArgs("SOURCE")
 	c.RunE = func(c *cobra.Command, args []string) error {
 		if err := someWorkers(c); err != nil {
 			return err
@@ -72,7 +72,7 @@ func (a *app) workCmd(op patra.Operation, c *cobra.Command, more func(*cobra.Com
 		if err != nil {
 			return err
 		}
-		sum, err := a.work(c.Context(), s, req, workers, !f.noProbe)
+		sum, err := a.runWork(c.Context(), s, req, workers, !f.noProbe)
 		if err != nil {
 			return err
 		}
@@ -101,8 +101,8 @@ func someWorkers(c *cobra.Command) error {
 	return nil
 }
 
-// work plans, runs everything that the cursor still needs, and says how complete it is now.
-func (a *app) work(ctx context.Context, s *store.Store, req planner.Request, workers int, probe bool) (*summary, error) {
+// runWork plans, runs everything that the cursor still needs, and says how complete it is now.
+func (a *app) runWork(ctx context.Context, s *store.Store, req planner.Request, workers int, probe bool) (*summary, error) {
 	p, err := a.planner(s, req.Contact, probe)
 	if err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (a *app) work(ctx context.Context, s *store.Store, req planner.Request, wor
 	if err != nil {
 		return nil, err
 	}
-	sum := &summary{Plan: plan.Plan, Decision: plan.Decision, Probes: plan.Probes, started: time.Now(), source: req.Source.Code, tally: tally{Faults: map[string]int64{}}}
+	sum := &summary{Plan: plan.Plan, Decision: plan.Decision, Probes: plan.Probes, started: time.Now(), source: req.Source.Code, runTally: runTally{Faults: map[string]int64{}}}
 	if err := a.tellElsewhere(ctx, s, plan.Plan, req.BaseURL); err != nil {
 		return nil, err
 	}
@@ -157,7 +157,7 @@ func (a *app) execute(ctx context.Context, s *store.Store, p *planner.Planner, p
 	if err != nil {
 		return err
 	}
-	f := &foreground{store: s, planner: p, plan: plan.Plan}
+	f := &foregroundRun{store: s, planner: p, plan: plan.Plan}
 	open, err := f.open(ctx)
 	if err != nil {
 		return err
@@ -194,10 +194,10 @@ func (a *app) executor(cfg config.Config, s *store.Store, workers int) (*executo
 		workers = cfg.Executor.Workers
 	}
 	x := &executor.Executor{
-		Store: s, Controls: s, Gate: a.gate(cfg, s), Log: a.logger(cfg), Client: clientFor, Credentials: a.credentials(), Tracer: a.tracer(cfg), Guard: a.caught(),
+		Store: s, Controls: s, Gate: a.gate(cfg, s), Log: a.logger(cfg), Client: clientFor, Credentials: a.credentials(), Tracer: a.tracer(cfg), Guard: a.recoverPanic(),
 		Config: executor.Config{Owner: store.NewOwner(), Workers: workers, Lease: time.Duration(cfg.Executor.Lease), Heartbeat: time.Duration(cfg.Executor.Heartbeat),
 			Vars: source.Vars{Contact: cfg.Contact, Version: version}, Poll: time.Second, Grace: 10 * time.Second,
-			Prefetch: cfg.Executor.Prefetch, Memory: int64(cfg.Executor.Memory), Strain: patra.DefaultStrain(), KeepBodies: cfg.Evidence.For,
+			Prefetch: cfg.Executor.Prefetch, Memory: int64(cfg.Executor.Memory), Strain: patra.DefaultWalkLimits(), KeepBodies: cfg.Evidence.For,
 			LogSample: cfg.Log.Sample.Fraction(), Propagate: cfg.Trace.Propagate.On()},
 	}
 	if s.Embedded() {
@@ -210,8 +210,8 @@ func (a *app) executor(cfg config.Config, s *store.Store, workers int) (*executo
 	return x, err
 }
 
-// foreground keeps a plan going while its workers are idle.
-type foreground struct {
+// foregroundRun keeps a plan going while its workers are idle.
+type foregroundRun struct {
 	store   *store.Store
 	planner *planner.Planner
 	plan    patra.Plan
@@ -229,12 +229,12 @@ type foreground struct {
 }
 
 // open is how many slices of the work are not closed.
-func (f *foreground) open(ctx context.Context) (int, error) {
+func (f *foregroundRun) open(ctx context.Context) (int, error) {
 	states, err := f.states(ctx)
 	return states[patra.Ready] + states[patra.Partial], err
 }
 
-func (f *foreground) states(ctx context.Context) (map[patra.Status]int, error) {
+func (f *foregroundRun) states(ctx context.Context) (map[patra.Status]int, error) {
 	if f.plan.CursorID == 0 {
 		return f.store.PlanStates(ctx, f.plan.ID)
 	}
@@ -242,7 +242,7 @@ func (f *foreground) states(ctx context.Context) (map[patra.Status]int, error) {
 }
 
 // done tells an idle worker whether all is done. If not, it sees to it that there is something to do.
-func (f *foreground) done(ctx context.Context) (bool, error) {
+func (f *foregroundRun) done(ctx context.Context) (bool, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	states, err := f.states(ctx)
@@ -252,7 +252,7 @@ func (f *foreground) done(ctx context.Context) (bool, error) {
 	if states[patra.Partial] > 0 {
 		n, err := f.planner.Reslice(ctx, now(), f.plan.CursorID)
 		if err == nil && n > 0 {
-			return false, f.grow(ctx)
+			return false, f.addToProgress(ctx)
 		}
 		if err != nil {
 			return false, err
@@ -268,7 +268,7 @@ func (f *foreground) done(ctx context.Context) (bool, error) {
 }
 
 // held reports whether the rest waits for a person, so that nobody waits for it here.
-func (f *foreground) held(ctx context.Context) (bool, error) {
+func (f *foregroundRun) held(ctx context.Context) (bool, error) {
 	if stopped, err := f.stopped(ctx); stopped || err != nil {
 		return stopped, err
 	}
@@ -276,7 +276,7 @@ func (f *foreground) held(ctx context.Context) (bool, error) {
 	if f.plan.CursorID == 0 {
 		target = patra.WorkTarget(patra.ScopePlan, f.plan.ID)
 	}
-	moving, held, err := f.store.Moving(ctx, target) // each of the tasks that are left may be held back alone
+	moving, held, err := f.store.ActiveTasks(ctx, target) // each of the tasks that are left may be held back alone
 	switch {
 	case err != nil:
 		return false, err
@@ -291,7 +291,7 @@ func (f *foreground) held(ctx context.Context) (bool, error) {
 
 // elsewhere says, once, that all that is left is in the hands of others: after a process was killed nothing happens until its
 // leases have run out, and whoever waits should know for how long.
-func (f *foreground) elsewhere(ctx context.Context) error {
+func (f *foregroundRun) elsewhere(ctx context.Context) error {
 	if f.told || time.Since(f.looked) < quiet {
 		return nil
 	}
@@ -320,8 +320,8 @@ func (f *foreground) elsewhere(ctx context.Context) error {
 
 // stopped reports whether a pause, a halt or a used-up quota stops all of the work. A breaker ends by itself and soon: it is
 // waited for, and said.
-func (f *foreground) stopped(ctx context.Context) (bool, error) {
-	at := f.plan.Place()
+func (f *foregroundRun) stopped(ctx context.Context) (bool, error) {
+	at := f.plan.WorkScope()
 	if f.plan.CursorID != 0 {
 		at.PlanID = 0 // the work may be of many plans
 	}
@@ -344,12 +344,12 @@ func (f *foreground) stopped(ctx context.Context) (bool, error) {
 }
 
 // haltOf looks at the end whether the endpoint was halted: the last task may have failed with what did it.
-func (f *foreground) haltOf(ctx context.Context, failed int64) error {
+func (f *foregroundRun) haltOf(ctx context.Context, failed int64) error {
 	open, err := f.open(ctx)
 	if err != nil || (open == 0 && failed == 0) {
 		return err
 	}
-	hold, err := f.store.Held(ctx, f.plan.Place())
+	hold, err := f.store.PeekAdmission(ctx, f.plan.WorkScope())
 	if err == nil && hold.Code == patra.WaitHalted {
 		f.left, f.halt = patra.ReasonHalted, hold.Control
 	}
@@ -357,7 +357,7 @@ func (f *foreground) haltOf(ctx context.Context, failed int64) error {
 }
 
 // more goes on with plans of the same work that were not cut to their ends, also with those of earlier calls.
-func (f *foreground) more(ctx context.Context) (bool, error) {
+func (f *foregroundRun) more(ctx context.Context) (bool, error) {
 	plans, err := f.unfinished(ctx)
 	if err != nil {
 		return false, err
@@ -377,12 +377,12 @@ func (f *foreground) more(ctx context.Context) (bool, error) {
 	if open, err := f.open(ctx); err != nil || (added == 0 && open == 0) {
 		return true, err
 	}
-	return false, f.grow(ctx)
+	return false, f.addToProgress(ctx)
 }
 
 // unfinished are the plans of the work that are not cut to their ends, also those whose planner died on the way. If it is
 // still alive, nothing is cut twice.
-func (f *foreground) unfinished(ctx context.Context) ([]patra.Plan, error) {
+func (f *foregroundRun) unfinished(ctx context.Context) ([]patra.Plan, error) {
 	filter := store.Filter{Plan: f.plan.ID}
 	if f.plan.CursorID != 0 {
 		filter = store.Filter{Cursor: f.plan.CursorID, Limit: 1000}
@@ -399,8 +399,8 @@ func (f *foreground) unfinished(ctx context.Context) ([]patra.Plan, error) {
 	return open, nil
 }
 
-// grow tells the bar that there is more to do than it knew.
-func (f *foreground) grow(ctx context.Context) error {
+// addToProgress tells the bar that there is more to do than it knew.
+func (f *foregroundRun) addToProgress(ctx context.Context) error {
 	open, err := f.open(ctx)
 	f.bar.grow(int64(open))
 	return err

@@ -30,8 +30,8 @@ const (
 // Templates are all forms.
 var Templates = []string{Generic, Slack, DingTalk}
 
-// HookOptions say where to post, and how.
-type HookOptions struct {
+// WebhookOptions say where to post, and how.
+type WebhookOptions struct {
 	URL      string
 	Template string
 	Secret   string // signs; empty: nothing is signed
@@ -41,16 +41,16 @@ type HookOptions struct {
 	Now      func() time.Time
 }
 
-// Hook is a receiver that is a web address.
-type Hook struct {
-	o      HookOptions
+// Webhook is a receiver that is a web address.
+type Webhook struct {
+	o      WebhookOptions
 	url    *url.URL
 	client *http.Client
 }
 
 // OpenHook makes the client. It goes out by the same rules as every other request: with encryption, to public addresses only, and
 // never to where an answer points. The address may be a secret, so no error says it.
-func OpenHook(o HookOptions) (*Hook, error) {
+func OpenHook(o WebhookOptions) (*Webhook, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
 		return nil, errors.New("the address is not a URL that begins with https://")
@@ -61,7 +61,7 @@ func OpenHook(o HookOptions) (*Hook, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	return &Hook{o, u, egress.NewClient(egress.Options{Host: u.Host, Trusted: o.Local, Connect: 5 * time.Second, Headers: o.Timeout, Total: o.Timeout})}, nil
+	return &Webhook{o, u, egress.NewClient(egress.Options{Host: u.Host, Trusted: o.Local, Connect: 5 * time.Second, Headers: o.Timeout, Total: o.Timeout})}, nil
 }
 
 // mostAnswer is how much of an answer is read, and shownAnswer how much of it people are shown.
@@ -71,7 +71,7 @@ const (
 )
 
 // Post implements Poster.
-func (h *Hook) Post(ctx context.Context, m Message) (answer string, err error) {
+func (h *Webhook) Post(ctx context.Context, m Message) (answer string, err error) {
 	defer h.client.CloseIdleConnections()
 	body, address, sign, err := h.request(m)
 	if err != nil {
@@ -94,26 +94,26 @@ func (h *Hook) Post(ctx context.Context, m Message) (answer string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("the answer broke off: %w", egress.Cause(err))
 	}
-	answer = Plain(h.discreet(string(text)), shownAnswer)
+	answer = OneLine(h.discreet(string(text)), shownAnswer)
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
-		return answer, said(fmt.Sprintf("it answered with status %d", resp.StatusCode), answer)
+		return answer, describeError(fmt.Sprintf("it answered with status %d", resp.StatusCode), answer)
 	}
 	if h.o.Template == DingTalk { // which says with a good status that it refuses
 		var code struct {
 			Code *int64 `json:"errcode"`
 		}
 		if json.Unmarshal(text, &code) != nil || code.Code == nil {
-			return answer, said("it answered something else than DingTalk does", answer)
+			return answer, describeError("it answered something else than DingTalk does", answer)
 		}
 		if *code.Code != 0 {
-			return answer, said(fmt.Sprintf("it refuses with errcode %d", *code.Code), answer)
+			return answer, describeError(fmt.Sprintf("it refuses with errcode %d", *code.Code), answer)
 		}
 	}
 	return answer, nil
 }
 
-// said is what went wrong, with what was answered.
-func said(what, answer string) error {
+// describeError is what went wrong, with what was answered.
+func describeError(what, answer string) error {
 	if answer == "" {
 		return errors.New(what)
 	}
@@ -121,7 +121,7 @@ func said(what, answer string) error {
 }
 
 // request is the body of a message, where it goes, and what stands in its header of signatures.
-func (h *Hook) request(m Message) (body []byte, address, sign string, err error) {
+func (h *Webhook) request(m Message) (body []byte, address, sign string, err error) {
 	now := h.o.Now()
 	switch h.o.Template {
 	case Slack:
@@ -154,7 +154,7 @@ func dingTalkAddress(u url.URL, secret string, now time.Time) string {
 }
 
 // discreet is a text without the address and the secret, which a receiver may send back.
-func (h *Hook) discreet(text string) string {
+func (h *Webhook) discreet(text string) string {
 	hidden := []string{h.o.URL, h.o.Secret, h.url.RequestURI(), strings.Trim(h.url.Path, "/"), h.url.RawQuery}
 	for _, values := range h.url.Query() {
 		hidden = append(hidden, values...)

@@ -19,7 +19,7 @@ const nasty = "<!channel> <@U123> @all @所有人 [click](https://evil.example) 
 
 func nastyMessage() Message {
 	now := patra.Date(2026, 11, 15)
-	return MessageOf([]store.Told{{Notice: patra.Notice{ID: 7, Kind: patra.NoticeFired}, Alert: patra.HeldAlert{ID: 3, FiredAt: &now,
+	return MessageOf([]store.PendingNotification{{Notification: patra.Notification{ID: 7, Kind: patra.NoticeFired}, Alert: patra.StoredAlert{ID: 3, FiredAt: &now,
 		Alert: patra.Alert{Kind: patra.AlertHalted, Severity: patra.SeverityCritical, Target: "demo/" + nasty, Said: strings.Repeat(nasty, 50), Next: nasty}}}})
 }
 
@@ -93,7 +93,7 @@ func server(t *testing.T, status int, answer string) (*httptest.Server, *http.Re
 	return s, last, body
 }
 
-func post(t *testing.T, o HookOptions) (string, error) {
+func post(t *testing.T, o WebhookOptions) (string, error) {
 	t.Helper()
 	o.Local = true
 	h, err := OpenHook(o)
@@ -106,7 +106,7 @@ func post(t *testing.T, o HookOptions) (string, error) {
 func TestMessagesAreSigned(t *testing.T) {
 	at := time.UnixMilli(1577262236757)
 	s, last, body := server(t, 200, "thanks")
-	answer, err := post(t, HookOptions{URL: s.URL + "/x", Template: Generic, Secret: "hush", KeyID: "k1", Now: func() time.Time { return at }})
+	answer, err := post(t, WebhookOptions{URL: s.URL + "/x", Template: Generic, Secret: "hush", KeyID: "k1", Now: func() time.Time { return at }})
 	if err != nil || answer != "thanks" {
 		t.Fatal(answer, err)
 	}
@@ -114,7 +114,7 @@ func TestMessagesAreSigned(t *testing.T) {
 		t.Error(err)
 	}
 	s, last, body = server(t, 200, `{"errcode":0,"errmsg":"ok"}`)
-	if _, err := post(t, HookOptions{URL: s.URL + "/robot/send?access_token=abc", Template: DingTalk, Secret: "this is secret", Now: func() time.Time { return at }}); err != nil {
+	if _, err := post(t, WebhookOptions{URL: s.URL + "/robot/send?access_token=abc", Template: DingTalk, Secret: "this is secret", Now: func() time.Time { return at }}); err != nil {
 		t.Fatal(err)
 	}
 	q := last.URL.Query()
@@ -130,7 +130,7 @@ func TestMessagesAreSigned(t *testing.T) {
 		t.Errorf("%s", *body)
 	}
 	s, _, body = server(t, 200, "ok")
-	if answer, err := post(t, HookOptions{URL: s.URL, Template: Slack}); err != nil || answer != "ok" || !strings.Contains(string(*body), `"blocks"`) || !strings.Contains(string(*body), `"text"`) {
+	if answer, err := post(t, WebhookOptions{URL: s.URL, Template: Slack}); err != nil || answer != "ok" || !strings.Contains(string(*body), `"blocks"`) || !strings.Contains(string(*body), `"text"`) {
 		t.Errorf("%s %v %s", answer, err, *body)
 	}
 }
@@ -150,7 +150,7 @@ func TestWhatReceiversAnswer(t *testing.T) {
 		{"what it was told", Generic, 400, "no such /services/T00/B00/very-secret-word, signed with hunter2-hunter2", "no such ***, signed with ***"},
 	} {
 		s, _, _ := server(t, c.status, c.answer)
-		_, err := post(t, HookOptions{URL: s.URL + "/services/T00/B00/very-secret-word", Template: c.template, Secret: "hunter2-hunter2"})
+		_, err := post(t, WebhookOptions{URL: s.URL + "/services/T00/B00/very-secret-word", Template: c.template, Secret: "hunter2-hunter2"})
 		if err == nil || !strings.Contains(err.Error(), c.want) || strings.Contains(err.Error(), "very-secret-word") || strings.Contains(err.Error(), "hunter2") || len(err.Error()) > 400 {
 			t.Errorf("%s: %v", c.name, err)
 		}
@@ -160,7 +160,7 @@ func TestWhatReceiversAnswer(t *testing.T) {
 	}
 	// An address within the network is refused, unless the user says so, and no error tells the address.
 	for _, url := range []string{inside.URL + "/very-secret-word", "https://127.0.0.1:1/very-secret-word", "https://169.254.169.254/very-secret-word"} {
-		h, err := OpenHook(HookOptions{URL: url, Template: Generic})
+		h, err := OpenHook(WebhookOptions{URL: url, Template: Generic})
 		if err == nil {
 			_, err = h.Post(t.Context(), TestMessage(0))
 		}
@@ -168,7 +168,7 @@ func TestWhatReceiversAnswer(t *testing.T) {
 			t.Errorf("%s: %v", url, err)
 		}
 	}
-	if _, err := OpenHook(HookOptions{URL: "very-secret-word"}); err == nil || strings.Contains(err.Error(), "very-secret-word") {
+	if _, err := OpenHook(WebhookOptions{URL: "very-secret-word"}); err == nil || strings.Contains(err.Error(), "very-secret-word") {
 		t.Error(err)
 	}
 }

@@ -12,9 +12,9 @@ import (
 	"patra/internal/store/storetest"
 )
 
-var all = store.Part{Limit: 100}
+var all = store.ListPage{Limit: 100}
 
-var here = patra.Place{Source: "demo", Endpoint: "works", Operation: patra.Harvest}
+var here = patra.WorkScope{Source: "demo", Endpoint: "works", Operation: patra.Harvest}
 
 // drama is how an alert of a kind comes about in a real store, and how somebody mends it.
 type drama struct {
@@ -41,7 +41,7 @@ func (s *scene) workAll(records func(day int) int) {
 			page = append(page, s.Record(fmt.Sprint("10.5555/", day, "/", i), c.Slice.Window.From, "x"))
 		}
 		s.Page(c, 1, false, page...)
-		s.must(s.Finish(s.t.Context(), c, s.Clock.Instant(), patra.Closing{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: 1, IDsSeen: int64(len(page)), State: patra.StateSealed, Trust: patra.TrustNone}}))
+		s.must(s.Finish(s.t.Context(), c, s.Clock.Instant(), patra.RunResult{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: 1, IDsSeen: int64(len(page)), State: patra.StateSealed, Trust: patra.TrustNone}}))
 	}
 }
 
@@ -60,7 +60,7 @@ func (s *scene) failPages(good, bad int, fault patra.Fault) {
 			_, err = s.FailPage(s.t.Context(), c, now, page, patra.PageFailure{Exchange: patra.Exchange{SentAt: now, FinishedAt: now, Status: fault.Status, Outcome: patra.OutcomeHTTPError, Level: fault.Level}, Fault: fault}, nil)
 		}
 		s.must(err)
-		s.must(s.Finish(s.t.Context(), c, s.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true}))
+		s.must(s.Finish(s.t.Context(), c, s.Clock.Instant(), patra.RunResult{Status: patra.Queued, GiveBack: true}))
 	}
 }
 
@@ -78,12 +78,12 @@ var dramas = []drama{
 	}, mend: resume, looks: 1},
 	{kind: patra.AlertBreaker, name: "an endpoint does not answer", days: 1, spoil: func(s *scene) {
 		for range 3 {
-			_, err := s.Fail(s.t.Context(), here, patra.BreakerRule{Failures: 3, Shortest: time.Minute, Longest: time.Minute}, 0, patra.Fault{Level: patra.LevelRetry, Code: patra.CodeHTTP, Status: 503, Text: "out of order"}, 0)
+			_, err := s.RecordFailure(s.t.Context(), here, patra.BreakerRule{Failures: 3, Shortest: time.Minute, Longest: time.Minute}, 0, patra.Fault{Level: patra.LevelRetry, Code: patra.CodeHTTP, Status: 503, Text: "out of order"}, 0)
 			s.must(err)
 		}
 	}, mend: resume, notBefore: 15 * time.Minute, looks: 40},
 	{kind: patra.AlertFailed, name: "a task has failed", days: 1, spoil: func(s *scene) {
-		s.must(s.Finish(s.t.Context(), s.Take(), s.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Status: 400, Text: "no"}}))
+		s.must(s.Finish(s.t.Context(), s.Take(), s.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Status: 400, Text: "no"}}))
 	}, mend: func(s *scene) {
 		_, err := s.Retry(s.t.Context(), s.Plan.ID)
 		s.must(err)
@@ -123,7 +123,7 @@ var dramas = []drama{
 	{kind: patra.AlertIdle, name: "nobody takes a plan", days: 60, spoil: func(s *scene) {
 		s.AddPlan("other", "works", 1, 5)
 		s.each = func() {
-			s.must(s.Finish(s.t.Context(), s.takeOf("demo"), s.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true}))
+			s.must(s.Finish(s.t.Context(), s.takeOf("demo"), s.Clock.Instant(), patra.RunResult{Status: patra.Queued, GiveBack: true}))
 		} // others are worked on
 		s.pass(31 * time.Minute)
 	}, mend: func(s *scene) { s.takeOf("other") }, looks: 2},
@@ -132,7 +132,7 @@ var dramas = []drama{
 	}, mend: func(s *scene) { s.pass(13 * time.Hour); s.reclaim() }, looks: 1},
 	{kind: patra.AlertQuota, name: "a quota is used up", days: 1, spoil: func(s *scene) {
 		now := s.Clock.Instant()
-		_, err := s.Exhausted(s.t.Context(), here, patra.QuotaError{Key: "demo", Window: patra.QuotaHour, From: now, Reset: now + patra.Hour, Again: now + patra.Hour, At: now, Used: 10, Usable: 10, Limit: 10, Operation: patra.Harvest, Hard: true})
+		_, err := s.QuotaExhausted(s.t.Context(), here, patra.QuotaError{Key: "demo", Window: patra.QuotaHour, From: now, Reset: now + patra.Hour, Again: now + patra.Hour, At: now, Used: 10, Usable: 10, Limit: 10, Operation: patra.Harvest, Hard: true})
 		s.must(err)
 	}, mend: func(s *scene) { s.pass(2 * time.Hour); s.reclaim() }, looks: 1},
 	{kind: patra.AlertDisputed, name: "a provider counts differently", days: 1, spoil: func(s *scene) {
@@ -140,9 +140,9 @@ var dramas = []drama{
 		s.Page(c, 1, false)
 		s.must(s.Succeed(c, patra.StateDisputed))
 	}, mend: func(s *scene) {
-		answers, err := s.Answers(s.t.Context(), s.Cursor.ID)
+		answers, err := s.CoverageEntries(s.t.Context(), s.Cursor.ID)
 		s.must(err)
-		s.must(s.Settle(s.t.Context(), s.Cursor.ID, []int64{answers[0].ID}, patra.Remark{At: s.Clock.Instant(), By: "ada", From: patra.StateDisputed, To: patra.StateSealed, Reason: "withdrawn"}))
+		s.must(s.ResolveDispute(s.t.Context(), s.Cursor.ID, []int64{answers[0].ID}, patra.CoverageNote{At: s.Clock.Instant(), By: "ada", From: patra.StateDisputed, To: patra.StateSealed, Reason: "withdrawn"}))
 	}, looks: 1},
 	{kind: patra.AlertVolume, name: "a day has far fewer records", days: 36, spoil: func(s *scene) {
 		s.workAll(func(day int) int {
@@ -165,31 +165,31 @@ var dramas = []drama{
 		}
 		result := s.Result(true, records...)
 		for i := range 10 {
-			result.Quarantined = append(result.Quarantined, patra.Quarantined{ItemNo: 200 + i, ID: fmt.Sprint("bad", i), Code: patra.CodeMissingID, Path: "$.id", Fragment: []byte(`{}`)})
+			result.Quarantined = append(result.Quarantined, patra.RejectedItem{ItemNo: 200 + i, ID: fmt.Sprint("bad", i), Code: patra.CodeMissingID, Path: "$.id", Fragment: []byte(`{}`)})
 		}
 		_, _, err = s.CommitPage(s.t.Context(), c, s.Clock.Instant(), "work", page, result, nil)
 		s.must(err)
 	}, mend: func(s *scene) { s.pass(25 * time.Hour); s.reclaim() }, looks: 1},
-	{kind: patra.AlertSink, name: "events do not arrive", days: 1, spoil: func(s *scene) { s.sink(patra.SinkNotes{Failures: 3, LastError: "refused"}) }, mend: func(s *scene) { s.sink(patra.SinkNotes{}) }, looks: 1},
+	{kind: patra.AlertSink, name: "events do not arrive", days: 1, spoil: func(s *scene) { s.sink(patra.SinkHealth{Failures: 3, LastError: "refused"}) }, mend: func(s *scene) { s.sink(patra.SinkHealth{}) }, looks: 1},
 }
 
 // sink writes down how sending to a sink went.
-func (s *scene) sink(notes patra.SinkNotes) {
+func (s *scene) sink(notes patra.SinkHealth) {
 	s.t.Helper()
 	s.must(s.EnsureSink(s.t.Context(), "feed", false))
-	role, ok, err := s.TakeRole(s.t.Context(), patra.RelayRole("feed"), "relay", time.Minute)
+	role, ok, err := s.AcquireLease(s.t.Context(), patra.RelayLease("feed"), "relay", time.Minute)
 	s.must(err)
 	if !ok {
 		s.t.Fatal("the sink is taken")
 	}
-	s.must(s.MarkSent(s.t.Context(), &role, "feed", patra.Sent{Notes: notes}))
-	s.must(s.LeaveRole(s.t.Context(), role))
+	s.must(s.MarkSent(s.t.Context(), &role, "feed", patra.DeliveryResult{Notes: notes}))
+	s.must(s.ReleaseLease(s.t.Context(), role))
 }
 
 // reclaim takes the role again after a time that was longer than the lease.
 func (s *scene) reclaim() {
 	s.t.Helper()
-	s.must(s.LeaveRole(s.t.Context(), s.role))
+	s.must(s.ReleaseLease(s.t.Context(), s.role))
 	s.take()
 }
 
@@ -221,7 +221,7 @@ func (s *scene) scheduled() {
 	d := patra.PlanWindow(patra.WindowInputs{Operation: patra.Harvest, Now: now, SafetyLag: 10 * time.Minute, Cursor: &at, Began: &at, Mode: patra.ModeCalendar, Align: patra.UnitDay})
 	inputs, err := json.Marshal(d)
 	s.must(err)
-	id, err := s.AcceptTrigger(ctx, now, patra.Instance{Scheduler: patra.SchedulerCron, JobID: "daily", LogID: store.NewOwner(), Trigger: patra.TriggerScheduled, TriggeredAt: now, Params: json.RawMessage(`{}`), Source: "demo", Endpoint: "works", Operation: patra.Harvest})
+	id, err := s.AcceptTrigger(ctx, now, patra.Trigger{Scheduler: patra.SchedulerCron, JobID: "daily", LogID: store.NewOwner(), Trigger: patra.TriggerScheduled, TriggeredAt: now, Params: json.RawMessage(`{}`), Source: "demo", Endpoint: "works", Operation: patra.Harvest})
 	s.must(err)
 	p := s.Plan
 	p.ID, p.InstanceID, p.Window, p.Inputs = 0, id, d.Window, inputs
@@ -295,7 +295,7 @@ func TestAHaltAndTheTaskThatMetItAreOneAlert(t *testing.T) {
 	fault := patra.Fault{Level: patra.LevelFatal, Code: patra.CodeAuth, Status: 401, Text: "who are you"}
 	_, err := s.Halt(t.Context(), here, fault)
 	s.must(err)
-	s.must(s.Finish(t.Context(), met, s.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &fault}))
+	s.must(s.Finish(t.Context(), met, s.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &fault}))
 	kinds := func() (all []patra.AlertKind) {
 		s.look()
 		for _, a := range s.live() {
@@ -307,7 +307,7 @@ func TestAHaltAndTheTaskThatMetItAreOneAlert(t *testing.T) {
 		t.Errorf("one refusal is told as %v", now)
 	}
 	own := patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Status: 400, Text: "no"}
-	s.must(s.Finish(t.Context(), other, s.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &own}))
+	s.must(s.Finish(t.Context(), other, s.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &own}))
 	if now := kinds(); len(now) != 2 {
 		t.Errorf("a refusal and a failure are told as %v", now)
 	}

@@ -21,19 +21,19 @@ type Message struct {
 
 // Item is one alert in a message.
 type Item struct {
-	Notice   int64            `json:"notice"` // its number; the same if it is sent again
-	What     patra.NoticeKind `json:"what"`
-	ID       int64            `json:"id"`
-	Kind     patra.AlertKind  `json:"kind"`
-	Severity patra.Severity   `json:"severity"`
-	Target   string           `json:"target"`
-	Source   string           `json:"source,omitempty"`
-	Said     string           `json:"said"`
-	Next     string           `json:"next"`
-	Since    *patra.Instant   `json:"since,omitempty"`
-	FiredAt  *patra.Instant   `json:"fired_at,omitempty"`
-	EndedAt  *patra.Instant   `json:"resolved_at,omitempty"`
-	Runbook  string           `json:"runbook"`
+	Notice   int64                  `json:"notice"` // its number; the same if it is sent again
+	What     patra.NotificationKind `json:"what"`
+	ID       int64                  `json:"id"`
+	Kind     patra.AlertKind        `json:"kind"`
+	Severity patra.Severity         `json:"severity"`
+	Target   string                 `json:"target"`
+	Source   string                 `json:"source,omitempty"`
+	Said     string                 `json:"said"`
+	Next     string                 `json:"next"`
+	Since    *patra.Instant         `json:"since,omitempty"`
+	FiredAt  *patra.Instant         `json:"fired_at,omitempty"`
+	EndedAt  *patra.Instant         `json:"resolved_at,omitempty"`
+	Runbook  string                 `json:"runbook"`
 }
 
 // How long texts are at most, in characters, and how many alerts people are shown in one message.
@@ -44,12 +44,12 @@ const (
 )
 
 // MessageOf makes a message of notices.
-func MessageOf(told []store.Told) Message {
+func MessageOf(told []store.PendingNotification) Message {
 	m := Message{ID: fmt.Sprintf("notice/%d", told[0].ID)}
 	ended := 0
 	for _, t := range told {
 		a := t.Alert
-		i := Item{Notice: t.ID, What: t.Kind, ID: a.ID, Kind: a.Kind, Severity: a.Severity, Target: Plain(a.Target, mostTarget), Source: a.Link.Source, Said: Plain(a.Said, mostSaid), Next: Plain(a.Next, mostSaid),
+		i := Item{Notice: t.ID, What: t.Kind, ID: a.ID, Kind: a.Kind, Severity: a.Severity, Target: OneLine(a.Target, mostTarget), Source: a.Link.Source, Said: OneLine(a.Said, mostSaid), Next: OneLine(a.Next, mostSaid),
 			Since: a.Since, FiredAt: a.FiredAt, Runbook: Runbook(a.Kind)}
 		if t.Kind == patra.NoticeResolved {
 			i.EndedAt = a.ResolvedAt
@@ -75,7 +75,7 @@ func TestMessage(now patra.Instant) Message {
 // Runbook is where it stands what to do about a kind of alert.
 func Runbook(k patra.AlertKind) string { return "docs/alerts.md#" + strings.ToLower(string(k)) }
 
-var begins = map[patra.NoticeKind]string{patra.NoticeFired: "", patra.NoticeRepeat: "Still ", patra.NoticeResolved: "Over: "}
+var begins = map[patra.NotificationKind]string{patra.NoticeFired: "", patra.NoticeRepeat: "Still ", patra.NoticeResolved: "Over: "}
 
 func (i Item) title() string {
 	return fmt.Sprintf("%s%s %s: %s", begins[i.What], i.Severity, i.Kind, i.Target)
@@ -102,9 +102,9 @@ func fit(escape func(string) string, text string, most int) string {
 	}
 }
 
-// Plain is a text on one line without anything that is no character of a text, masked, and not longer than so many characters.
+// OneLine is a text on one line without anything that is no character of a text, masked, and not longer than so many characters.
 // What stands in an alert comes from providers too.
-func Plain(text string, most int) string {
+func OneLine(text string, most int) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):

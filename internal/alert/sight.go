@@ -9,8 +9,8 @@ import (
 	"patra/internal/store"
 )
 
-// Sight is how somebody looks for alerts.
-type Sight struct {
+// Evaluator is how somebody looks for alerts.
+type Evaluator struct {
 	Store *store.Store
 	Rules patra.AlertRules
 	// Fires is when a schedule should have fired last before a moment; nil where nobody knows schedules. Then nobody knows how far a
@@ -30,8 +30,8 @@ const (
 	plansFor = 7 * 24 * time.Hour
 )
 
-// Look finds what needs a person now, by the rules.
-func (s Sight) Look(ctx context.Context) ([]patra.Alert, patra.AlertFacts, error) {
+// Evaluate finds what needs a person now, by the rules.
+func (s Evaluator) Evaluate(ctx context.Context) ([]patra.Alert, patra.AlertFacts, error) {
 	f, err := s.Facts(ctx)
 	if err != nil {
 		return nil, f, err
@@ -41,7 +41,7 @@ func (s Sight) Look(ctx context.Context) ([]patra.Alert, patra.AlertFacts, error
 
 // Facts gathers what the rules want to know. It asks for ends of indexes and bounded parts only: a store with ten million records
 // costs as much as one with ten.
-func (s Sight) Facts(ctx context.Context) (f patra.AlertFacts, err error) {
+func (s Evaluator) Facts(ctx context.Context) (f patra.AlertFacts, err error) {
 	st := s.Store
 	if f.Now, err = st.Now(ctx); err != nil {
 		return f, err
@@ -53,12 +53,12 @@ func (s Sight) Facts(ctx context.Context) (f patra.AlertFacts, err error) {
 		func() (err error) { f.Queue, err = st.QueueStates(ctx); return err },
 		func() (err error) { f.Sinks, err = st.SinkTroubles(ctx); return err },
 		func() (err error) { f.Receivers, err = s.ReceiverStates(ctx); return err },
-		func() (err error) { f.Crowds, err = st.Crowds(ctx, f.Now); return err },
+		func() (err error) { f.Crowds, err = st.QueueAverages(ctx, f.Now); return err },
 		func() (err error) { f.Quotas, err = st.Quotas(ctx); return err },
 		func() (err error) { codes, err = Sources(ctx, st); return err },
 		func() (err error) { f.Pages, err = st.PageShares(ctx, codes, f.Now.Add(-pagesFor)); return err },
 		func() (err error) {
-			f.Plans, err = st.Untouched(ctx, patra.Window{From: f.Now.Add(-plansFor), To: f.Now.Add(-s.Rules.PlanFor)})
+			f.Plans, err = st.UnstartedPlans(ctx, patra.Window{From: f.Now.Add(-plansFor), To: f.Now.Add(-s.Rules.PlanFor)})
 			return err
 		},
 		func() error { return s.bySource(ctx, &f, codes) },
@@ -72,7 +72,7 @@ func (s Sight) Facts(ctx context.Context) (f patra.AlertFacts, err error) {
 }
 
 // ReceiverStates tell how those stand who are told of alerts, and those who were told something once.
-func (s Sight) ReceiverStates(ctx context.Context) ([]patra.ReceiverState, error) {
+func (s Evaluator) ReceiverStates(ctx context.Context) ([]patra.ReceiverState, error) {
 	all, err := s.Store.ReceiverStates(ctx)
 	for i := range all {
 		all[i].Gone = s.Told != nil && !slices.Contains(s.Told, all[i].Name)
@@ -102,13 +102,13 @@ func Sources(ctx context.Context, st *store.Store) ([]string, error) {
 	return slices.Compact(codes), err
 }
 
-func (s Sight) bySource(ctx context.Context, f *patra.AlertFacts, codes []string) error {
+func (s Evaluator) bySource(ctx context.Context, f *patra.AlertFacts, codes []string) error {
 	for _, code := range codes {
 		w, err := s.Store.FailedBeside(ctx, code)
 		if err != nil {
 			return err
 		}
-		q, err := s.Store.Lately(ctx, code, f.Now.Add(-asideFor))
+		q, err := s.Store.RecentQuarantineShare(ctx, code, f.Now.Add(-asideFor))
 		if err != nil {
 			return err
 		}
@@ -118,7 +118,7 @@ func (s Sight) bySource(ctx context.Context, f *patra.AlertFacts, codes []string
 }
 
 // byCursor looks at every watermark, a part of them after the other.
-func (s Sight) byCursor(ctx context.Context, f *patra.AlertFacts) error {
+func (s Evaluator) byCursor(ctx context.Context, f *patra.AlertFacts) error {
 	for before := int64(0); ; {
 		cursors, err := s.Store.Cursors(ctx, store.Filter{Before: before, Limit: cursorsAtOnce})
 		if err != nil {
@@ -136,7 +136,7 @@ func (s Sight) byCursor(ctx context.Context, f *patra.AlertFacts) error {
 	}
 }
 
-func (s Sight) cursor(ctx context.Context, f *patra.AlertFacts, c patra.Cursor) error {
+func (s Evaluator) cursor(ctx context.Context, f *patra.AlertFacts, c patra.Cursor) error {
 	facts, err := s.Store.CursorFacts(ctx, c)
 	if err != nil {
 		return err
@@ -158,11 +158,11 @@ func (s Sight) cursor(ctx context.Context, f *patra.AlertFacts, c patra.Cursor) 
 }
 
 // expected adds what the schedule of a watermark says about it.
-func (s Sight) expected(ctx context.Context, now patra.Instant, c *patra.CursorFacts) error {
+func (s Evaluator) expected(ctx context.Context, now patra.Instant, c *patra.CursorFacts) error {
 	if s.Fires == nil {
 		return nil
 	}
-	name, decided, err := s.Store.FiredFor(ctx, c.Cursor.ID)
+	name, decided, err := s.Store.LastScheduleFor(ctx, c.Cursor.ID)
 	if err != nil || name == "" {
 		return err
 	}

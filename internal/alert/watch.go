@@ -16,25 +16,25 @@ import (
 type Receiver struct {
 	patra.Receiver
 	// Open makes the way. It is called for every round of messages, so that a new secret counts at once.
-	Open func() (Poster, error)
+	Open func() (Sender, error)
 }
 
-// Poster sends a message. The answer is what came back, for people; it is bounded and holds no secret.
-type Poster interface {
+// Sender sends a message. The answer is what came back, for people; it is bounded and holds no secret.
+type Sender interface {
 	Post(ctx context.Context, m Message) (answer string, err error)
 }
 
-// Watch looks for alerts every so often while it has the role, and tells receivers of them.
-type Watch struct {
-	Sight
+// EvaluatorLoop looks for alerts every so often while it has the role, and tells receivers of them.
+type EvaluatorLoop struct {
+	Evaluator
 	Receivers []Receiver
 	Owner     string        // of this process, and of no other
 	Every     time.Duration // between looks
 	Keep      time.Duration // how long alerts that have ended are remembered
 	Group     int           // more than so many messages at once are one
 	Log       *slog.Logger
-	Looked    func(store.Verdict) // may be nil
-	Guard     func()              // deferred by every goroutine, to catch what breaks it; nil: nobody does
+	Looked    func(store.AlertEvaluation) // may be nil
+	Guard     func()                      // deferred by every goroutine, to catch what breaks it; nil: nobody does
 }
 
 const (
@@ -47,15 +47,15 @@ const (
 )
 
 // lease is for how long a process that gives no sign of life keeps the role.
-func (w *Watch) lease() time.Duration { return max(3*w.Every, time.Minute) }
+func (w *EvaluatorLoop) lease() time.Duration { return max(3*w.Every, time.Minute) }
 
 // Run watches until ctx ends. What goes wrong with one look is said, and the next look is taken all the same.
-func (w *Watch) Run(ctx context.Context) error {
+func (w *EvaluatorLoop) Run(ctx context.Context) error {
 	for ctx.Err() == nil {
-		role, ok, err := w.Take(ctx)
+		role, ok, err := w.AcquireLease(ctx)
 		switch {
 		case err != nil:
-			w.sayFailure(ctx, "the role of looking for alerts could not be taken", err)
+			w.logFailure(ctx, "the role of looking for alerts could not be taken", err)
 			rest(ctx, w.Every)
 		case !ok:
 			rest(ctx, min(w.lease()/4, w.Every))
@@ -67,30 +67,30 @@ func (w *Watch) Run(ctx context.Context) error {
 	return nil
 }
 
-func (w *Watch) guard() func() {
+func (w *EvaluatorLoop) guard() func() {
 	if w.Guard == nil {
 		return func() {}
 	}
 	return w.Guard
 }
 
-// sayFailure says what went wrong, but for a store that is away: that is said once for all who notice.
-func (w *Watch) sayFailure(ctx context.Context, what string, err error, attrs ...any) {
+// logFailure says what went wrong, but for a store that is away: that is said once for all who notice.
+func (w *EvaluatorLoop) logFailure(ctx context.Context, what string, err error, attrs ...any) {
 	if ctx.Err() == nil && !errors.Is(err, patra.ErrUnavailable) {
 		w.Log.With(attrs...).ErrorContext(ctx, "alerts are not seen to as they should be", "what", what, "reason", err.Error())
 	}
 }
 
-// Take takes the role, if nobody has it.
-func (w *Watch) Take(ctx context.Context) (patra.Role, bool, error) {
+// AcquireLease takes the role, if nobody has it.
+func (w *EvaluatorLoop) AcquireLease(ctx context.Context) (patra.LeaderLease, bool, error) {
 	if err := w.Store.EnsureAlertRole(ctx); err != nil {
-		return patra.Role{}, false, err
+		return patra.LeaderLease{}, false, err
 	}
-	return w.Store.TakeRole(ctx, patra.AlertRole, w.Owner, w.lease())
+	return w.Store.AcquireLease(ctx, patra.AlertRole, w.Owner, w.lease())
 }
 
 // term looks and tells for as long as this process has the role.
-func (w *Watch) term(ctx context.Context, role patra.Role) {
+func (w *EvaluatorLoop) term(ctx context.Context, role patra.LeaderLease) {
 	inner, lost := context.WithCancel(ctx)
 	group := &errgroup.Group{}
 	news := make([]chan struct{}, len(w.Receivers))
@@ -103,13 +103,13 @@ func (w *Watch) term(ctx context.Context, role patra.Role) {
 		})
 	}
 	for inner.Err() == nil {
-		v, err := w.LookOnce(inner, role)
+		v, err := w.EvaluateOnce(inner, role)
 		switch {
 		case errors.Is(err, patra.ErrLeaseLost):
 			w.Log.Warn("another process looks for alerts now")
 			lost()
 		case err != nil:
-			w.sayFailure(inner, "alerts could not be looked for", err)
+			w.logFailure(inner, "alerts could not be looked for", err)
 		}
 		for _, c := range news {
 			if v.Notices > 0 {
@@ -126,22 +126,22 @@ func (w *Watch) term(ctx context.Context, role patra.Role) {
 	if ctx.Err() != nil { // told to stop: nobody has to wait for the lease
 		after, done := context.WithTimeout(context.WithoutCancel(ctx), grace)
 		defer done()
-		if err := w.Store.LeaveRole(after, role); err != nil {
+		if err := w.Store.ReleaseLease(after, role); err != nil {
 			w.Log.Warn("the role of looking for alerts was not given back", "reason", err.Error())
 		}
 	}
 }
 
-// LookOnce is one look: facts, rules, and what follows from them, under the fence of the role.
-func (w *Watch) LookOnce(ctx context.Context, role patra.Role) (store.Verdict, error) {
+// EvaluateOnce is one look: facts, rules, and what follows from them, under the fence of the role.
+func (w *EvaluatorLoop) EvaluateOnce(ctx context.Context, role patra.LeaderLease) (store.AlertEvaluation, error) {
 	looking, done := w.keeping(ctx, role)
-	found, facts, err := w.Look(looking)
+	found, facts, err := w.Evaluate(looking)
 	done()
 	if lost := context.Cause(looking); errors.Is(lost, patra.ErrLeaseLost) {
 		err = lost // and not that something was broken off
 	}
 	if err != nil {
-		return store.Verdict{}, err
+		return store.AlertEvaluation{}, err
 	}
 	receivers := make([]patra.Receiver, len(w.Receivers))
 	for i, r := range w.Receivers {
@@ -158,21 +158,21 @@ func (w *Watch) LookOnce(ctx context.Context, role patra.Role) (store.Verdict, e
 		return v, err
 	}
 	if w.Keep > 0 {
-		_, err = w.Store.ForgetAlerts(ctx, role, facts.Now.Add(-w.Keep))
+		_, err = w.Store.DeleteOldAlerts(ctx, role, facts.Now.Add(-w.Keep))
 	}
 	return v, err
 }
 
 // keeping keeps the role until done is called: with very many watermarks a look takes longer than the lease, and if somebody else began
 // anew each time nobody would ever come to an end. The context ends when the role is lost.
-func (w *Watch) keeping(ctx context.Context, role patra.Role) (inner context.Context, done func()) {
+func (w *EvaluatorLoop) keeping(ctx context.Context, role patra.LeaderLease) (inner context.Context, done func()) {
 	inner, stop := context.WithCancelCause(ctx)
 	ended := make(chan struct{})
 	go func() {
 		defer w.guard()()
 		defer close(ended)
 		for rest(inner, w.lease()/3); inner.Err() == nil; rest(inner, w.lease()/3) {
-			if err := w.Store.KeepRole(inner, role); errors.Is(err, patra.ErrLeaseLost) {
+			if err := w.Store.RenewLease(inner, role); errors.Is(err, patra.ErrLeaseLost) {
 				stop(err)
 			}
 		}
@@ -184,12 +184,12 @@ func (w *Watch) keeping(ctx context.Context, role patra.Role) (inner context.Con
 }
 
 // serve sends to one receiver until ctx ends: when there is news, and every so often what did not arrive before.
-func (w *Watch) serve(ctx context.Context, role patra.Role, r Receiver, news <-chan struct{}) {
+func (w *EvaluatorLoop) serve(ctx context.Context, role patra.LeaderLease, r Receiver, news <-chan struct{}) {
 	tick := time.NewTicker(sendEvery)
 	defer tick.Stop()
 	for ctx.Err() == nil {
 		if _, err := w.SendOnce(ctx, role, r); err != nil && !errors.Is(err, patra.ErrLeaseLost) {
-			w.sayFailure(ctx, "notices could not be taken or written down", err, "receiver", r.Name)
+			w.logFailure(ctx, "notices could not be taken or written down", err, "receiver", r.Name)
 		}
 		select {
 		case <-ctx.Done():
@@ -201,16 +201,16 @@ func (w *Watch) serve(ctx context.Context, role patra.Role, r Receiver, news <-c
 
 // SendOnce sends what a receiver is to get now, and tells how many messages arrived. More than a few are one message. After one
 // that did not arrive the others of this round wait too.
-func (w *Watch) SendOnce(ctx context.Context, role patra.Role, r Receiver) (arrived int, err error) {
-	due, err := w.Store.TakeNotices(ctx, role, r.Name, atOnce, holdFor)
+func (w *EvaluatorLoop) SendOnce(ctx context.Context, role patra.LeaderLease, r Receiver) (arrived int, err error) {
+	due, err := w.Store.ClaimNotifications(ctx, role, r.Name, atOnce, holdFor)
 	if err != nil || len(due) == 0 {
 		return 0, err
 	}
-	round := [][]store.Told{due}
+	round := [][]store.PendingNotification{due}
 	if len(due) <= w.Group {
 		round = nil
 		for _, d := range due {
-			round = append(round, []store.Told{d})
+			round = append(round, []store.PendingNotification{d})
 		}
 	}
 	// What was sent is written down, also if the process is told to stop meanwhile.
@@ -226,12 +226,12 @@ func (w *Watch) SendOnce(ctx context.Context, role patra.Role, r Receiver) (arri
 		}
 		if failed == nil {
 			arrived++
-			if err := w.Store.NoticesSent(after, ids); err != nil {
+			if err := w.Store.NotificationsSent(after, ids); err != nil {
 				return arrived, err
 			}
 			continue
 		}
-		dropped, err := w.Store.NoticesFailed(after, ids, pause(tries), giveUp, failed.Error())
+		dropped, err := w.Store.NotificationsFailed(after, ids, pause(tries), giveUp, failed.Error())
 		if err != nil {
 			return arrived, err
 		}

@@ -17,7 +17,7 @@ import (
 
 func halt(s *scene, endpoint string) {
 	s.t.Helper()
-	_, err := s.Halt(s.t.Context(), patra.Place{Source: "demo", Endpoint: endpoint, Operation: patra.Harvest}, patra.Fault{Level: patra.LevelFatal, Code: patra.CodeAuth, Status: 401, Text: "who are you"})
+	_, err := s.Halt(s.t.Context(), patra.WorkScope{Source: "demo", Endpoint: endpoint, Operation: patra.Harvest}, patra.Fault{Level: patra.LevelFatal, Code: patra.CodeAuth, Status: 401, Text: "who are you"})
 	s.must(err)
 }
 
@@ -48,11 +48,11 @@ func TestSeveralProcessesTellOnce(t *testing.T) {
 		// The first one has the role, looks once, and is gone before it has told anybody.
 		dead := newWatch(s.Store, ops)
 		halt(s, "works")
-		role, ok, err := dead.Take(t.Context())
+		role, ok, err := dead.AcquireLease(t.Context())
 		if err != nil || !ok {
 			t.Fatal(err)
 		}
-		if _, err := dead.LookOnce(t.Context(), role); err != nil {
+		if _, err := dead.EvaluateOnce(t.Context(), role); err != nil {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
@@ -79,7 +79,7 @@ func TestSeveralProcessesTellOnce(t *testing.T) {
 			}
 		}
 		// Whoever was told to stop has given the role back.
-		if _, held, err := s.AlertsLooked(t.Context()); err != nil || held {
+		if _, held, err := s.LastAlertEvaluation(t.Context()); err != nil || held {
 			t.Errorf("the role is held: %v, %v", held, err)
 		}
 	})
@@ -89,10 +89,10 @@ func TestSeveralProcessesTellOnce(t *testing.T) {
 func TestAMessageComesTwiceOnlyIfNobodyKnows(t *testing.T) {
 	s := newScene(t, 0)
 	halt(s, "works")
-	if _, err := s.watch.LookOnce(t.Context(), s.role); err != nil {
+	if _, err := s.watch.EvaluateOnce(t.Context(), s.role); err != nil {
 		t.Fatal(err)
 	}
-	due, err := s.TakeNotices(t.Context(), s.role, "ops", 10, holdFor)
+	due, err := s.ClaimNotifications(t.Context(), s.role, "ops", 10, holdFor)
 	if err != nil || len(due) != 1 {
 		t.Fatalf("%+v, %v", due, err)
 	}
@@ -244,7 +244,7 @@ func TestAReceiverThatStaysAway(t *testing.T) {
 // One that takes a message and never answers holds up nobody.
 func TestAReceiverThatHangs(t *testing.T) {
 	s := newScene(t, 0)
-	s.must(s.LeaveRole(t.Context(), s.role))
+	s.must(s.ReleaseLease(t.Context(), s.role))
 	took, stop := make(chan struct{}, 1), make(chan struct{})
 	hanging := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		took <- struct{}{}
@@ -255,11 +255,11 @@ func TestAReceiverThatHangs(t *testing.T) {
 	}))
 	defer hanging.Close()
 	defer close(stop)
-	looks := make(chan store.Verdict)
-	w := newWatch(s.Store, Receiver{Receiver: patra.Receiver{Name: "hangs"}, Open: func() (Poster, error) {
-		return OpenHook(HookOptions{URL: hanging.URL, Template: Slack, Local: true, Timeout: time.Hour})
+	looks := make(chan store.AlertEvaluation)
+	w := newWatch(s.Store, Receiver{Receiver: patra.Receiver{Name: "hangs"}, Open: func() (Sender, error) {
+		return OpenHook(WebhookOptions{URL: hanging.URL, Template: Slack, Local: true, Timeout: time.Hour})
 	}}, s.inbox.receiver(patra.Receiver{Name: "ops"}))
-	w.Every, w.Looked = time.Millisecond, func(v store.Verdict) { looks <- v }
+	w.Every, w.Looked = time.Millisecond, func(v store.AlertEvaluation) { looks <- v }
 	halt(s, "works")
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan error, 1)
@@ -349,17 +349,17 @@ func TestALongLookKeepsTheRole(t *testing.T) {
 			time.Sleep(2 * slow.lease())
 			return 0, false
 		}
-		role, ok, err := slow.Take(t.Context())
+		role, ok, err := slow.AcquireLease(t.Context())
 		if err != nil || !ok {
 			t.Fatal(err)
 		}
 		looked := make(chan error, 1)
 		go func() {
-			_, err := slow.LookOnce(t.Context(), role)
+			_, err := slow.EvaluateOnce(t.Context(), role)
 			looked <- err
 		}()
 		time.Sleep(slow.lease() + time.Second)
-		if _, ok, err := other.Take(t.Context()); err != nil || ok {
+		if _, ok, err := other.AcquireLease(t.Context()); err != nil || ok {
 			t.Errorf("somebody else has the role: %v, %v", ok, err)
 		}
 		if err := <-looked; err != nil {
@@ -371,8 +371,8 @@ func TestALongLookKeepsTheRole(t *testing.T) {
 // What breaks a goroutine is caught by whoever is there for that, as its text may hold an address that is a secret.
 func TestWhatBreaksIsCaught(t *testing.T) {
 	s := newScene(t, 0)
-	s.must(s.LeaveRole(t.Context(), s.role))
-	w := newWatch(s.Store, Receiver{Receiver: patra.Receiver{Name: "breaks"}, Open: func() (Poster, error) { panic("https://example.org/secret") }})
+	s.must(s.ReleaseLease(t.Context(), s.role))
+	w := newWatch(s.Store, Receiver{Receiver: patra.Receiver{Name: "breaks"}, Open: func() (Sender, error) { panic("https://example.org/secret") }})
 	caught := make(chan any, 1)
 	w.Guard = func() {
 		if broken := recover(); broken != nil {
@@ -397,7 +397,7 @@ func TestEveryWatermarkIsLookedAt(t *testing.T) {
 		s.AddPlan("demo", fmt.Sprint("e", i), 1, 5)
 	}
 	s.pass(25 * time.Hour)
-	_, facts, err := s.watch.Look(t.Context())
+	_, facts, err := s.watch.Evaluate(t.Context())
 	s.must(err)
 	if len(facts.Cursors) != 5 {
 		t.Errorf("%d of 5 watermarks", len(facts.Cursors))
@@ -408,9 +408,9 @@ func TestEveryWatermarkIsLookedAt(t *testing.T) {
 func TestAlertsAreKnownAlsoWhereNobodyLooks(t *testing.T) {
 	s := newScene(t, 0)
 	halt(s, "works")
-	now := func() Standing {
+	now := func() Status {
 		t.Helper()
-		st, err := s.watch.Now(t.Context(), s.watch.Every)
+		st, err := s.watch.Status(t.Context(), s.watch.Every)
 		s.must(err)
 		return st
 	}

@@ -59,8 +59,8 @@ func (b *inbox) take() []Message {
 }
 
 func (b *inbox) receiver(r patra.Receiver) Receiver {
-	return Receiver{Receiver: r, Open: func() (Poster, error) {
-		return OpenHook(HookOptions{URL: b.URL, Template: Generic, Local: true})
+	return Receiver{Receiver: r, Open: func() (Sender, error) {
+		return OpenHook(WebhookOptions{URL: b.URL, Template: Generic, Local: true})
 	}}
 }
 
@@ -68,8 +68,8 @@ func (b *inbox) receiver(r patra.Receiver) Receiver {
 type scene struct {
 	*storetest.World
 	t     *testing.T
-	watch *Watch
-	role  patra.Role
+	watch *EvaluatorLoop
+	role  patra.LeaderLease
 	inbox *inbox
 	each  func() // before every look
 	pages int64
@@ -83,8 +83,8 @@ func newScene(t *testing.T, days int) *scene {
 	return s
 }
 
-func newWatch(st *store.Store, receivers ...Receiver) *Watch {
-	return &Watch{Sight: Sight{Store: st, Rules: patra.DefaultAlertRules}, Receivers: receivers, Owner: store.NewOwner(), Every: 30 * time.Second, Keep: 90 * 24 * time.Hour, Group: 5, Log: slog.New(slog.DiscardHandler)}
+func newWatch(st *store.Store, receivers ...Receiver) *EvaluatorLoop {
+	return &EvaluatorLoop{Evaluator: Evaluator{Store: st, Rules: patra.DefaultAlertRules}, Receivers: receivers, Owner: store.NewOwner(), Every: 30 * time.Second, Keep: 90 * 24 * time.Hour, Group: 5, Log: slog.New(slog.DiscardHandler)}
 }
 
 func (s *scene) must(err error) {
@@ -96,7 +96,7 @@ func (s *scene) must(err error) {
 
 func (s *scene) take() {
 	s.t.Helper()
-	role, ok, err := s.watch.Take(s.t.Context())
+	role, ok, err := s.watch.AcquireLease(s.t.Context())
 	s.must(err)
 	if !ok {
 		s.t.Fatal("somebody else has the role")
@@ -105,12 +105,12 @@ func (s *scene) take() {
 }
 
 // look is one look and one round of sending; then half a minute passes.
-func (s *scene) look() store.Verdict {
+func (s *scene) look() store.AlertEvaluation {
 	s.t.Helper()
 	if s.each != nil {
 		s.each()
 	}
-	v, err := s.watch.LookOnce(s.t.Context(), s.role)
+	v, err := s.watch.EvaluateOnce(s.t.Context(), s.role)
 	s.must(err)
 	for _, r := range s.watch.Receivers {
 		_, err := s.watch.SendOnce(s.t.Context(), s.role, r)
@@ -124,11 +124,11 @@ func (s *scene) look() store.Verdict {
 func (s *scene) pass(d time.Duration) {
 	s.t.Helper()
 	s.Clock.Move(d)
-	s.must(s.KeepRole(s.t.Context(), s.role))
+	s.must(s.RenewLease(s.t.Context(), s.role))
 }
 
 // until looks until somebody is told something of a kind, at most so many times, and gives the message and how long it took.
-func (s *scene) until(what patra.NoticeKind, kind patra.AlertKind, looks int) (Item, time.Duration) {
+func (s *scene) until(what patra.NotificationKind, kind patra.AlertKind, looks int) (Item, time.Duration) {
 	s.t.Helper()
 	began := s.Clock.Now()
 	for range looks {
@@ -145,7 +145,7 @@ func (s *scene) until(what patra.NoticeKind, kind patra.AlertKind, looks int) (I
 	return Item{}, 0
 }
 
-func (s *scene) live() []patra.HeldAlert {
+func (s *scene) live() []patra.StoredAlert {
 	s.t.Helper()
 	all, err := s.LiveAlerts(s.t.Context())
 	s.must(err)

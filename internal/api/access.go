@@ -7,26 +7,26 @@ import (
 	"patra"
 )
 
-// Need is what it takes to call a route. The zero value lets nobody in, so that a route without a word about it is noticed.
-type Need struct {
-	Rank     patra.Rank
+// Permission is what it takes to call a route. The zero value lets nobody in, so that a route without a word about it is noticed.
+type Permission struct {
+	Rank     patra.TokenRole
 	Evidence bool // the grant to see what providers answered, beside the rank
 	Open     bool // anybody, also without a token: signing in
 }
 
 // The usual needs.
 var (
-	Look    = Need{Rank: patra.Viewer}
-	Steer   = Need{Rank: patra.Operator}
-	Govern  = Need{Rank: patra.Admin}
-	Inspect = Need{Rank: patra.Viewer, Evidence: true}
+	Look    = Permission{Rank: patra.Viewer}
+	Steer   = Permission{Rank: patra.Operator}
+	Govern  = Permission{Rank: patra.Admin}
+	Inspect = Permission{Rank: patra.Viewer, Evidence: true}
 )
 
-// said reports whether a need says anything.
-func (n Need) said() bool { return n.Open || n.Rank != "" }
+// text reports whether a need says anything.
+func (n Permission) text() bool { return n.Open || n.Rank != "" }
 
 // String is what it takes, for people.
-func (n Need) String() string {
+func (n Permission) String() string {
 	switch {
 	case n.Open:
 		return "anybody"
@@ -38,16 +38,16 @@ func (n Need) String() string {
 
 // Caller is who asks.
 type Caller struct {
-	Name     string     `json:"name"`
-	Rank     patra.Rank `json:"role"`
-	Evidence bool       `json:"evidence"`
-	Token    int64      `json:"-"` // 0 without tokens
-	Given    int64      `json:"-"` // the token that somebody was given: of a session it is its parent
-	Session  bool       `json:"session"`
+	Name     string          `json:"name"`
+	Rank     patra.TokenRole `json:"role"`
+	Evidence bool            `json:"evidence"`
+	Token    int64           `json:"-"` // 0 without tokens
+	Given    int64           `json:"-"` // the token that somebody was given: of a session it is its parent
+	Session  bool            `json:"session"`
 }
 
 // May reports whether a caller has what it takes.
-func (c Caller) May(n Need) bool {
+func (c Caller) May(n Permission) bool {
 	return n.Open || n.Rank != "" && c.Rank.Includes(n.Rank) && (c.Evidence || !n.Evidence)
 }
 

@@ -25,10 +25,10 @@ const ownHeader = "X-Patra"
 // local is who asks where there are no tokens.
 var local = Caller{Name: "local", Rank: patra.Admin, Evidence: true}
 
-// admit lets a request through to its route, if whoever asks may.
-func (s *Server) admit(c huma.Context, next func(huma.Context)) {
+// authorize lets a request through to its route, if whoever asks may.
+func (s *Server) authorize(c huma.Context, next func(huma.Context)) {
 	r, w := unwrap(c)
-	need, _ := c.Operation().Metadata[needKey].(Need)
+	need, _ := c.Operation().Metadata[needKey].(Permission)
 	if need.Evidence || need.Open || need.Rank == patra.Admin {
 		w.Header().Set("Cache-Control", "no-store") // what is secret is in no cache
 	}
@@ -39,10 +39,10 @@ func (s *Server) admit(c huma.Context, next func(huma.Context)) {
 		caller, p = Caller{}, nil
 	}
 	if p == nil && !caller.May(need) {
-		p = problem(http.StatusForbidden, "this takes %s, and %s is %s", need, caller.Name, Need{Rank: caller.Rank, Evidence: caller.Evidence})
+		p = problem(http.StatusForbidden, "this takes %s, and %s is %s", need, caller.Name, Permission{Rank: caller.Rank, Evidence: caller.Evidence})
 	}
-	if p == nil && !s.guard.let(s.callerName(caller, r), time.Now()) {
-		p = later(http.StatusTooManyRequests, "that is too many requests at once")
+	if p == nil && !s.guard.allow(s.callerName(caller, r), time.Now()) {
+		p = retryLater(http.StatusTooManyRequests, "that is too many requests at once")
 		p.Next = "wait a second"
 	}
 	if p != nil {
@@ -96,21 +96,21 @@ func (s *Server) known(r *http.Request, secret string, session bool, door string
 	}
 	t, there, err := s.Store.TokenOf(ctx, hash) // by its hash: how long that takes tells nothing of the secret
 	found := there
-	if err == nil && found && t.Parent != 0 && t.Good(now) {
+	if err == nil && found && t.Parent != 0 && t.Valid(now) {
 		var parent patra.Token
 		parent, found, err = s.Store.TokenByID(ctx, t.Parent)
-		found = found && parent.Good(now)
+		found = found && parent.Valid(now)
 	}
 	switch {
 	case err != nil:
-		return Caller{}, s.sort(ctx, err)
-	case !found || !t.Good(now) || (t.Parent != 0) != session:
-		s.wrong.was(door, hash, there, time.Now()) // one that was taken back, or has ended, is no guess
+		return Caller{}, s.problemFor(ctx, err)
+	case !found || !t.Valid(now) || (t.Parent != 0) != session:
+		s.wrong.record(door, hash, there, time.Now()) // one that was taken back, or has ended, is no guess
 		return Caller{}, no
 	}
-	s.wrong.was(door, hash, true, time.Now())
+	s.wrong.record(door, hash, true, time.Now())
 	if t.LastUsedAt == nil || now-*t.LastUsedAt > patra.Minute {
-		if err := s.Store.TokenUsed(ctx, now, t.ID); err != nil {
+		if err := s.Store.TouchToken(ctx, now, t.ID); err != nil {
 			s.log.Warn("it could not be noted that a token was used", "reason", err.Error())
 		}
 	}
@@ -120,9 +120,9 @@ func (s *Server) known(r *http.Request, secret string, session bool, door string
 // askAgain is how often it is seen whether whoever reads a stream or a file is still let in.
 const askAgain = 15 * time.Second
 
-// whileLetIn is a context that ends when whoever asked is let in no more: a file may be read for hours after its token was
+// untilRevoked is a context that ends when whoever asked is let in no more: a file may be read for hours after its token was
 // taken back.
-func (s *Server) whileLetIn(ctx context.Context, r *http.Request, need Need) (context.Context, context.CancelFunc) {
+func (s *Server) untilRevoked(ctx context.Context, r *http.Request, need Permission) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
 	if !s.Tokens || need.Open {
 		return ctx, cancel

@@ -16,15 +16,15 @@ import (
 // What somebody looked for is shown as it is remembered, and an operator acknowledges it, with a reason.
 func TestAlertsAreAcknowledged(t *testing.T) {
 	r, w := peopled(t)
-	watch := &alert.Watch{Sight: alert.Sight{Store: w.Store, Rules: patra.DefaultAlertRules}, Owner: store.NewOwner(), Every: 30 * time.Second, Group: 5, Log: slog.New(slog.DiscardHandler)}
-	role, ok, err := watch.Take(t.Context())
+	watch := &alert.EvaluatorLoop{Evaluator: alert.Evaluator{Store: w.Store, Rules: patra.DefaultAlertRules}, Owner: store.NewOwner(), Every: 30 * time.Second, Group: 5, Log: slog.New(slog.DiscardHandler)}
+	role, ok, err := watch.AcquireLease(t.Context())
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	if _, err := watch.LookOnce(t.Context(), role); err != nil {
+	if _, err := watch.EvaluateOnce(t.Context(), role); err != nil {
 		t.Fatal(err)
 	}
-	st, err := watch.Now(t.Context(), watch.Every)
+	st, err := watch.Status(t.Context(), watch.Every)
 	if err != nil || !st.Watched || len(st.Items) == 0 || st.Items[0].ID == 0 {
 		t.Fatalf("%+v, %v", st, err)
 	}
@@ -54,7 +54,7 @@ func TestAlertsAreAcknowledged(t *testing.T) {
 	if res, text := r.call("POST", path, `{"reason":"late"}`); res.StatusCode != http.StatusConflict {
 		t.Errorf("%d %s", res.StatusCode, text)
 	}
-	if past := get[api.List[patra.HeldAlert]](r, "/alerts/history"); len(past.Items) == 0 || past.Items[0].ResolvedAt == nil {
+	if past := get[api.List[patra.StoredAlert]](r, "/alerts/history"); len(past.Items) == 0 || past.Items[0].ResolvedAt == nil {
 		t.Errorf("%+v", past)
 	}
 }
@@ -62,7 +62,7 @@ func TestAlertsAreAcknowledged(t *testing.T) {
 // Who may only look may not acknowledge.
 func TestAViewerDoesNotAcknowledge(t *testing.T) {
 	r := open(t, withTokens)
-	viewer := r.token(api.Wish{Name: "eve", Rank: patra.Viewer})
+	viewer := r.token(api.TokenRequest{Name: "eve", Rank: patra.Viewer})
 	if res, _ := r.call("POST", api.Prefix+"/alerts/1/ack", `{"reason":"x"}`, as(viewer)); res.StatusCode != http.StatusForbidden {
 		t.Errorf("%d", res.StatusCode)
 	}

@@ -42,7 +42,7 @@ func open(t testing.TB, set ...func(*api.Options)) *room {
 func withTokens(o *api.Options) { o.Tokens = true }
 
 // token lets somebody in and gives the secret.
-func (r *room) token(w api.Wish) string {
+func (r *room) token(w api.TokenRequest) string {
 	r.t.Helper()
 	if w.Days == 0 {
 		w.Days = 1
@@ -134,7 +134,7 @@ func TestARankMayDoWhatItsRoutesNeed(t *testing.T) {
 	r := open(t, withTokens)
 	for _, rank := range patra.Ranks {
 		for _, evidence := range []bool{false, true} {
-			secret := r.token(api.Wish{Name: fmt.Sprint(rank, evidence), Rank: rank, Evidence: evidence})
+			secret := r.token(api.TokenRequest{Name: fmt.Sprint(rank, evidence), Rank: rank, Evidence: evidence})
 			for _, route := range r.api.Routes() {
 				if strings.HasSuffix(route.Path, "/stream") || route.Need.Open {
 					continue
@@ -154,13 +154,13 @@ func TestATokenEnds(t *testing.T) {
 	r := open(t, withTokens)
 	now := patra.InstantOf(time.Now())
 	old := patra.NewTokenSecret()
-	if _, err := r.store.GiveToken(t.Context(), now-2*patra.Day, patra.Token{Name: "old", Rank: patra.Admin, ExpiresAt: now - patra.Day}, patra.TokenHash(old)); err != nil {
+	if _, err := r.store.CreateToken(t.Context(), now-2*patra.Day, patra.Token{Name: "old", Rank: patra.Admin, ExpiresAt: now - patra.Day}, patra.TokenHash(old)); err != nil {
 		t.Fatal(err)
 	}
 	if res, _ := r.call("GET", "/api/v1/tasks", "", as(old)); res.StatusCode != http.StatusUnauthorized {
 		t.Errorf("an expired token: %d", res.StatusCode)
 	}
-	ada := r.token(api.Wish{Name: "ada", Rank: patra.Admin})
+	ada := r.token(api.TokenRequest{Name: "ada", Rank: patra.Admin})
 	res, _ := r.call("POST", "/api/v1/session", `{"token":"`+ada+`"}`)
 	if res.StatusCode != http.StatusNoContent || len(res.Cookies()) != 1 {
 		t.Fatalf("signing in: %d, %v", res.StatusCode, res.Cookies())
@@ -204,7 +204,7 @@ func TestATokenEnds(t *testing.T) {
 // What is in the tables is no token: nobody who reads them can call.
 func TestTheTablesHoldNoSecret(t *testing.T) {
 	r := open(t, withTokens)
-	secret := r.token(api.Wish{Name: "ada", Rank: patra.Admin})
+	secret := r.token(api.TokenRequest{Name: "ada", Rank: patra.Admin})
 	all, err := r.store.Tokens(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -311,7 +311,7 @@ func sitting(t *testing.T, o api.Options) func(from, secret string) int {
 func TestACallerWhoAsksWithoutEndIsToldToWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &room{t: t, store: storetest.Engines()[0].Open(t)}
-		eve, ada := r.token(api.Wish{Name: "eve", Rank: patra.Viewer}), r.token(api.Wish{Name: "ada", Rank: patra.Viewer})
+		eve, ada := r.token(api.TokenRequest{Name: "eve", Rank: patra.Viewer}), r.token(api.TokenRequest{Name: "ada", Rank: patra.Viewer})
 		ask := sitting(t, api.Options{Store: r.store, Tokens: true})
 		for n := range 200 {
 			if got := ask("192.0.2.1:1", eve); got != http.StatusOK {
@@ -343,7 +343,7 @@ func TestARouteThatDoesNotSayWhoMayCallItCannotBe(t *testing.T) {
 			t.Error("it was registered")
 		}
 	}()
-	api.Get(r.api, "/secrets", api.Need{}, api.Doc{ID: "secrets"}, func(context.Context, *api.None) (string, error) { return "", nil })
+	api.Get(r.api, "/secrets", api.Permission{}, api.Doc{ID: "secrets"}, func(context.Context, *api.EmptyInput) (string, error) { return "", nil })
 }
 
 // What was left of a body that is too long must not be read as another request.

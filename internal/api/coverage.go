@@ -33,23 +33,23 @@ type CoverageMap struct {
 // GapList is what is missing.
 type GapList struct {
 	List[patra.GapView]
-	Cut []GapCut `json:"cut" nullable:"false" doc:"watermarks of which only a part was looked at"`
+	Cut []TruncatedCursor `json:"cut" nullable:"false" doc:"watermarks of which only a part was looked at"`
 }
 
-// GapCut is a watermark of which only a part was looked at.
-type GapCut struct {
+// TruncatedCursor is a watermark of which only a part was looked at.
+type TruncatedCursor struct {
 	Cursor int64         `json:"cursor_id"`
 	Until  patra.Instant `json:"until" doc:"ask from here on"`
 }
 
-// Between is a part of a watermark's time.
-type Between struct {
+// TimeRange is a part of a watermark's time.
+type TimeRange struct {
 	From string `query:"from" maxLength:"40" doc:"start, inclusive: 2026-01-31 or 2026-01-31T09:30:00Z"`
 	To   string `query:"to" maxLength:"40" doc:"end, exclusive"`
 }
 
 // clip narrows a window to what was asked for.
-func (b Between) clip(w patra.Window) (patra.Window, error) {
+func (b TimeRange) clip(w patra.Window) (patra.Window, error) {
 	from, err := moment("from", b.From)
 	if err != nil {
 		return w, err
@@ -74,23 +74,23 @@ func (b Between) clip(w patra.Window) (patra.Window, error) {
 func (s *Server) coverage() {
 	type asked struct {
 		ByID
-		Between
+		TimeRange
 	}
 	Get(s, "/cursors/{id}/coverage", Look, Doc{ID: "coverage", Summary: "What is sealed, running, failed and missing of a watermark's time", Heavy: true}, func(ctx context.Context, in *asked) (CoverageMap, error) {
 		c, err := s.cursor(ctx, in.ID)
 		if err != nil {
 			return CoverageMap{}, err
 		}
-		return s.draw(ctx, c, in.Between)
+		return s.draw(ctx, c, in.TimeRange)
 	})
 	type missing struct {
 		Page
-		Between
+		TimeRange
 		Source string `query:"source" maxLength:"64"`
 		Cursor int64  `query:"watermark" minimum:"1" doc:"id of a cursor"`
 	}
 	Get(s, "/gaps", Look, Doc{ID: "gaps", Summary: "What is missing or in dispute, why, and what to do about it; newest watermark first", Heavy: true}, func(ctx context.Context, in *missing) (GapList, error) {
-		none := GapList{List: All[patra.GapView](nil), Cut: []GapCut{}}
+		none := GapList{List: All[patra.GapView](nil), Cut: []TruncatedCursor{}}
 		before, err := in.Before()
 		if err != nil {
 			return none, err
@@ -110,17 +110,17 @@ func (s *Server) coverage() {
 			_, another := several[c.Source]
 			several[c.Source] = another || in.Cursor != 0
 		}
-		return s.missing(ctx, cursors, in.Between, in.Limit, several)
+		return s.missing(ctx, cursors, in.TimeRange, in.Limit, several)
 	})
 }
 
 // draw makes a map.
-func (s *Server) draw(ctx context.Context, c patra.Cursor, asked Between) (m CoverageMap, err error) {
+func (s *Server) draw(ctx context.Context, c patra.Cursor, asked TimeRange) (m CoverageMap, err error) {
 	m = CoverageMap{CompleteThrough: c.SealedThrough, Segments: []patra.Segment{}, Days: []patra.MapDay{}}
 	if m.Cursor, err = s.watermark(ctx, c); err != nil {
 		return m, err
 	}
-	span, planned, err := s.Store.Reach(ctx, c, patra.InstantOf(time.Now()))
+	span, planned, err := s.Store.CoverableWindow(ctx, c, patra.InstantOf(time.Now()))
 	if err != nil {
 		return m, err
 	}
@@ -135,17 +135,17 @@ func (s *Server) draw(ctx context.Context, c patra.Cursor, asked Between) (m Cov
 	m.Cut, m.Window.To = until < m.Window.To, min(m.Window.To, until)
 	all := patra.Segments(m.Window, facts)
 	if c.Operation == patra.Harvest { // others have nothing ahead: what they are to read is planned at once
-		all = patra.Ahead(all, planned)
+		all = patra.SplitAhead(all, planned)
 	}
 	m.Days = patra.MapDays(all, mostDays)
-	m.Segments, m.Merged = patra.Fewer(all, mostSegments)
+	m.Segments, m.Merged = patra.CoalesceSegments(all, mostSegments)
 	return m, nil
 }
 
 // missing lists the gaps of watermarks, of as many as there is room for. named says of which sources a command must name the
 // watermark.
-func (s *Server) missing(ctx context.Context, cursors []patra.Cursor, asked Between, most int, named map[string]bool) (GapList, error) {
-	out := GapList{List: All[patra.GapView](nil), Cut: []GapCut{}}
+func (s *Server) missing(ctx context.Context, cursors []patra.Cursor, asked TimeRange, most int, named map[string]bool) (GapList, error) {
+	out := GapList{List: All[patra.GapView](nil), Cut: []TruncatedCursor{}}
 	controls, err := s.Store.Controls(ctx)
 	if err != nil {
 		return out, err
@@ -156,7 +156,7 @@ func (s *Server) missing(ctx context.Context, cursors []patra.Cursor, asked Betw
 			out.Next = position(cursors[n-1].ID)
 			return out, nil
 		}
-		span, planned, err := s.Store.Reach(ctx, c, patra.InstantOf(time.Now()))
+		span, planned, err := s.Store.CoverableWindow(ctx, c, patra.InstantOf(time.Now()))
 		if err != nil {
 			return out, err
 		}
@@ -172,9 +172,9 @@ func (s *Server) missing(ctx context.Context, cursors []patra.Cursor, asked Betw
 		}
 		looked += len(facts.Answers) + len(facts.Slices) + len(facts.Ended)
 		if until < span.To {
-			span.To, out.Cut = until, append(out.Cut, GapCut{c.ID, until})
+			span.To, out.Cut = until, append(out.Cut, TruncatedCursor{c.ID, until})
 		}
-		gaps := patra.Gaps(span, facts.Evidence)
+		gaps := patra.Gaps(span, facts.CoverageFacts)
 		for i := range gaps {
 			gaps[i].CursorID = c.ID
 		}

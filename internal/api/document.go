@@ -12,7 +12,7 @@ func (s *Server) document() {
 	s.mux.HandleFunc("GET /api/openapi.json", s.forViewers(func(w http.ResponseWriter, _ *http.Request) {
 		b, err := s.Document()
 		if err != nil {
-			s.sort(context.Background(), err).write(w)
+			s.problemFor(context.Background(), err).write(w)
 			return
 		}
 		w.Header().Set("Content-Type", "application/vnd.oai.openapi+json;version=3.1")

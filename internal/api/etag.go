@@ -18,14 +18,14 @@ func tagged(next http.Handler) http.Handler {
 			next.ServeHTTP(w, r)
 			return
 		}
-		t := &tagging{ResponseWriter: w, want: r.Header.Get("If-None-Match")}
+		t := &etagWriter{ResponseWriter: w, want: r.Header.Get("If-None-Match")}
 		next.ServeHTTP(t, r)
 		t.finish()
 	})
 }
 
-// tagging holds an answer back until its end, unless it is flushed or too long.
-type tagging struct {
+// etagWriter holds an answer back until its end, unless it is flushed or too long.
+type etagWriter struct {
 	http.ResponseWriter
 	want   string
 	status int
@@ -34,7 +34,7 @@ type tagging struct {
 }
 
 // WriteHeader notes the status.
-func (t *tagging) WriteHeader(status int) {
+func (t *etagWriter) WriteHeader(status int) {
 	if t.passed {
 		t.ResponseWriter.WriteHeader(status)
 		return
@@ -43,7 +43,7 @@ func (t *tagging) WriteHeader(status int) {
 }
 
 // Write keeps what is written, as long as there is not too much.
-func (t *tagging) Write(b []byte) (int, error) {
+func (t *etagWriter) Write(b []byte) (int, error) {
 	if !t.passed && t.body.Len()+len(b) > mostTagged {
 		if err := t.pass(); err != nil {
 			return 0, err
@@ -56,7 +56,7 @@ func (t *tagging) Write(b []byte) (int, error) {
 }
 
 // Flush sends what there is: whoever flushes streams.
-func (t *tagging) Flush() {
+func (t *etagWriter) Flush() {
 	if t.pass() == nil {
 		if f, ok := t.ResponseWriter.(http.Flusher); ok {
 			f.Flush()
@@ -65,9 +65,9 @@ func (t *tagging) Flush() {
 }
 
 // Unwrap is for http.ResponseController.
-func (t *tagging) Unwrap() http.ResponseWriter { return t.ResponseWriter }
+func (t *etagWriter) Unwrap() http.ResponseWriter { return t.ResponseWriter }
 
-func (t *tagging) pass() error {
+func (t *etagWriter) pass() error {
 	if t.passed {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (t *tagging) pass() error {
 	return err
 }
 
-func (t *tagging) finish() {
+func (t *etagWriter) finish() {
 	if t.passed {
 		return
 	}

@@ -12,9 +12,9 @@ import (
 	"patra/internal/store"
 )
 
-// Bodies gives the bodies of answers that were kept.
-type Bodies interface {
-	Body(ctx context.Context, b patra.KeptBody) ([]byte, error)
+// BodyReader gives the bodies of answers that were kept.
+type BodyReader interface {
+	Get(ctx context.Context, b patra.StoredBody) ([]byte, error)
 }
 
 // Exchange is a request and its answer, without secrets.
@@ -32,8 +32,8 @@ type Exchange struct {
 	Said        string          `json:"said,omitempty" doc:"why there is no body"`
 }
 
-// LookReason is why somebody looks.
-type LookReason struct {
+// AccessReason is why somebody looks.
+type AccessReason struct {
 	Reason string `json:"reason" minLength:"1" maxLength:"1000" doc:"it is written into the audit log"`
 }
 
@@ -41,7 +41,7 @@ type LookReason struct {
 func (s *Server) exchanges() {
 	type input struct {
 		ByID
-		Body LookReason
+		Body AccessReason
 	}
 	Post(s, "/batches/{id}/exchange", Inspect, Doc{ID: "exchange", Summary: "What was sent for a page, and what came back; who looks is written down"}, func(ctx context.Context, in *input) (Exchange, error) {
 		page, err := s.page(ctx, in.ID)
@@ -89,9 +89,9 @@ func (s *Server) exchange(ctx context.Context, p patra.LedgerPage) (x Exchange, 
 		return x, nil
 	}
 	x.Size, x.Redacted = kept.Size, kept.Redacted
-	b, err := s.Bodies.Body(ctx, kept)
+	b, err := s.Bodies.Get(ctx, kept)
 	if err != nil {
-		return x, s.broken(http.StatusServiceUnavailable, "the body cannot be read now", err)
+		return x, s.internalError(http.StatusServiceUnavailable, "the body cannot be read now", err)
 	}
 	x.Kept = true
 	x.Body, x.Truncated = shown(b)

@@ -12,26 +12,26 @@ const (
 	mostCallers = 10_000
 )
 
-// guard counts what somebody does, by name: so much at once, and after that so much a second. It protects the store from one of
+// rateLimiter counts what somebody does, by name: so much at once, and after that so much a second. It protects the store from one of
 // many; it is not the gate of providers.
-type guard struct {
+type rateLimiter struct {
 	atOnce, perSecond float64
 
 	mu   sync.Mutex
-	left map[string]*allowance
+	left map[string]*tokenBucket
 }
 
-type allowance struct {
+type tokenBucket struct {
 	requests float64
 	at       time.Time
 }
 
-func newGuard(atOnce, perSecond float64) *guard {
-	return &guard{atOnce: atOnce, perSecond: perSecond, left: map[string]*allowance{}}
+func newGuard(atOnce, perSecond float64) *rateLimiter {
+	return &rateLimiter{atOnce: atOnce, perSecond: perSecond, left: map[string]*tokenBucket{}}
 }
 
-// let reports whether somebody may do it now, and counts that.
-func (g *guard) let(name string, now time.Time) bool {
+// allow reports whether somebody may do it now, and counts that.
+func (g *rateLimiter) allow(name string, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	a, ok := g.left[name]
@@ -39,7 +39,7 @@ func (g *guard) let(name string, now time.Time) bool {
 		if len(g.left) >= mostCallers {
 			clear(g.left) // everybody begins anew: that is kinder than to shut everybody out
 		}
-		a = &allowance{requests: g.atOnce, at: now}
+		a = &tokenBucket{requests: g.atOnce, at: now}
 		g.left[name] = a
 	}
 	g.rest(a, now)
@@ -51,7 +51,7 @@ func (g *guard) let(name string, now time.Time) bool {
 }
 
 // has is let without counting.
-func (g *guard) has(name string, now time.Time) bool {
+func (g *rateLimiter) has(name string, now time.Time) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	a, ok := g.left[name]
@@ -62,7 +62,7 @@ func (g *guard) has(name string, now time.Time) bool {
 	return a.requests >= 1
 }
 
-func (g *guard) rest(a *allowance, now time.Time) {
+func (g *rateLimiter) rest(a *tokenBucket, now time.Time) {
 	a.requests = min(g.atOnce, a.requests+g.perSecond*now.Sub(a.at).Seconds())
 	a.at = now
 }

@@ -14,22 +14,22 @@ const (
 	guessesPerSecond = 1.0
 )
 
-// guesses counts the wrong secrets of addresses. An address that has tried too many is asked to wait, without a look at the
+// loginLimiter counts the wrong secrets of addresses. An address that has tried too many is asked to wait, without a look at the
 // store; but not whoever shows a secret that we have seen before: many people share an address, and one of them who guesses must
 // not put the others out.
-type guesses struct {
-	wrong *guard
+type loginLimiter struct {
+	wrong *rateLimiter
 
 	mu     sync.Mutex
 	proven map[string]bool // hashes of secrets that there are, or were
 }
 
-func newGuesses() *guesses {
-	return &guesses{wrong: newGuard(guessesAtOnce, guessesPerSecond), proven: map[string]bool{}}
+func newGuesses() *loginLimiter {
+	return &loginLimiter{wrong: newGuard(guessesAtOnce, guessesPerSecond), proven: map[string]bool{}}
 }
 
 // may reports whether the store may be asked about a secret.
-func (g *guesses) may(address, hash string, now time.Time) bool {
+func (g *loginLimiter) may(address, hash string, now time.Time) bool {
 	if g.wrong.has(address, now) {
 		return true
 	}
@@ -38,10 +38,10 @@ func (g *guesses) may(address, hash string, now time.Time) bool {
 	return g.proven[hash]
 }
 
-// was notes what came of it: whether there is, or ever was, such a secret.
-func (g *guesses) was(address, hash string, real bool, now time.Time) {
+// record notes what came of it: whether there is, or ever was, such a secret.
+func (g *loginLimiter) record(address, hash string, real bool, now time.Time) {
 	if !real {
-		g.wrong.let(address, now)
+		g.wrong.allow(address, now)
 		return
 	}
 	g.mu.Lock()
@@ -54,7 +54,7 @@ func (g *guesses) was(address, hash string, real bool, now time.Time) {
 
 // tooManyGuesses is what an address is told that has tried too many secrets.
 func tooManyGuesses() *Problem {
-	p := later(http.StatusTooManyRequests, "too many secrets that are not in force came from your address")
+	p := retryLater(http.StatusTooManyRequests, "too many secrets that are not in force came from your address")
 	p.Next = "wait a second; sessions and tokens that are in use go on"
 	return p
 }

@@ -22,7 +22,7 @@ func (s *Server) history() {
 			return List[patra.Healing]{}, err
 		}
 		rows, err := s.Store.HealingList(ctx, store.Filter{Source: in.Source, Task: in.Task, Before: p.Before, Limit: p.Limit, Walk: p.Walk})
-		return walked(in.Page, rows, func(h patra.Healing) int64 { return h.ID }, p.Walk), err
+		return partialListPage(in.Page, rows, func(h patra.Healing) int64 { return h.ID }, p.Walk), err
 	})
 	type acted struct {
 		Page
@@ -41,13 +41,13 @@ func (s *Server) history() {
 			return List[patra.AuditEntry]{}, err
 		}
 		rows, err := s.Store.AuditLog(ctx, store.AuditFilter{Actor: in.Actor, Action: in.Action, Target: in.Target, Since: since, Before: p.Before, Limit: p.Limit, Walk: p.Walk})
-		return walked(in.Page, rows, func(e patra.AuditEntry) int64 { return e.Seq }, p.Walk), err
+		return partialListPage(in.Page, rows, func(e patra.AuditEntry) int64 { return e.Seq }, p.Walk), err
 	})
-	Get(s, "/controls", Look, Doc{ID: "controls", Summary: "What holds work back: pauses, breakers, halts, used-up quotas and limits"}, func(ctx context.Context, _ *None) (List[patra.Control], error) {
+	Get(s, "/controls", Look, Doc{ID: "controls", Summary: "What holds work back: pauses, breakers, halts, used-up quotas and limits"}, func(ctx context.Context, _ *EmptyInput) (List[patra.Control], error) {
 		all, err := s.Store.Controls(ctx)
 		return All(all), err
 	})
-	Get(s, "/exports", Look, Doc{ID: "exports", Summary: "Exports that go on from one time to the next"}, func(ctx context.Context, _ *None) (List[store.Export], error) {
+	Get(s, "/exports", Look, Doc{ID: "exports", Summary: "Exports that go on from one time to the next"}, func(ctx context.Context, _ *EmptyInput) (List[store.Export], error) {
 		all, err := s.Store.Exports(ctx)
 		return All(all), err
 	})
@@ -68,12 +68,12 @@ func (s *Server) history() {
 			return List[store.SignalRow]{}, err
 		}
 		rows, err := s.Store.Signals(ctx, store.Filter{Source: in.Source, Status: in.Status, Plan: in.Plan, Record: in.Record, Before: p.Before, Limit: p.Limit, Walk: p.Walk})
-		return walked(in.Page, rows, func(r store.SignalRow) int64 { return r.ID }, p.Walk), err
+		return partialListPage(in.Page, rows, func(r store.SignalRow) int64 { return r.ID }, p.Walk), err
 	})
 }
 
-// whatHappened is which events are wanted.
-type whatHappened struct {
+// eventFilter is which events are wanted.
+type eventFilter struct {
 	Page
 	Type    string `query:"type" maxLength:"64" doc:"such as record.deleted or task.*"`
 	Subject string `query:"subject" maxLength:"640" doc:"such as cursor/3, or SOURCE/TYPE/ID of a record"`
@@ -81,7 +81,7 @@ type whatHappened struct {
 	Since   string `query:"since" maxLength:"40" doc:"only what happened since then"`
 }
 
-func (s *Server) events(ctx context.Context, in *whatHappened) (List[patra.CloudEvent], error) {
+func (s *Server) events(ctx context.Context, in *eventFilter) (List[patra.CloudEvent], error) {
 	none := List[patra.CloudEvent]{Items: []patra.CloudEvent{}}
 	p, err := in.part()
 	if err != nil {
@@ -109,7 +109,7 @@ func (s *Server) events(ctx context.Context, in *whatHappened) (List[patra.Cloud
 	if err != nil {
 		return none, err
 	}
-	list := walked(in.Page, rows, func(e store.EventRow) int64 { return e.ID }, p.Walk)
+	list := partialListPage(in.Page, rows, func(e store.EventRow) int64 { return e.ID }, p.Walk)
 	out := List[patra.CloudEvent]{Items: make([]patra.CloudEvent, len(list.Items)), Next: list.Next}
 	for i, e := range list.Items {
 		out.Items[i] = e.Cloud()

@@ -66,7 +66,7 @@ func TestWhoDoesNotReadIsLeft(t *testing.T) {
 func TestAStreamEndsWithItsToken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &room{t: t, store: storetest.Engines()[0].Open(t)}
-		ada := r.token(api.Wish{Name: "ada", Rank: patra.Viewer})
+		ada := r.token(api.TokenRequest{Name: "ada", Rank: patra.Viewer})
 		handler := api.New(api.Options{Store: r.store, Tokens: true}).Handler()
 		req := httptest.NewRequestWithContext(t.Context(), "GET", "http://localhost"+api.Prefix+"/stream", nil)
 		req.Header.Set("Authorization", "Bearer "+ada)
@@ -98,7 +98,7 @@ func TestAStreamEndsWithItsToken(t *testing.T) {
 // Signing out ends the session, or says that it does not.
 func TestWhoIsToldThatTheyAreOutIsOut(t *testing.T) {
 	r := open(t, withTokens)
-	res, _ := r.call("POST", "/api/v1/session", `{"token":"`+r.token(api.Wish{Name: "ada", Rank: patra.Viewer})+`"}`)
+	res, _ := r.call("POST", "/api/v1/session", `{"token":"`+r.token(api.TokenRequest{Name: "ada", Rank: patra.Viewer})+`"}`)
 	session := header("Cookie", "__Host-patra="+res.Cookies()[0].Value)
 	for _, set := range []func(*http.Request){func(*http.Request) {}, header("X-Patra", "1")} {
 		res, _ := r.call("DELETE", "/api/v1/session", "", session, set)
@@ -112,7 +112,7 @@ func TestWhoIsToldThatTheyAreOutIsOut(t *testing.T) {
 		t.Errorf("%d %s", res.StatusCode, body)
 	}
 	// Whoever has an old cookie, or none, can sign in and out.
-	for _, c := range []struct{ method, body string }{{"POST", `{"token":"` + r.token(api.Wish{Name: "bob", Rank: patra.Viewer}) + `"}`}, {"DELETE", ""}} {
+	for _, c := range []struct{ method, body string }{{"POST", `{"token":"` + r.token(api.TokenRequest{Name: "bob", Rank: patra.Viewer}) + `"}`}, {"DELETE", ""}} {
 		if res, body := r.call(c.method, "/api/v1/session", c.body, session, header("X-Patra", "1")); res.StatusCode != http.StatusNoContent {
 			t.Errorf("%s: %d %s", c.method, res.StatusCode, body)
 		}
@@ -154,7 +154,7 @@ func TestATokenHasANameThatCanBeSeen(t *testing.T) {
 // broken is a place whose bodies cannot be read.
 type broken struct{}
 
-func (broken) Body(context.Context, patra.KeptBody) ([]byte, error) {
+func (broken) Get(context.Context, patra.StoredBody) ([]byte, error) {
 	return nil, errors.New("open /srv/secret-place/bodies: permission denied")
 }
 
@@ -168,7 +168,7 @@ func TestABodyThatCannotBeReadTellsNothingOfUs(t *testing.T) {
 	}
 	result := w.Result(false)
 	result.BodySHA256 = patra.HashBytes([]byte("x"))
-	result.Kept = &patra.KeptBody{Body: result.BodySHA256, Stored: result.BodySHA256, Size: 1, Codec: patra.CodecZstd, Location: "x"}
+	result.Kept = &patra.StoredBody{Body: result.BodySHA256, Stored: result.BodySHA256, Size: 1, Codec: patra.CodecZstd, Location: "x"}
 	if _, _, err := w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, result, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -230,7 +230,7 @@ func TestALookForGapsIsBounded(t *testing.T) {
 func TestSignInsAreWrittenDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &room{t: t, store: storetest.Engines()[0].Open(t)}
-		ada := r.token(api.Wish{Name: "ada", Rank: patra.Admin})
+		ada := r.token(api.TokenRequest{Name: "ada", Rank: patra.Admin})
 		handler := api.New(api.Options{Store: r.store, Tokens: true, Proxied: true}).Handler()
 		send := func(from, path, body string, set ...func(*http.Request)) *httptest.ResponseRecorder {
 			req := httptest.NewRequestWithContext(t.Context(), "POST", "http://localhost"+api.Prefix+path, strings.NewReader(body))

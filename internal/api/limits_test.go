@@ -188,7 +188,7 @@ func (a asking) get(path, from, token string, set ...func(*http.Request)) *httpt
 func TestAGuesserIsSlowedDown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &room{t: t, store: storetest.Engines()[0].Open(t)}
-		ada, bob := r.token(api.Wish{Name: "ada", Rank: patra.Viewer}), r.token(api.Wish{Name: "bob", Rank: patra.Viewer})
+		ada, bob := r.token(api.TokenRequest{Name: "ada", Rank: patra.Viewer}), r.token(api.TokenRequest{Name: "bob", Rank: patra.Viewer})
 		ask := asking{t, api.New(api.Options{Store: r.store, Tokens: true}).Handler()}
 		const here, elsewhere = "192.0.2.1", "192.0.2.2"
 		if w := ask.get("/controls", here, ada); w.Code != http.StatusOK {
@@ -252,7 +252,7 @@ func TestAProxySaysWhereACallerIs(t *testing.T) {
 func TestOneCallerDoesNotTakeAllStreams(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &room{t: t, store: storetest.Engines()[0].Open(t)}
-		ada, bob := r.token(api.Wish{Name: "ada", Rank: patra.Viewer}), r.token(api.Wish{Name: "bob", Rank: patra.Viewer})
+		ada, bob := r.token(api.TokenRequest{Name: "ada", Rank: patra.Viewer}), r.token(api.TokenRequest{Name: "bob", Rank: patra.Viewer})
 		ctx, stop := context.WithCancel(t.Context())
 		handler := api.New(api.Options{Store: r.store, Tokens: true}).Handler()
 		listen := func(token string) *httptest.ResponseRecorder {
@@ -286,7 +286,7 @@ func TestHeavyAnswersTakeTurns(t *testing.T) {
 		var mu sync.Mutex
 		busy, most := 0, 0
 		proceed := make(chan struct{})
-		api.Get(s, "/much", api.Look, api.Doc{ID: "much", Summary: "much", Heavy: true}, func(ctx context.Context, _ *api.None) (string, error) {
+		api.Get(s, "/much", api.Look, api.Doc{ID: "much", Summary: "much", Heavy: true}, func(ctx context.Context, _ *api.EmptyInput) (string, error) {
 			mu.Lock()
 			busy++
 			most = max(most, busy)

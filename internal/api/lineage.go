@@ -11,8 +11,8 @@ import (
 // mostOfLine is how many rows of each kind a line shows; the lists have the rest.
 const mostOfLine = 100
 
-// PlanLine is a plan with all that came of it: what failed comes first.
-type PlanLine struct {
+// PlanLineage is a plan with all that came of it: what failed comes first.
+type PlanLineage struct {
 	Plan    patra.Plan           `json:"plan"`
 	States  map[patra.Status]int `json:"states" doc:"how many slices are in which state"`
 	Slices  []patra.Slice        `json:"slices" nullable:"false" doc:"those that failed, then the newest"`
@@ -24,12 +24,12 @@ type PlanLine struct {
 
 // lineage registers the line from a plan to the watermark.
 func (s *Server) lineage() {
-	Get(s, "/plans/{id}/lineage", Look, Doc{ID: "plan-lineage", Summary: "From a plan to its pages and the watermark, what failed first"}, func(ctx context.Context, in *ByID) (PlanLine, error) {
+	Get(s, "/plans/{id}/lineage", Look, Doc{ID: "plan-lineage", Summary: "From a plan to its pages and the watermark, what failed first"}, func(ctx context.Context, in *ByID) (PlanLineage, error) {
 		return s.planLine(ctx, in.ID)
 	})
 }
 
-func (s *Server) planLine(ctx context.Context, id int64) (l PlanLine, err error) {
+func (s *Server) planLine(ctx context.Context, id int64) (l PlanLineage, err error) {
 	st := s.Store
 	plans, err := st.Plans(ctx, store.Filter{Plan: id, Limit: 1})
 	if err != nil {
@@ -54,7 +54,7 @@ func (s *Server) planLine(ctx context.Context, id int64) (l PlanLine, err error)
 	if l.Batches, err = st.Batches(ctx, store.Filter{Plan: id, Status: patra.Failed, Limit: mostOfLine}); err != nil {
 		return l, err
 	}
-	l.Events, err = st.PlanMoves(ctx, id, mostOfLine)
+	l.Events, err = st.CursorEventsOfPlan(ctx, id, mostOfLine)
 	return l, err
 }
 

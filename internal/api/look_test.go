@@ -35,7 +35,7 @@ func TestHowEverythingStands(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	kinds := map[patra.AlertKind]bool{}
-	alerts := get[alert.Standing](r, "/alerts")
+	alerts := get[alert.Status](r, "/alerts")
 	for _, a := range alerts.Items {
 		kinds[a.Kind] = true
 	}
@@ -46,7 +46,7 @@ func TestHowEverythingStands(t *testing.T) {
 	if len(top.Items) != 1 || top.Items[0].Code != patra.CodeHTTP || top.Items[0].Endpoint != "works" || top.Items[0].Example.Batch == 0 || !strings.Contains(top.Items[0].Example.Text, "refuses") {
 		t.Errorf("%+v", top)
 	}
-	l := get[api.PlanLine](r, "/plans/1/lineage")
+	l := get[api.PlanLineage](r, "/plans/1/lineage")
 	if l.States[patra.Failed] != 1 || l.Slices[0].Status != patra.Failed || l.Tasks[0].Status != patra.Failed || l.Tasks[1].Status != patra.Running || len(l.Batches) != 1 || len(l.Runs) != 7 || l.Events == nil {
 		t.Errorf("%v, %d slices, %d tasks, %d runs, %d pages", l.States, len(l.Slices), len(l.Tasks), len(l.Runs), len(l.Batches))
 	}
@@ -98,7 +98,7 @@ func TestRecordsOverHTTP(t *testing.T) {
 	if rec := get[patra.Record](r, "/records/demo/work/10.5555%2Fsame"); rec.ProviderID != "10.5555/same" || rec.Rev != 5 || rec.Lineage == nil {
 		t.Errorf("%+v", rec)
 	}
-	if all := get[api.List[store.Version]](r, "/records/demo/work/10.5555%2Fsame/history"); len(all.Items) != 5 || all.Items[0].Why != "never seen before" {
+	if all := get[api.List[store.VersionEntry]](r, "/records/demo/work/10.5555%2Fsame/history"); len(all.Items) != 5 || all.Items[0].Why != "never seen before" {
 		t.Errorf("%+v", all)
 	}
 	for path, want := range map[string]int{"/records/demo/work/nothing": 404, "/records?id=10": 422, "/records?changed_since=2026-01-01": 422, "/records?where=nonsense": 422, "/records?cursor=abc": 422, "/quarantine/9": 404,
@@ -121,7 +121,7 @@ func TestRecordsOverHTTP(t *testing.T) {
 // bodies is a place with one body.
 type bodies string
 
-func (b bodies) Body(context.Context, patra.KeptBody) ([]byte, error) { return []byte(b), nil }
+func (b bodies) Get(context.Context, patra.StoredBody) ([]byte, error) { return []byte(b), nil }
 
 // Whoever looks at what a provider answered is written down, and before it is shown; and without the grant nobody looks.
 func TestWhoLooksAtEvidenceIsWrittenDown(t *testing.T) {
@@ -134,12 +134,12 @@ func TestWhoLooksAtEvidenceIsWrittenDown(t *testing.T) {
 	long := strings.Repeat("é", 1<<20)
 	result := w.Result(false)
 	result.BodySHA256, result.Response = patra.HashBytes([]byte(long)), json.RawMessage(`{"status":200,"headers":{"Content-Type":["application/json"]}}`)
-	result.Kept = &patra.KeptBody{Body: result.BodySHA256, Stored: result.BodySHA256, Size: int64(len(long)), Codec: patra.CodecZstd, Location: "x"}
+	result.Kept = &patra.StoredBody{Body: result.BodySHA256, Stored: result.BodySHA256, Size: int64(len(long)), Codec: patra.CodecZstd, Location: "x"}
 	if _, _, err := w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, result, nil); err != nil {
 		t.Fatal(err)
 	}
 	r := open(t, withTokens, func(o *api.Options) { o.Store, o.Bodies = w.Store, bodies(long) })
-	admin, ada := r.token(api.Wish{Name: "root", Rank: patra.Admin}), r.token(api.Wish{Name: "ada", Rank: patra.Viewer, Evidence: true})
+	admin, ada := r.token(api.TokenRequest{Name: "root", Rank: patra.Admin}), r.token(api.TokenRequest{Name: "ada", Rank: patra.Viewer, Evidence: true})
 	path := api.Prefix + "/batches/1/exchange"
 	count := func() int {
 		log, err := w.AuditLog(t.Context(), store.AuditFilter{Action: patra.AuditInspect, Limit: 10})

@@ -11,7 +11,7 @@ import (
 // Many who ask for what takes long all wait as long as they may, and not one after the other.
 func TestNobodyWaitsForOthersLongerThanTheyMay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := &once[int]{every: time.Second, read: func(ctx context.Context) (int, error) {
+		o := &cachedValue[int]{every: time.Second, read: func(ctx context.Context) (int, error) {
 			<-ctx.Done()
 			return 0, ctx.Err()
 		}}

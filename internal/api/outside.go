@@ -15,8 +15,8 @@ import (
 // contentPolicy lets a page load what we serve, and nothing else.
 const contentPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; font-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'"
 
-// outside is what every request meets first, whatever it is for.
-func (s *Server) outside(next http.Handler) http.Handler {
+// middleware is what every request meets first, whatever it is for.
+func (s *Server) middleware(next http.Handler) http.Handler {
 	cross := http.NewCrossOriginProtection()
 	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		problem(http.StatusForbidden, "a page of another place may not do this").write(w)
@@ -38,7 +38,7 @@ func (s *Server) outside(next http.Handler) http.Handler {
 		if strings.HasPrefix(r.URL.Path, "/api/") {
 			h.Set("Cache-Control", "private, no-cache")
 		}
-		defer s.caught(w, r)
+		defer s.recoverPanic(w, r)
 		if !s.knownHost(r.Host) {
 			problem(http.StatusForbidden, "nobody is asked under this name here; write it into api.hosts of patra.yaml if it is right").write(w)
 			return
@@ -47,8 +47,8 @@ func (s *Server) outside(next http.Handler) http.Handler {
 	})
 }
 
-// caught turns a defect of ours into an answer that does not tell about us.
-func (s *Server) caught(w http.ResponseWriter, r *http.Request) {
+// recoverPanic turns a defect of ours into an answer that does not tell about us.
+func (s *Server) recoverPanic(w http.ResponseWriter, r *http.Request) {
 	broken := recover()
 	if broken == nil {
 		return

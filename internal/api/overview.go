@@ -54,8 +54,8 @@ var mostCursors = 1000
 // recentPlans is how many plans an overview shows.
 const recentPlans = 10
 
-// once keeps an answer for a moment, so that many who ask at the same time are one.
-type once[T any] struct {
+// cachedValue keeps an answer for a moment, so that many who ask at the same time are one.
+type cachedValue[T any] struct {
 	every time.Duration
 	read  func(context.Context) (T, error)
 
@@ -65,7 +65,7 @@ type once[T any] struct {
 	last T
 }
 
-func (o *once[T]) get(ctx context.Context) (v T, err error) {
+func (o *cachedValue[T]) get(ctx context.Context) (v T, err error) {
 	o.turn.Do(func() { o.mine = make(chan struct{}, 1) })
 	select {
 	case o.mine <- struct{}{}:
@@ -83,7 +83,7 @@ func (o *once[T]) get(ctx context.Context) (v T, err error) {
 }
 
 // forget lets the next one who asks read again.
-func (o *once[T]) forget(ctx context.Context) {
+func (o *cachedValue[T]) forget(ctx context.Context) {
 	o.turn.Do(func() { o.mine = make(chan struct{}, 1) })
 	select {
 	case o.mine <- struct{}{}:
@@ -95,12 +95,12 @@ func (o *once[T]) forget(ctx context.Context) {
 
 // overview registers how everything stands. It is asked every second or two, by everybody who has a dashboard open.
 func (s *Server) overview() {
-	all := &once[Overview]{every: beatEvery, read: s.readOverview}
-	Get(s, "/overview", Look, Doc{ID: "overview", Summary: "How everything stands, source by source"}, func(ctx context.Context, _ *None) (Overview, error) {
+	all := &cachedValue[Overview]{every: beatEvery, read: s.readOverview}
+	Get(s, "/overview", Look, Doc{ID: "overview", Summary: "How everything stands, source by source"}, func(ctx context.Context, _ *EmptyInput) (Overview, error) {
 		return all.get(ctx)
 	})
-	queue := &once[[]patra.QueueState]{every: beatEvery, read: s.Store.QueueStates}
-	Get(s, "/queue", Look, Doc{ID: "queue", Summary: "How the queues stand, partition by partition"}, func(ctx context.Context, _ *None) (List[patra.QueueState], error) {
+	queue := &cachedValue[[]patra.QueueState]{every: beatEvery, read: s.Store.QueueStates}
+	Get(s, "/queue", Look, Doc{ID: "queue", Summary: "How the queues stand, partition by partition"}, func(ctx context.Context, _ *EmptyInput) (List[patra.QueueState], error) {
 		found, err := queue.get(ctx)
 		return All(found), err
 	})
@@ -179,7 +179,7 @@ func (s *Server) health(ctx context.Context, f patra.SourceFacts, title string) 
 	f.Failed, f.FailedAt = failed.Count, failed.At
 	h.Failed, h.Capped = failed.Count, h.Capped || failed.Capped
 	var more bool
-	if h.Quarantine, more, err = s.Store.OpenAside(ctx, f.Source); err != nil {
+	if h.Quarantine, more, err = s.Store.OpenQuarantine(ctx, f.Source); err != nil {
 		return h, err
 	}
 	h.Capped = h.Capped || more

@@ -96,8 +96,8 @@ func problem(status int, format string, args ...any) *Problem {
 	return &Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: codeOf(status), Detail: fmt.Sprintf(format, args...)}
 }
 
-// later is a problem that goes away by itself.
-func later(status int, format string, args ...any) *Problem {
+// retryLater is a problem that goes away by itself.
+func retryLater(status int, format string, args ...any) *Problem {
 	p := problem(status, format, args...)
 	p.wait = 1
 	return p
@@ -124,11 +124,11 @@ func problemsOf(found patra.Problems) *Problem {
 	return p
 }
 
-// Sorter tells what an error of the program means to a caller; nil is nothing that it knows of.
-type Sorter func(error) *Problem
+// ErrorMapper tells what an error of the program means to a caller; nil is nothing that it knows of.
+type ErrorMapper func(error) *Problem
 
-// sort turns whatever went wrong into an answer. What a caller cannot do anything about stays in the log, under an id.
-func (s *Server) sort(ctx context.Context, err error) *Problem {
+// problemFor turns whatever went wrong into an answer. What a caller cannot do anything about stays in the log, under an id.
+func (s *Server) problemFor(ctx context.Context, err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
 	}
@@ -153,11 +153,11 @@ func (s *Server) sort(ctx context.Context, err error) *Problem {
 	if store.Unavailable(err) {
 		status, text = http.StatusServiceUnavailable, "the store cannot be used now"
 	}
-	return s.broken(status, text, err)
+	return s.internalError(status, text, err)
 }
 
-// broken is an answer to somebody who can do nothing about what went wrong: the reason stays in the log, under an id.
-func (s *Server) broken(status int, text string, err error) *Problem {
+// internalError is an answer to somebody who can do nothing about what went wrong: the reason stays in the log, under an id.
+func (s *Server) internalError(status int, text string, err error) *Problem {
 	p := problem(status, "%s", text)
 	p.ID = rand.Text()
 	p.Next = "look for this id in the log of patra serve"

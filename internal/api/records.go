@@ -12,12 +12,12 @@ import (
 
 // RecordList is a part of the records that fit.
 type RecordList struct {
-	List[patra.FoundRecord]
+	List[patra.RecordSummary]
 	Looked int `json:"looked" doc:"how many records were looked at; a call ends at twenty thousand, and next_cursor goes on"`
 }
 
-// wantedRecords is which records are wanted.
-type wantedRecords struct {
+// recordFilter is which records are wanted.
+type recordFilter struct {
 	Limit        int      `query:"limit" minimum:"1" maximum:"1000" default:"100" doc:"at most so many"`
 	Cursor       string   `query:"cursor" maxLength:"2000" doc:"next_cursor of the part before"`
 	Source       string   `query:"source" maxLength:"64"`
@@ -32,7 +32,7 @@ type wantedRecords struct {
 }
 
 // query is what the store understands.
-func (w wantedRecords) query() (q store.RecordQuery, err error) {
+func (w recordFilter) query() (q store.RecordQuery, err error) {
 	q = store.RecordQuery{Source: w.Source, Type: w.Type, IDPrefix: w.ID, Deleted: w.Deleted, Limit: int64(w.Limit)}
 	if w.Source == "" && (w.ID != "" || w.ChangedSince != "") {
 		return q, Refuse(http.StatusUnprocessableEntity, "say the source as well: there is no index of ids or changes over all sources")
@@ -72,8 +72,8 @@ type record struct {
 
 // records registers looking at what was stored, and at what could not be.
 func (s *Server) records() {
-	Get(s, "/records", Look, Doc{ID: "records", Summary: "Records, those that changed last first; with id in the order of ids"}, func(ctx context.Context, in *wantedRecords) (RecordList, error) {
-		out := RecordList{List: All[patra.FoundRecord](nil)}
+	Get(s, "/records", Look, Doc{ID: "records", Summary: "Records, those that changed last first; with id in the order of ids"}, func(ctx context.Context, in *recordFilter) (RecordList, error) {
+		out := RecordList{List: All[patra.RecordSummary](nil)}
 		q, err := in.query()
 		if err != nil {
 			return out, err
@@ -83,7 +83,7 @@ func (s *Server) records() {
 			return out, err
 		}
 		if len(q.Where) > 0 { // each record that is looked at is taken apart
-			leave, err := s.heavy.sit(ctx)
+			leave, err := s.heavy.acquire(ctx)
 			if err != nil {
 				return out, err
 			}
@@ -94,7 +94,7 @@ func (s *Server) records() {
 			return out, err
 		}
 		for _, r := range part.Records {
-			out.Items = append(out.Items, patra.Found(r, in.Fields))
+			out.Items = append(out.Items, patra.SummarizeRecord(r, in.Fields))
 		}
 		out.Looked = part.Looked
 		if part.Next != nil {
@@ -116,15 +116,15 @@ func (s *Server) records() {
 		}
 		return *rec, err
 	})
-	Get(s, "/records/{source}/{type}/{id}/history", Look, Doc{ID: "record-history", Summary: "Every version of a record and the work that brought it, oldest first"}, func(ctx context.Context, in *record) (List[store.Version], error) {
+	Get(s, "/records/{source}/{type}/{id}/history", Look, Doc{ID: "record-history", Summary: "Every version of a record and the work that brought it, oldest first"}, func(ctx context.Context, in *record) (List[store.VersionEntry], error) {
 		rec, err := s.record(ctx, in)
 		if err != nil {
-			return List[store.Version]{}, err
+			return List[store.VersionEntry]{}, err
 		}
-		all, err := s.Store.Biography(ctx, *rec)
+		all, err := s.Store.VersionHistory(ctx, *rec)
 		return All(all), err
 	})
-	s.aside()
+	s.quarantineRoutes()
 }
 
 // recordPosition reads a position that a list has given.
@@ -151,7 +151,7 @@ func (s *Server) record(ctx context.Context, in *record) (*patra.Record, error) 
 
 // QuarantinedItem is an item with what the provider sent.
 type QuarantinedItem struct {
-	patra.SetAside
+	patra.QuarantineItem
 	Fragment  string `json:"fragment" doc:"as text; what is not is replaced"`
 	Truncated bool   `json:"truncated"`
 }
@@ -159,8 +159,8 @@ type QuarantinedItem struct {
 // mostText is how much of a body or a fragment is shown.
 const mostText = 1 << 20
 
-// aside registers what is in quarantine.
-func (s *Server) aside() {
+// quarantineRoutes registers what is in quarantine.
+func (s *Server) quarantineRoutes() {
 	type narrow struct {
 		Page
 		Source string       `query:"source" maxLength:"64"`
@@ -168,26 +168,26 @@ func (s *Server) aside() {
 		Code   string       `query:"code" maxLength:"64"`
 		Record string       `query:"record" maxLength:"512" doc:"id of a record; with source"`
 	}
-	Get(s, "/quarantine", Look, Doc{ID: "quarantine", Summary: "Items that could not become records, newest first"}, func(ctx context.Context, in *narrow) (List[patra.SetAside], error) {
+	Get(s, "/quarantine", Look, Doc{ID: "quarantine", Summary: "Items that could not become records, newest first"}, func(ctx context.Context, in *narrow) (List[patra.QuarantineItem], error) {
 		p, err := in.part()
 		if err == nil {
 			err = knownState(in.Status, patra.QuarantineMoves)
 		}
 		if err != nil {
-			return List[patra.SetAside]{}, err
+			return List[patra.QuarantineItem]{}, err
 		}
 		if in.Record != "" && in.Source == "" {
-			return List[patra.SetAside]{}, Refuse(http.StatusUnprocessableEntity, "say the source as well: ids are those of a source")
+			return List[patra.QuarantineItem]{}, Refuse(http.StatusUnprocessableEntity, "say the source as well: ids are those of a source")
 		}
 		rows, err := s.Store.Quarantine(ctx, store.QuarantineFilter{Source: in.Source, Status: in.Status, Code: in.Code, RecordID: in.Record, Before: p.Before, Limit: p.Limit, Walk: p.Walk})
-		return walked(in.Page, rows, func(q patra.SetAside) int64 { return q.ID }, p.Walk), err
+		return partialListPage(in.Page, rows, func(q patra.QuarantineItem) int64 { return q.ID }, p.Walk), err
 	})
 	Get(s, "/quarantine/{id}", Look, Doc{ID: "quarantined", Summary: "One item with what the provider sent"}, func(ctx context.Context, in *ByID) (QuarantinedItem, error) {
-		q, err := s.Store.SetAside(ctx, in.ID)
+		q, err := s.Store.QuarantineItem(ctx, in.ID)
 		if err != nil {
 			return QuarantinedItem{}, err
 		}
 		text, cut := shown(q.Fragment)
-		return QuarantinedItem{SetAside: q, Fragment: text, Truncated: cut}, nil
+		return QuarantinedItem{QuarantineItem: q, Fragment: text, Truncated: cut}, nil
 	})
 }

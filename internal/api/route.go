@@ -15,11 +15,11 @@ import (
 	"patra/internal/store"
 )
 
-// None is the input of a route that takes nothing.
-type None struct{}
+// EmptyInput is the input of a route that takes nothing.
+type EmptyInput struct{}
 
-// answer is how huma wants an answer.
-type answer[O any] struct {
+// response is how huma wants an answer.
+type response[O any] struct {
 	Body O
 }
 
@@ -39,17 +39,17 @@ type Doc struct {
 }
 
 // Get registers a route that changes nothing.
-func Get[I, O any](s *Server, path string, need Need, d Doc, h func(context.Context, *I) (O, error)) {
+func Get[I, O any](s *Server, path string, need Permission, d Doc, h func(context.Context, *I) (O, error)) {
 	register(s, http.MethodGet, path, need, d, h)
 }
 
 // Post registers a route that does something.
-func Post[I, O any](s *Server, path string, need Need, d Doc, h func(context.Context, *I) (O, error)) {
+func Post[I, O any](s *Server, path string, need Permission, d Doc, h func(context.Context, *I) (O, error)) {
 	register(s, http.MethodPost, path, need, d, h)
 }
 
-func register[I, O any](s *Server, method, path string, need Need, d Doc, h func(context.Context, *I) (O, error)) {
-	huma.Register(s.huma, s.operation(method, path, need, d), func(ctx context.Context, in *I) (*answer[O], error) {
+func register[I, O any](s *Server, method, path string, need Permission, d Doc, h func(context.Context, *I) (O, error)) {
+	huma.Register(s.huma, s.operation(method, path, need, d), func(ctx context.Context, in *I) (*response[O], error) {
 		wait := patience
 		if d.Long {
 			wait = longPatience
@@ -57,34 +57,34 @@ func register[I, O any](s *Server, method, path string, need Need, d Doc, h func
 		ctx, cancel := context.WithTimeout(ctx, wait)
 		defer cancel()
 		if d.Heavy {
-			leave, err := s.heavy.sit(ctx)
+			leave, err := s.heavy.acquire(ctx)
 			if err != nil {
-				return nil, s.sort(ctx, err)
+				return nil, s.problemFor(ctx, err)
 			}
 			defer leave()
 		}
 		out, err := h(ctx, in)
 		if err != nil {
-			return nil, s.sort(ctx, err)
+			return nil, s.problemFor(ctx, err)
 		}
-		return &answer[O]{out}, nil
+		return &response[O]{out}, nil
 	})
 }
 
 // Stream registers a route that writes by itself, such as a file that is taken away.
-func Stream[I any](s *Server, path string, need Need, d Doc, h func(context.Context, *I) (func(http.ResponseWriter, *http.Request), error)) {
+func Stream[I any](s *Server, path string, need Permission, d Doc, h func(context.Context, *I) (func(http.ResponseWriter, *http.Request), error)) {
 	StreamBy(s, http.MethodGet, path, need, d, h)
 }
 
 // StreamBy is Stream with a method.
-func StreamBy[I any](s *Server, method, path string, need Need, d Doc, h func(context.Context, *I) (func(http.ResponseWriter, *http.Request), error)) {
+func StreamBy[I any](s *Server, method, path string, need Permission, d Doc, h func(context.Context, *I) (func(http.ResponseWriter, *http.Request), error)) {
 	each := 0
 	if s.Tokens { // else everybody is one caller
 		each = shareOf(d.Most)
 	}
 	room := newTurns(d.Most, each)
 	huma.Register(s.huma, s.operation(method, path, need, d), func(ctx context.Context, in *I) (*huma.StreamResponse, error) {
-		leave, err := room.take(CallerOf(ctx).Name)
+		leave, err := room.acquire(CallerOf(ctx).Name)
 		if err != nil {
 			return nil, err
 		}
@@ -96,13 +96,13 @@ func StreamBy[I any](s *Server, method, path string, need Need, d Doc, h func(co
 		}()
 		write, err := h(ctx, in)
 		if err != nil {
-			return nil, s.sort(ctx, err)
+			return nil, s.problemFor(ctx, err)
 		}
 		begun = true
 		return &huma.StreamResponse{Body: func(hc huma.Context) {
 			defer leave()
 			r, w := unwrap(hc)
-			ctx, done := s.whileLetIn(ctx, r, need)
+			ctx, done := s.untilRevoked(ctx, r, need)
 			defer done()
 			write(w, r.WithContext(ctx))
 		}}, nil
@@ -113,8 +113,8 @@ func StreamBy[I any](s *Server, method, path string, need Need, d Doc, h func(co
 const needKey = "need"
 
 // operation describes a route. One that does not say who may call it must not exist.
-func (s *Server) operation(method, path string, need Need, d Doc) huma.Operation {
-	if !need.said() {
+func (s *Server) operation(method, path string, need Permission, d Doc) huma.Operation {
+	if !need.text() {
 		panic(fmt.Sprintf("%s %s does not say who may call it", method, path))
 	}
 	s.routes = append(s.routes, Route{method, Prefix + path, d.Summary, need})
@@ -159,8 +159,8 @@ type List[T any] struct {
 	Next  string `json:"next_cursor,omitempty" doc:"give it as cursor to have the next part; nothing if this is the last"`
 }
 
-// Listed makes a list of rows, of which there may be one more than was asked for.
-func Listed[T any](p Page, rows []T, id func(T) int64) List[T] {
+// NewListPage makes a list of rows, of which there may be one more than was asked for.
+func NewListPage[T any](p Page, rows []T, id func(T) int64) List[T] {
 	if rows == nil {
 		rows = []T{}
 	}
@@ -176,15 +176,15 @@ func Listed[T any](p Page, rows []T, id func(T) int64) List[T] {
 const mostWalked = 20_000
 
 // part is what the store is asked: one row more than is wanted, to know whether there are more.
-func (p Page) part() (store.Part, error) {
+func (p Page) part() (store.ListPage, error) {
 	before, err := p.Before()
-	return store.Part{Before: before, Limit: p.Limit + 1, Walk: &store.Walk{Rows: mostWalked}}, err
+	return store.ListPage{Before: before, Limit: p.Limit + 1, Walk: &store.ScanLimit{Rows: mostWalked}}, err
 }
 
-// walked is Listed for a list that may have ended because enough was looked at: then there is a next part although this one
+// partialListPage is Listed for a list that may have ended because enough was looked at: then there is a next part although this one
 // is not full.
-func walked[T any](p Page, rows []T, id func(T) int64, w *store.Walk) List[T] {
-	l := Listed(p, rows, id)
+func partialListPage[T any](p Page, rows []T, id func(T) int64, w *store.ScanLimit) List[T] {
+	l := NewListPage(p, rows, id)
 	if l.Next == "" && w.Next > 0 {
 		l.Next = position(w.Next)
 	}

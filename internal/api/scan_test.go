@@ -32,17 +32,17 @@ func peopled(t testing.TB, opts ...store.Option) (*room, *storetest.World) {
 	fault := patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Status: 400, Text: "the provider refuses the request"}
 	_, err = w.FailPage(ctx, bad, now, page, patra.PageFailure{Exchange: patra.Exchange{SentAt: now, FinishedAt: now, Status: 400, Outcome: patra.OutcomeHTTPError, Level: patra.LevelRequest}, Fault: fault}, nil)
 	must(err)
-	must(w.Finish(ctx, bad, now, patra.Closing{Status: patra.Failed, Fault: &fault}))
+	must(w.Finish(ctx, bad, now, patra.RunResult{Status: patra.Failed, Fault: &fault}))
 	aside := w.Take() // and one with an item that is no record, which goes on
 	page, err = w.OpenAt(aside, 1, 1, 1)
 	must(err)
 	result := w.Result(true, w.Record("10.5555/x", storetest.Origin, "x"))
-	result.Quarantined = []patra.Quarantined{{ItemNo: 2, ID: "10.5555/bad", Code: patra.CodeMissingID, Path: "$.id", Fragment: []byte(`{"id":null}`)}}
+	result.Quarantined = []patra.RejectedItem{{ItemNo: 2, ID: "10.5555/bad", Code: patra.CodeMissingID, Path: "$.id", Fragment: []byte(`{"id":null}`)}}
 	_, _, err = w.CommitPage(ctx, aside, now, "work", page, result, nil)
 	must(err)
 	_, err = w.AddSignals(ctx, now, "demo", "work", []string{"10.5555/1"}, patra.SignalManual, "", "test")
 	must(err)
-	must(w.Heal(ctx, patra.Healing{TaskID: bad.TaskID, Source: "demo", Endpoint: "works", Action: patra.HealShrink, Reason: patra.CodeTooLarge, At: now}))
+	must(w.RecordHealing(ctx, patra.Healing{TaskID: bad.TaskID, Source: "demo", Endpoint: "works", Action: patra.HealShrink, Reason: patra.CodeTooLarge, At: now}))
 	_, err = w.Pause(ctx, patra.Target{Scope: patra.ScopeEndpoint, Key: "other/works"}, "maintenance", "ada")
 	must(err)
 	_, err = w.Waive(ctx, now, patra.Waiver{CursorID: w.Cursor.ID, Window: patra.Window{From: storetest.Origin + 12*patra.Day, To: storetest.Origin + 13*patra.Day}, Reason: "lost", By: "ada"})

@@ -25,15 +25,15 @@ const Prefix = "/api/v1"
 // Options are what a server needs.
 type Options struct {
 	Store   *store.Store
-	Bodies  Bodies // of answers that were kept; nil if none are
+	Bodies  BodyReader // of answers that were kept; nil if none are
 	Version string
 	Log     *slog.Logger
 	Tokens  bool         // everybody needs a token; otherwise whoever reaches us from this machine is an admin
 	Hosts   []string     // names under which we may be asked, beside those of this machine
 	Web     http.Handler // the dashboard; nil is none
 	// Sorter tells what errors of the program mean.
-	Sorter Sorter
-	Alerts Alerting
+	Sorter ErrorMapper
+	Alerts AlertOptions
 	TLS    *tls.Config // nil: plain, which is for this machine, or for a proxy that has it
 	Secure bool        // people reach us over TLS, ours or that of a proxy
 	// Proxied: everybody comes through a proxy of ours, from its address.
@@ -47,13 +47,13 @@ type Server struct {
 	huma   huma.API
 	mux    *http.ServeMux
 	log    *slog.Logger
-	sorter Sorter
-	guard  *guard
-	wrong  *guesses
+	sorter ErrorMapper
+	guard  *rateLimiter
+	wrong  *loginLimiter
 	// Of refused sign-ins: what may be written down, and how many were not.
-	refused *guard
+	refused *rateLimiter
 	unsaid  atomic.Int64
-	heavy   *bench
+	heavy   *heavyQueue
 	routes  []Route
 
 	once sync.Once
@@ -63,7 +63,7 @@ type Server struct {
 // Route is one way to call us.
 type Route struct {
 	Method, Path, Summary string
-	Need                  Need
+	Need                  Permission
 }
 
 // New makes a server with the routes that every server has.
@@ -85,7 +85,7 @@ func New(o Options) *Server {
 	cfg.Components.SecuritySchemes = map[string]*huma.SecurityScheme{"token": {Type: "http", Scheme: "bearer"}}
 	cfg.Security = []map[string][]string{{"token": {}}}
 	s.huma = humago.New(s.mux, cfg)
-	s.huma.UseMiddleware(s.admit)
+	s.huma.UseMiddleware(s.authorize)
 	s.own()
 	return s
 }
@@ -132,7 +132,7 @@ func (s *Server) Routes() []Route {
 }
 
 // Handler answers requests.
-func (s *Server) Handler() http.Handler { return s.outside(tagged(s.traced(s.mux))) }
+func (s *Server) Handler() http.Handler { return s.middleware(tagged(s.traced(s.mux))) }
 
 // The limits of our own listener. A stream writes for as long as somebody reads it.
 const (

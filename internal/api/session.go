@@ -21,7 +21,7 @@ type Session struct {
 // sessions registers signing in and out. A browser gives its token once, and has a cookie from then on that no script can
 // read.
 func (s *Server) sessions() {
-	Get(s, "/session", Need{Open: true}, Doc{ID: "session", Summary: "Who is asking"}, func(ctx context.Context, _ *None) (Session, error) {
+	Get(s, "/session", Permission{Open: true}, Doc{ID: "session", Summary: "Who is asking"}, func(ctx context.Context, _ *EmptyInput) (Session, error) {
 		out := Session{Tokens: s.Tokens}
 		if c := CallerOf(ctx); c.Rank != "" {
 			out.Caller = &c
@@ -33,17 +33,17 @@ func (s *Server) sessions() {
 			Token string `json:"token" maxLength:"200"`
 		}
 	}
-	StreamBy(s, http.MethodPost, "/session", Need{Open: true}, Doc{ID: "sign-in", Summary: "Sign in with a token, for browsers"}, func(ctx context.Context, in *signIn) (func(http.ResponseWriter, *http.Request), error) {
+	StreamBy(s, http.MethodPost, "/session", Permission{Open: true}, Doc{ID: "sign-in", Summary: "Sign in with a token, for browsers"}, func(ctx context.Context, in *signIn) (func(http.ResponseWriter, *http.Request), error) {
 		if !s.Tokens {
 			return nil, Refuse(http.StatusConflict, "nobody needs a token here")
 		}
 		return func(w http.ResponseWriter, r *http.Request) { s.signIn(w, r, in.Body.Token) }, nil
 	})
-	StreamBy(s, http.MethodDelete, "/session", Need{Open: true}, Doc{ID: "sign-out", Summary: "Sign out"}, func(ctx context.Context, _ *None) (func(http.ResponseWriter, *http.Request), error) {
+	StreamBy(s, http.MethodDelete, "/session", Permission{Open: true}, Doc{ID: "sign-out", Summary: "Sign out"}, func(ctx context.Context, _ *EmptyInput) (func(http.ResponseWriter, *http.Request), error) {
 		return func(w http.ResponseWriter, r *http.Request) {
 			if c := CallerOf(ctx); c.Session {
 				if err := s.Store.EndSession(ctx, patra.InstantOf(time.Now()), c.Token); err != nil {
-					s.sort(ctx, err).write(w)
+					s.problemFor(ctx, err).write(w)
 					return
 				}
 			}
@@ -63,7 +63,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request, secret string) {
 	}
 	parent, _, err := s.Store.TokenByID(ctx, caller.Token)
 	if err != nil {
-		s.sort(ctx, err).write(w)
+		s.problemFor(ctx, err).write(w)
 		return
 	}
 	own := patra.NewTokenSecret()
@@ -71,7 +71,7 @@ func (s *Server) signIn(w http.ResponseWriter, r *http.Request, secret string) {
 	t, ok, err := s.Store.OpenSession(ctx, now, t, patra.TokenHash(own))
 	switch {
 	case err != nil:
-		s.sort(ctx, err).write(w)
+		s.problemFor(ctx, err).write(w)
 		return
 	case !ok:
 		problem(http.StatusTooManyRequests, "too many sessions of this token are open").write(w)
@@ -93,7 +93,7 @@ func (s *Server) refusedSignIn(ctx context.Context, from string, p *Problem) {
 	if p.Status != http.StatusUnauthorized && p.Status != http.StatusTooManyRequests {
 		return // it was our fault
 	}
-	if !s.refused.let("", time.Now()) {
+	if !s.refused.allow("", time.Now()) {
 		s.unsaid.Add(1)
 		return
 	}

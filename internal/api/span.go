@@ -26,7 +26,7 @@ func (s *Server) traced(next http.Handler) http.Handler {
 		ctx := propagation.TraceContext{}.Extract(r.Context(), propagation.HeaderCarrier(r.Header))
 		ctx, span := s.Tracer.Start(ctx, SpanRequest, trace.WithSpanKind(trace.SpanKindServer), trace.WithAttributes(attribute.String("http.request.method", r.Method)))
 		defer span.End()
-		seen := &seenStatus{ResponseWriter: w, status: http.StatusOK}
+		seen := &statusRecorder{ResponseWriter: w, status: http.StatusOK}
 		r = r.WithContext(ctx)
 		next.ServeHTTP(seen, r)
 		span.SetAttributes(attribute.String("http.route", r.Pattern), attribute.Int("http.status", seen.status)) // the pattern, as paths hold what people typed
@@ -36,17 +36,17 @@ func (s *Server) traced(next http.Handler) http.Handler {
 	})
 }
 
-// seenStatus remembers the status of an answer.
-type seenStatus struct {
+// statusRecorder remembers the status of an answer.
+type statusRecorder struct {
 	http.ResponseWriter
 	status int
 }
 
 // WriteHeader remembers and writes.
-func (s *seenStatus) WriteHeader(status int) {
+func (s *statusRecorder) WriteHeader(status int) {
 	s.status = status
 	s.ResponseWriter.WriteHeader(status)
 }
 
 // Unwrap lets a http.ResponseController reach what is inside.
-func (s *seenStatus) Unwrap() http.ResponseWriter { return s.ResponseWriter }
+func (s *statusRecorder) Unwrap() http.ResponseWriter { return s.ResponseWriter }

@@ -20,31 +20,31 @@ const (
 	mostStreams = 64
 )
 
-// Beat is what a stream tells: what changed since the last one.
-type Beat struct {
+// ChangeEvent is what a stream tells: what changed since the last one.
+type ChangeEvent struct {
 	Topics  []string      `json:"topics" nullable:"false" doc:"what changed"`
 	Running int64         `json:"running" doc:"tasks that are being worked on"`
 	Pages   int64         `json:"pages" doc:"number of the last page that was asked for"`
 	At      patra.Instant `json:"at"`
 }
 
-// heart looks at the store once for all streams.
-type heart struct {
+// changePoller looks at the store once for all streams.
+type changePoller struct {
 	store *store.Store
 
 	mu   sync.Mutex
-	last patra.Pulse
+	last patra.ChangeToken
 	at   time.Time
 }
 
 // beat is how everything stands, as of less than a moment ago.
-func (h *heart) beat(ctx context.Context) (patra.Pulse, error) {
+func (h *changePoller) beat(ctx context.Context) (patra.ChangeToken, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if time.Since(h.at) < beatEvery*9/10 {
 		return h.last, nil
 	}
-	p, err := h.store.Pulse(ctx)
+	p, err := h.store.ChangeToken(ctx)
 	if err == nil {
 		h.last, h.at = p, time.Now()
 	}
@@ -54,7 +54,7 @@ func (h *heart) beat(ctx context.Context) (patra.Pulse, error) {
 // stream registers the stream of changes. Its events carry a position; whoever comes back with one is told at once what
 // changed meanwhile, by whichever process it asks.
 func (s *Server) stream() {
-	h := &heart{store: s.Store}
+	h := &changePoller{store: s.Store}
 	type input struct {
 		Last string `header:"Last-Event-ID" maxLength:"400" doc:"id of the last event that came"`
 	}
@@ -63,7 +63,7 @@ func (s *Server) stream() {
 	})
 }
 
-func (s *Server) listen(w http.ResponseWriter, r *http.Request, h *heart, last string) {
+func (s *Server) listen(w http.ResponseWriter, r *http.Request, h *changePoller, last string) {
 	ctx, cancel := context.WithTimeout(r.Context(), lastsFor)
 	defer cancel()
 	out := http.NewResponseController(w)
@@ -80,19 +80,19 @@ func (s *Server) listen(w http.ResponseWriter, r *http.Request, h *heart, last s
 	if !send("retry: 1000\n\n") {
 		return
 	}
-	before, known := patra.ParsePulse(last)
+	before, known := patra.ParseChangeToken(last)
 	tick, spoke := time.NewTicker(beatEvery), time.Now()
 	defer tick.Stop()
 	for {
 		now, err := h.beat(ctx)
-		switch topics := now.Since(before); {
+		switch topics := now.ChangedTopics(before); {
 		case err != nil:
 			if ctx.Err() == nil {
 				s.log.Warn("a stream could not be fed", "reason", err.Error())
 			}
 			return // the browser comes back
 		case !known || len(topics) > 0:
-			b, err := json.Marshal(Beat{Topics: nonNil(topics), Running: now.Running, Pages: now.Pages, At: patra.InstantOf(time.Now())})
+			b, err := json.Marshal(ChangeEvent{Topics: nonNil(topics), Running: now.Running, Pages: now.Pages, At: patra.InstantOf(time.Now())})
 			if err != nil || !send("id: %s\nevent: pulse\ndata: %s\n\n", now, b) {
 				return
 			}

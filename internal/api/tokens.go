@@ -20,16 +20,16 @@ type NewToken struct {
 	Secret string `json:"secret" doc:"shown once; nobody can tell it again"`
 }
 
-// Wish is a token that somebody wants.
-type Wish struct {
-	Name     string     `json:"name" minLength:"1" maxLength:"100" doc:"whose it is"`
-	Rank     patra.Rank `json:"role" enum:"viewer,operator,admin"`
-	Evidence bool       `json:"evidence,omitempty" doc:"may also see what providers answered"`
-	Days     int        `json:"days,omitempty" minimum:"1" maximum:"366" default:"90" doc:"how long it is good for"`
+// TokenRequest is a token that somebody wants.
+type TokenRequest struct {
+	Name     string          `json:"name" minLength:"1" maxLength:"100" doc:"whose it is"`
+	Rank     patra.TokenRole `json:"role" enum:"viewer,operator,admin"`
+	Evidence bool            `json:"evidence,omitempty" doc:"may also see what providers answered"`
+	Days     int             `json:"days,omitempty" minimum:"1" maximum:"366" default:"90" doc:"how long it is good for"`
 }
 
 // Issue makes a token. It is for commands as well as for the route.
-func Issue(ctx context.Context, st *store.Store, now patra.Instant, w Wish, by string) (NewToken, error) {
+func Issue(ctx context.Context, st *store.Store, now patra.Instant, w TokenRequest, by string) (NewToken, error) {
 	good := time.Duration(w.Days) * 24 * time.Hour
 	switch {
 	case w.Name == "" || len(w.Name) > 100:
@@ -42,17 +42,17 @@ func Issue(ctx context.Context, st *store.Store, now patra.Instant, w Wish, by s
 		return NewToken{}, Refuse(http.StatusUnprocessableEntity, "a token is good for 1 to 366 days, and not for %d", w.Days)
 	}
 	secret := patra.NewTokenSecret()
-	t, err := st.GiveToken(ctx, now, patra.Token{Name: w.Name, Rank: w.Rank, Evidence: w.Evidence, CreatedBy: by, ExpiresAt: now.Add(good)}, patra.TokenHash(secret))
+	t, err := st.CreateToken(ctx, now, patra.Token{Name: w.Name, Rank: w.Rank, Evidence: w.Evidence, CreatedBy: by, ExpiresAt: now.Add(good)}, patra.TokenHash(secret))
 	return NewToken{Token: t, Secret: secret}, err
 }
 
 // tokens registers giving and taking tokens.
 func (s *Server) tokens() {
-	Get(s, "/tokens", Govern, Doc{ID: "tokens", Summary: "Who may call"}, func(ctx context.Context, _ *None) (List[patra.Token], error) {
+	Get(s, "/tokens", Govern, Doc{ID: "tokens", Summary: "Who may call"}, func(ctx context.Context, _ *EmptyInput) (List[patra.Token], error) {
 		all, err := s.Store.Tokens(ctx)
 		return All(all), err
 	})
-	type wish struct{ Body Wish }
+	type wish struct{ Body TokenRequest }
 	Post(s, "/tokens", Govern, Doc{ID: "give-token", Summary: "Let somebody in; the answer has the secret, this once"}, func(ctx context.Context, in *wish) (NewToken, error) {
 		if in.Body.Days == 0 {
 			in.Body.Days = 90

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// turns counts who does something now, where no more than so many can: all together, and one caller.
-type turns struct {
+// concurrencyLimiter counts who does something now, where no more than so many can: all together, and one caller.
+type concurrencyLimiter struct {
 	most, each int // 0: any number
 
 	mu  sync.Mutex
@@ -16,17 +16,19 @@ type turns struct {
 	of  map[string]int
 }
 
-func newTurns(most, each int) *turns { return &turns{most: most, each: each, of: map[string]int{}} }
+func newTurns(most, each int) *concurrencyLimiter {
+	return &concurrencyLimiter{most: most, each: each, of: map[string]int{}}
+}
 
-// take lets somebody begin, or says why not. Whoever began calls leave once.
-func (t *turns) take(name string) (leave func(), err error) {
+// acquire lets somebody begin, or says why not. Whoever began calls leave once.
+func (t *concurrencyLimiter) acquire(name string) (leave func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	switch {
 	case t.most > 0 && t.all >= t.most:
-		return nil, later(http.StatusTooManyRequests, "%d others read this now, which is as many as can", t.all)
+		return nil, retryLater(http.StatusTooManyRequests, "%d others read this now, which is as many as can", t.all)
 	case t.each > 0 && t.of[name] >= t.each:
-		return nil, later(http.StatusTooManyRequests, "you read this %d times now, which is as often as one caller can", t.of[name])
+		return nil, retryLater(http.StatusTooManyRequests, "you read this %d times now, which is as often as one caller can", t.of[name])
 	}
 	t.all++
 	t.of[name]++
@@ -51,16 +53,16 @@ const (
 	waitForHeavy = 5 * time.Second
 )
 
-// bench is where those wait who want much.
-type bench struct{ free, line chan struct{} }
+// heavyQueue is where those wait who want much.
+type heavyQueue struct{ free, line chan struct{} }
 
-func newBench() *bench {
-	return &bench{free: make(chan struct{}, mostHeavy), line: make(chan struct{}, mostInLine)}
+func newBench() *heavyQueue {
+	return &heavyQueue{free: make(chan struct{}, mostHeavy), line: make(chan struct{}, mostInLine)}
 }
 
-// sit waits for a turn. Whoever got one calls leave.
-func (b *bench) sit(ctx context.Context) (leave func(), err error) {
-	full := later(http.StatusServiceUnavailable, "too many others ask for as much as this now")
+// acquire waits for a turn. Whoever got one calls leave.
+func (b *heavyQueue) acquire(ctx context.Context) (leave func(), err error) {
+	full := retryLater(http.StatusServiceUnavailable, "too many others ask for as much as this now")
 	select {
 	case b.line <- struct{}{}:
 		defer func() { <-b.line }()

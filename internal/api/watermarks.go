@@ -30,7 +30,7 @@ func (s *Server) watermarks() {
 		if err != nil {
 			return List[Watermark]{}, err
 		}
-		list := Listed(in.Page, rows, func(c patra.Cursor) int64 { return c.ID })
+		list := NewListPage(in.Page, rows, func(c patra.Cursor) int64 { return c.ID })
 		all := List[Watermark]{Items: make([]Watermark, len(list.Items)), Next: list.Next}
 		for i, c := range list.Items {
 			if all.Items[i], err = s.watermark(ctx, c); err != nil {
@@ -59,7 +59,7 @@ func (s *Server) watermarks() {
 			return List[store.CursorEvent]{}, err
 		}
 		rows, err := s.Store.Timeline(ctx, in.ID, p.Before, p.Limit)
-		return Listed(in.Page, rows, func(e store.CursorEvent) int64 { return e.Seq }), err
+		return NewListPage(in.Page, rows, func(e store.CursorEvent) int64 { return e.Seq }), err
 	})
 	type waived struct {
 		Page
@@ -75,7 +75,7 @@ func (s *Server) watermarks() {
 			return List[patra.Waiver]{}, err
 		}
 		rows, err := s.Store.AllWaivers(ctx, p.Before, p.Limit)
-		return Listed(in.Page, rows, func(w patra.Waiver) int64 { return w.ID }), err
+		return NewListPage(in.Page, rows, func(w patra.Waiver) int64 { return w.ID }), err
 	})
 }
 

@@ -8,8 +8,8 @@ import (
 	"patra/internal/store"
 )
 
-// Narrow is how the lists of work can be narrowed.
-type Narrow struct {
+// WorkFilter is how the lists of work can be narrowed.
+type WorkFilter struct {
 	Page
 	Source string       `query:"source" maxLength:"64"`
 	Status patra.Status `query:"status" maxLength:"32"`
@@ -21,13 +21,13 @@ type Narrow struct {
 }
 
 // filter is what the store is asked: one row more than is wanted, to know whether there are more.
-func (n Narrow) filter() (store.Filter, error) {
+func (n WorkFilter) filter() (store.Filter, error) {
 	p, err := n.part()
 	return store.Filter{Source: n.Source, Status: n.Status, Plan: n.Plan, Slice: n.Slice, Task: n.Task, Run: n.Run, Cursor: n.Cursor, Before: p.Before, Limit: p.Limit, Walk: p.Walk}, err
 }
 
 // knownState refuses a state that nothing of its kind can ever be in.
-func knownState(wanted patra.Status, of patra.Moves) error {
+func knownState(wanted patra.Status, of patra.StateMachine) error {
 	if _, err := of.State(string(wanted)); err != nil {
 		return Refuse(http.StatusUnprocessableEntity, "status %s", err)
 	}
@@ -35,8 +35,8 @@ func knownState(wanted patra.Status, of patra.Moves) error {
 }
 
 // listing is a route that lists rows of one noun, which are in one of some states.
-func listing[T any](s *Server, path, id, summary string, states patra.Moves, read func(context.Context, store.Filter) ([]T, error), key func(T) int64) {
-	Get(s, path, Look, Doc{ID: id, Summary: summary}, func(ctx context.Context, in *Narrow) (List[T], error) {
+func listing[T any](s *Server, path, id, summary string, states patra.StateMachine, read func(context.Context, store.Filter) ([]T, error), key func(T) int64) {
+	Get(s, path, Look, Doc{ID: id, Summary: summary}, func(ctx context.Context, in *WorkFilter) (List[T], error) {
 		f, err := in.filter()
 		if err == nil {
 			err = knownState(in.Status, states)
@@ -45,7 +45,7 @@ func listing[T any](s *Server, path, id, summary string, states patra.Moves, rea
 			return List[T]{}, err
 		}
 		rows, err := read(ctx, f)
-		return walked(in.Page, rows, key, f.Walk), err
+		return partialListPage(in.Page, rows, key, f.Walk), err
 	})
 }
 

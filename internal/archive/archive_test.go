@@ -273,7 +273,7 @@ func TestEventsKeepTheirLineage(t *testing.T) {
 		read := func() (all []string) {
 			for n := 1; n > 0; {
 				var err error
-				if n, _, err = w.Number(t.Context()); err != nil {
+				if n, _, err = w.AssignSequence(t.Context()); err != nil {
 					t.Fatal(err)
 				}
 			}

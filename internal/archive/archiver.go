@@ -32,12 +32,12 @@ type Store interface {
 // Archiver moves tasks between the tables and a place.
 type Archiver struct {
 	Store Store
-	Place blob.Place
-	Tell  func(Moved) // how far it is; may be nil
+	Place blob.Backend
+	Tell  func(Progress) // how far it is; may be nil
 }
 
-// Moved is what was done so far.
-type Moved struct {
+// Progress is what was done so far.
+type Progress struct {
 	Files    int64 `json:"files"`
 	Tasks    int64 `json:"tasks"`
 	Pages    int64 `json:"pages"`
@@ -52,7 +52,7 @@ const (
 )
 
 // Run moves all tasks that ended before a moment.
-func (a *Archiver) Run(ctx context.Context, now, before patra.Instant) (done Moved, err error) {
+func (a *Archiver) Run(ctx context.Context, now, before patra.Instant) (done Progress, err error) {
 	for last := int64(0); ; {
 		tasks, err := a.Store.Archivable(ctx, last, before, packTasks)
 		if err != nil || len(tasks) == 0 {
@@ -70,7 +70,7 @@ func (a *Archiver) Run(ctx context.Context, now, before patra.Instant) (done Mov
 }
 
 // pack writes one file of as many tasks as fit, takes them out of the tables, and tells how many they were.
-func (a *Archiver) pack(ctx context.Context, now patra.Instant, tasks []patra.ArchivedTask, done *Moved) (n int, err error) {
+func (a *Archiver) pack(ctx context.Context, now patra.Instant, tasks []patra.ArchivedTask, done *Progress) (n int, err error) {
 	p, err := newPack()
 	if err != nil {
 		return 0, err
@@ -133,7 +133,7 @@ func (a *Archiver) index(ctx context.Context, name string, tasks []patra.Archive
 }
 
 // Restore puts everything back that belongs to a plan, a slice, a task, a run or a batch.
-func (a *Archiver) Restore(ctx context.Context, kind string, id int64) (done Moved, err error) {
+func (a *Archiver) Restore(ctx context.Context, kind string, id int64) (done Progress, err error) {
 	tasks, err := a.Store.Archived(ctx, kind, id)
 	if err != nil {
 		return done, err
@@ -156,7 +156,7 @@ func (a *Archiver) Restore(ctx context.Context, kind string, id int64) (done Mov
 	return done, nil
 }
 
-func (a *Archiver) restoreFrom(ctx context.Context, name string, wanted map[int64]patra.ArchivedTask, done *Moved) error {
+func (a *Archiver) restoreFrom(ctx context.Context, name string, wanted map[int64]patra.ArchivedTask, done *Progress) error {
 	data, err := a.Place.Get(ctx, name)
 	if err != nil {
 		return err

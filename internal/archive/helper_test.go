@@ -16,7 +16,7 @@ var storetestFilter = store.Filter{Limit: 1000}
 var errNoRoom = errors.New("no space left on device")
 
 // noRoom is a place where nothing fits.
-type noRoom struct{ blob.Place }
+type noRoom struct{ blob.Backend }
 
 func (noRoom) Put(context.Context, string, []byte) error { return errNoRoom }
 

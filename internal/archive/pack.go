@@ -16,23 +16,23 @@ import (
 	"patra"
 )
 
-// pack is a file of an archive while it is written: for each task a line that says what follows, and a line for each row.
-type pack struct {
+// packWriter is a file of an archive while it is written: for each task a line that says what follows, and a line for each row.
+type packWriter struct {
 	out   bytes.Buffer
 	zip   *zstd.Encoder
 	size  int64 // before compression
 	tasks []patra.ArchivedTask
 }
 
-func newPack() (*pack, error) {
-	p := &pack{}
+func newPack() (*packWriter, error) {
+	p := &packWriter{}
 	var err error
 	p.zip, err = zstd.NewWriter(&p.out, zstd.WithEncoderConcurrency(1), zstd.WithEncoderCRC(true))
 	return p, err
 }
 
 // add writes the rows of a task, and completes what is known of it.
-func (p *pack) add(a patra.ArchivedTask, rows []patra.ArchiveRow, sum string) error {
+func (p *packWriter) add(a patra.ArchivedTask, rows []patra.ArchiveRow, sum string) error {
 	a.RowsSHA256 = sum
 	for _, row := range rows {
 		switch row.Table {
@@ -56,7 +56,7 @@ func (p *pack) add(a patra.ArchivedTask, rows []patra.ArchiveRow, sum string) er
 	return nil
 }
 
-func (p *pack) line(v any) error {
+func (p *packWriter) line(v any) error {
 	text, err := json.Marshal(v)
 	if err != nil {
 		return err
@@ -67,7 +67,7 @@ func (p *pack) line(v any) error {
 }
 
 // close gives the finished file.
-func (p *pack) close() ([]byte, error) {
+func (p *packWriter) close() ([]byte, error) {
 	err := p.zip.Close()
 	return p.out.Bytes(), err
 }

@@ -74,7 +74,7 @@ func TestKeptAnswersAreStillFound(t *testing.T) {
 			}
 		}
 		c := w.Take()
-		kept := patra.KeptBody{Body: patra.HashBytes([]byte("kept")), Stored: patra.HashBytes([]byte("kept")), Codec: patra.CodecZstd, Location: "bodies/x", Keep: time.Hour}
+		kept := patra.StoredBody{Body: patra.HashBytes([]byte("kept")), Stored: patra.HashBytes([]byte("kept")), Codec: patra.CodecZstd, Location: "bodies/x", Keep: time.Hour}
 		page, err := w.OpenAt(c, 1, c.Task.ScanNo, 1)
 		must(err)
 		res := w.Result(true, w.Record("1", storetest.Origin, "one"))
@@ -91,12 +91,12 @@ func TestKeptAnswersAreStillFound(t *testing.T) {
 
 		found := func(source string, since patra.Instant) (n int) {
 			t.Helper()
-			must(w.Bodies(t.Context(), source, since, func(patra.KeptBody, patra.Instant) error { n++; return nil }))
+			must(w.Bodies(t.Context(), source, since, func(patra.StoredBody, patra.Instant) error { n++; return nil }))
 			return n
 		}
 		missing := func() (wanted, notWanted []int64) {
 			t.Helper()
-			must(w.Unkept(t.Context(), c.Task.Source, 0, func(b patra.Batch, want bool) error {
+			must(w.PagesWithoutBody(t.Context(), c.Task.Source, 0, func(b patra.Batch, want bool) error {
 				if want {
 					wanted = append(wanted, b.ID)
 				} else {

@@ -17,8 +17,8 @@ import (
 // ErrNotFound says that there is no blob of that name.
 var ErrNotFound = errors.New("there is no such blob")
 
-// Place is where blobs are kept. It is safe for concurrent use.
-type Place interface {
+// Backend is where blobs are kept. It is safe for concurrent use.
+type Backend interface {
 	// Put keeps a blob. When it returns without an error, the blob is durable.
 	Put(ctx context.Context, name string, data []byte) error
 	// Get gives a blob, or ErrNotFound.

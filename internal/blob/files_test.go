@@ -9,7 +9,7 @@ import (
 	"patra/internal/blob/blobtest"
 )
 
-func openFiles(t testing.TB, dir string) blob.Place {
+func openFiles(t testing.TB, dir string) blob.Backend {
 	t.Helper()
 	f, err := blob.OpenFiles(dir)
 	if err != nil {
@@ -19,9 +19,9 @@ func openFiles(t testing.TB, dir string) blob.Place {
 }
 
 func TestFiles(t *testing.T) {
-	blobtest.Run(t, func(t *testing.T) (blob.Place, func() blob.Place) {
+	blobtest.Run(t, func(t *testing.T) (blob.Backend, func() blob.Backend) {
 		dir := filepath.Join(t.TempDir(), "evidence")
-		return openFiles(t, dir), func() blob.Place { return openFiles(t, dir) }
+		return openFiles(t, dir), func() blob.Backend { return openFiles(t, dir) }
 	})
 }
 

@@ -13,10 +13,10 @@ import (
 )
 
 func TestS3(t *testing.T) {
-	blobtest.Run(t, func(t *testing.T) (blob.Place, func() blob.Place) {
+	blobtest.Run(t, func(t *testing.T) (blob.Backend, func() blob.Backend) {
 		server := httptest.NewServer(gofakes3.New(s3mem.New(), gofakes3.WithAutoBucket(true)).Server())
 		t.Cleanup(server.Close)
-		open := func() blob.Place {
+		open := func() blob.Backend {
 			o, err := blob.ParseS3("s3://patra/some/folder?region=eu&endpoint=" + server.URL)
 			if err != nil {
 				t.Fatal(err)

@@ -251,8 +251,8 @@ func TestAReportEscapesEverything(t *testing.T) {
 	c.Task.Endpoint = evil
 	p := patra.LedgerPage{Before: evil, After: evil}
 	p.EndCode, p.BodySHA256, p.Error = evil, evil, json.RawMessage(fmt.Sprintf(`{"code":%q,"text":%q}`, "X", evil))
-	out, err := bundle.Report(bundle.Story{Manifest: bundle.Manifest{Subject: evil, By: evil, Reason: evil}, Run: patra.Run{Source: evil, Error: p.Error}, Claim: c, Query: evil,
-		Pages: []bundle.Told{{LedgerPage: p, Request: evil, Response: evil, Sample: bundle.Sample([]byte(evil))}}})
+	out, err := bundle.Report(bundle.ReportData{Manifest: bundle.Manifest{Subject: evil, By: evil, Reason: evil}, Run: patra.Run{Source: evil, Error: p.Error}, Claim: c, Query: evil,
+		Pages: []bundle.ReportPage{{LedgerPage: p, Request: evil, Response: evil, Sample: bundle.Sample([]byte(evil))}}})
 	if err != nil {
 		t.Fatal(err)
 	}

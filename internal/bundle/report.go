@@ -9,18 +9,18 @@ import (
 	"patra"
 )
 
-// Story is what a report tells.
-type Story struct {
+// ReportData is what a report tells.
+type ReportData struct {
 	Manifest Manifest
 	Run      patra.Run
 	Claim    *patra.Claim
 	Query    string
-	Pages    []Told
+	Pages    []ReportPage
 	Events   int
 }
 
-// Told is one page of a report.
-type Told struct {
+// ReportPage is one page of a report.
+type ReportPage struct {
 	patra.LedgerPage
 	Request  string // readable
 	Response string
@@ -35,7 +35,7 @@ var reportText string
 var reportTemplate = template.Must(template.New("report").Funcs(template.FuncMap{"fault": fault}).Parse(reportText))
 
 // Report writes a story for people. It needs nothing else: no script, no style and no picture from anywhere.
-func Report(s Story) ([]byte, error) {
+func Report(s ReportData) ([]byte, error) {
 	var b bytes.Buffer
 	err := reportTemplate.Execute(&b, s)
 	return b.Bytes(), err
@@ -58,8 +58,8 @@ func Sample(body []byte) string {
 	return patra.Mask(string(bytes.ToValidUTF8(body[:min(len(body), sampleSize)], []byte("\ufffd"))))
 }
 
-// Readable is JSON with its lines indented.
-func Readable(raw json.RawMessage) string {
+// IndentJSON is JSON with its lines indented.
+func IndentJSON(raw json.RawMessage) string {
 	var b bytes.Buffer
 	if len(raw) == 0 || json.Indent(&b, raw, "", "  ") != nil {
 		return string(raw)

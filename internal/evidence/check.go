@@ -29,7 +29,7 @@ type Damage struct {
 
 // Inspect looks at one body: whether it is there, and with read also whether it is what was put there. It gives nil if all
 // is well; an error is about the place, and not about the body.
-func (k *Keeper) Inspect(ctx context.Context, b patra.KeptBody, read bool) (*Damage, error) {
+func (k *BodyStore) Inspect(ctx context.Context, b patra.StoredBody, read bool) (*Damage, error) {
 	if !read {
 		size, err := k.place.Has(ctx, b.Location)
 		switch {
@@ -40,7 +40,7 @@ func (k *Keeper) Inspect(ctx context.Context, b patra.KeptBody, read bool) (*Dam
 		}
 		return nil, err
 	}
-	switch _, err := k.Body(ctx, b); {
+	switch _, err := k.Get(ctx, b); {
 	case errors.Is(err, blob.ErrNotFound):
 		return &Damage{DamageNoBlob, b.Body, "there is no " + b.Location}, nil
 	case errors.Is(err, ErrDamaged):
@@ -55,16 +55,16 @@ const inspectors = 8
 
 // InspectAll looks at all bodies that each hands out, several at once, and tells of each. Whoever is told is told by one at
 // a time. Memory does not grow with the number of bodies.
-func (k *Keeper) InspectAll(ctx context.Context, read bool, each func(use func(patra.KeptBody) error) error, tell func(patra.KeptBody, *Damage) error) error {
+func (k *BodyStore) InspectAll(ctx context.Context, read bool, each func(use func(patra.StoredBody) error) error, tell func(patra.StoredBody, *Damage) error) error {
 	type found struct {
-		body   patra.KeptBody
+		body   patra.StoredBody
 		damage *Damage
 	}
 	group, ctx := errgroup.WithContext(ctx)
-	todo, done := make(chan patra.KeptBody), make(chan found)
+	todo, done := make(chan patra.StoredBody), make(chan found)
 	group.Go(func() error {
 		defer close(todo)
-		return each(func(b patra.KeptBody) error {
+		return each(func(b patra.StoredBody) error {
 			select {
 			case todo <- b:
 				return nil
@@ -107,7 +107,7 @@ func (k *Keeper) InspectAll(ctx context.Context, read bool, each func(use func(p
 
 // Orphans visits bodies that are older than a time and that nobody knows. Younger ones may belong to a page that is about
 // to be written.
-func (k *Keeper) Orphans(ctx context.Context, before time.Time, known func(hash string) (bool, error), use func(blob.Info) error) error {
+func (k *BodyStore) Orphans(ctx context.Context, before time.Time, known func(hash string) (bool, error), use func(blob.Info) error) error {
 	return k.place.Walk(ctx, Folder, func(i blob.Info) error {
 		if !i.At.Before(before) {
 			return nil

@@ -17,7 +17,7 @@ import (
 )
 
 // shelf is a keeper with some bodies, and its folder.
-func shelf(t *testing.T, n int) (*evidence.Keeper, string, []patra.KeptBody) {
+func shelf(t *testing.T, n int) (*evidence.BodyStore, string, []patra.StoredBody) {
 	t.Helper()
 	dir := t.TempDir()
 	place, err := blob.OpenFiles(dir)
@@ -25,10 +25,10 @@ func shelf(t *testing.T, n int) (*evidence.Keeper, string, []patra.KeptBody) {
 		t.Fatal(err)
 	}
 	k := evidence.NewKeeper(place)
-	var all []patra.KeptBody
+	var all []patra.StoredBody
 	for i := range n {
 		body := []byte(strings.Repeat(fmt.Sprintf("body %d ", i), 50))
-		b, err := k.Keep(t.Context(), patra.HashBytes(body), body, true)
+		b, err := k.Put(t.Context(), patra.HashBytes(body), body, true)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -37,8 +37,8 @@ func shelf(t *testing.T, n int) (*evidence.Keeper, string, []patra.KeptBody) {
 	return k, dir, all
 }
 
-func each(all []patra.KeptBody) func(func(patra.KeptBody) error) error {
-	return func(use func(patra.KeptBody) error) error {
+func each(all []patra.StoredBody) func(func(patra.StoredBody) error) error {
+	return func(use func(patra.StoredBody) error) error {
 		for _, b := range all {
 			if err := use(b); err != nil {
 				return err
@@ -79,7 +79,7 @@ func TestDamageIsFound(t *testing.T) {
 		{true, map[int]string{3: evidence.DamageNoBlob, 7: evidence.DamageContent, 11: evidence.DamageContent, 13: evidence.DamageContent}},
 	} {
 		found, seen := map[string]string{}, 0
-		err := k.InspectAll(t.Context(), c.read, each(all), func(b patra.KeptBody, d *evidence.Damage) error {
+		err := k.InspectAll(t.Context(), c.read, each(all), func(b patra.StoredBody, d *evidence.Damage) error {
 			if seen++; d != nil {
 				found[b.Body] = d.Kind
 			}
@@ -99,8 +99,8 @@ func TestDamageIsFound(t *testing.T) {
 // Whoever looks at a great many bodies needs no more memory than for a few, and stops when he is told to.
 func TestInspectingManyIsFlat(t *testing.T) {
 	k, _, all := shelf(t, 10)
-	many := func(n int) func(func(patra.KeptBody) error) error {
-		return func(use func(patra.KeptBody) error) error {
+	many := func(n int) func(func(patra.StoredBody) error) error {
+		return func(use func(patra.StoredBody) error) error {
 			for i := range n {
 				if err := use(all[i%len(all)]); err != nil {
 					return err
@@ -111,7 +111,7 @@ func TestInspectingManyIsFlat(t *testing.T) {
 	}
 	peak := uint64(0)
 	seen := 0
-	err := k.InspectAll(t.Context(), false, many(4_000), func(patra.KeptBody, *evidence.Damage) error {
+	err := k.InspectAll(t.Context(), false, many(4_000), func(patra.StoredBody, *evidence.Damage) error {
 		if seen++; seen%1000 == 0 {
 			var m runtime.MemStats
 			runtime.GC()
@@ -124,15 +124,15 @@ func TestInspectingManyIsFlat(t *testing.T) {
 		t.Errorf("%d seen with %d bytes, %v", seen, peak, err)
 	}
 	stop := errors.New("enough")
-	if err := k.InspectAll(t.Context(), true, many(1000), func(patra.KeptBody, *evidence.Damage) error { return stop }); !errors.Is(err, stop) {
+	if err := k.InspectAll(t.Context(), true, many(1000), func(patra.StoredBody, *evidence.Damage) error { return stop }); !errors.Is(err, stop) {
 		t.Errorf("%v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := k.InspectAll(ctx, true, many(1000), func(patra.KeptBody, *evidence.Damage) error { return nil }); err == nil {
+	if err := k.InspectAll(ctx, true, many(1000), func(patra.StoredBody, *evidence.Damage) error { return nil }); err == nil {
 		t.Error("it went on")
 	}
-	if err := k.InspectAll(t.Context(), true, func(func(patra.KeptBody) error) error { return stop }, func(patra.KeptBody, *evidence.Damage) error { return nil }); !errors.Is(err, stop) {
+	if err := k.InspectAll(t.Context(), true, func(func(patra.StoredBody) error) error { return stop }, func(patra.StoredBody, *evidence.Damage) error { return nil }); !errors.Is(err, stop) {
 		t.Errorf("%v", err)
 	}
 }

@@ -9,9 +9,9 @@ import (
 // down.
 const young = time.Hour
 
-// Forget deletes bodies that the tables do not know any more, but none that somebody put there again a short while ago. It
+// DeleteUnreferenced deletes bodies that the tables do not know any more, but none that somebody put there again a short while ago. It
 // tells how many it deleted.
-func (k *Keeper) Forget(ctx context.Context, names []string, now time.Time) (n int, err error) {
+func (k *BodyStore) DeleteUnreferenced(ctx context.Context, names []string, now time.Time) (n int, err error) {
 	for _, name := range names {
 		gone, err := k.place.DeleteOld(ctx, name, now.Add(-young))
 		if err != nil {

@@ -13,20 +13,20 @@ import (
 func TestYoungBodiesStay(t *testing.T) {
 	k, _ := newKeeper(t)
 	body := []byte("an answer")
-	e, err := k.Keep(t.Context(), patra.HashBytes(body), body, true)
+	e, err := k.Put(t.Context(), patra.HashBytes(body), body, true)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n, err := k.Forget(t.Context(), []string{e.Location}, time.Now()); err != nil || n != 0 {
+	if n, err := k.DeleteUnreferenced(t.Context(), []string{e.Location}, time.Now()); err != nil || n != 0 {
 		t.Errorf("%d were forgotten, %v", n, err)
 	}
-	if _, err := k.Body(t.Context(), e); err != nil {
+	if _, err := k.Get(t.Context(), e); err != nil {
 		t.Error(err)
 	}
-	if n, err := k.Forget(t.Context(), []string{e.Location, e.Location}, time.Now().Add(2*time.Hour)); err != nil || n != 1 {
+	if n, err := k.DeleteUnreferenced(t.Context(), []string{e.Location, e.Location}, time.Now().Add(2*time.Hour)); err != nil || n != 1 {
 		t.Errorf("%d were forgotten, %v", n, err)
 	}
-	if _, err := k.Body(t.Context(), e); !errors.Is(err, blob.ErrNotFound) {
+	if _, err := k.Get(t.Context(), e); !errors.Is(err, blob.ErrNotFound) {
 		t.Errorf("%v", err)
 	}
 }

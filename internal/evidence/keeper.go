@@ -21,19 +21,19 @@ var ErrDamaged = errors.New("the kept body is damaged")
 // Folder is where bodies are, below the place.
 const Folder = "bodies"
 
-// Keeper keeps bodies at a place. It is safe for concurrent use.
-type Keeper struct{ place blob.Place }
+// BodyStore keeps bodies at a place. It is safe for concurrent use.
+type BodyStore struct{ place blob.Backend }
 
 // NewKeeper makes a keeper.
-func NewKeeper(place blob.Place) *Keeper { return &Keeper{place} }
+func NewKeeper(place blob.Backend) *BodyStore { return &BodyStore{place} }
 
 // Place is where the bodies are.
-func (k *Keeper) Place() blob.Place { return k.place }
+func (k *BodyStore) Place() blob.Backend { return k.place }
 
-// Keep keeps a body whose hash was taken as it came; if it is clean, nothing has been taken out of it since, and else secrets
+// Put keeps a body whose hash was taken as it came; if it is clean, nothing has been taken out of it since, and else secrets
 // may have been. It is written also if it is there already: its age tells whoever cleans up that somebody needs it.
-func (k *Keeper) Keep(ctx context.Context, came string, body []byte, clean bool) (patra.KeptBody, error) {
-	e := patra.KeptBody{Body: came, Stored: came, Size: int64(len(body)), Codec: patra.CodecZstd, Location: Name(came)}
+func (k *BodyStore) Put(ctx context.Context, came string, body []byte, clean bool) (patra.StoredBody, error) {
+	e := patra.StoredBody{Body: came, Stored: came, Size: int64(len(body)), Codec: patra.CodecZstd, Location: Name(came)}
 	if !clean {
 		e.Stored = patra.HashBytes(body)
 	}
@@ -49,8 +49,8 @@ func Name(hash string) string {
 	return fmt.Sprintf("%s/%s/%s.zst", Folder, hash[:2], hash)
 }
 
-// Body gives a body back, and sees that it is what was kept.
-func (k *Keeper) Body(ctx context.Context, e patra.KeptBody) ([]byte, error) {
+// Get gives a body back, and sees that it is what was kept.
+func (k *BodyStore) Get(ctx context.Context, e patra.StoredBody) ([]byte, error) {
 	packed, err := k.place.Get(ctx, e.Location)
 	if err != nil {
 		return nil, err

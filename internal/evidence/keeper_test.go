@@ -14,7 +14,7 @@ import (
 	"patra/internal/evidence"
 )
 
-func newKeeper(t *testing.T) (*evidence.Keeper, string) {
+func newKeeper(t *testing.T) (*evidence.BodyStore, string) {
 	t.Helper()
 	dir := t.TempDir()
 	place, err := blob.OpenFiles(dir)
@@ -28,11 +28,11 @@ func TestWhatIsKeptComesBack(t *testing.T) {
 	k, _ := newKeeper(t)
 	rapid.Check(t, func(rt *rapid.T) {
 		body := rapid.SliceOf(rapid.Byte()).Draw(rt, "body")
-		e, err := k.Keep(t.Context(), patra.HashBytes(body), body, true)
+		e, err := k.Put(t.Context(), patra.HashBytes(body), body, true)
 		if err != nil || e.Redacted || e.Size != int64(len(body)) {
 			rt.Fatalf("%+v, %v", e, err)
 		}
-		got, err := k.Body(t.Context(), e)
+		got, err := k.Get(t.Context(), e)
 		if err != nil || !bytes.Equal(got, body) {
 			rt.Fatalf("%d of %d bytes, %v", len(got), len(body), err)
 		}
@@ -50,7 +50,7 @@ func TestDamageIsNoticed(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			k, dir := newKeeper(t)
-			e, err := k.Keep(t.Context(), patra.HashBytes(body), body, true)
+			e, err := k.Put(t.Context(), patra.HashBytes(body), body, true)
 			if err != nil || e.StoredSize > e.Size/10 {
 				t.Fatalf("%+v, %v", e, err)
 			}
@@ -62,13 +62,13 @@ func TestDamageIsNoticed(t *testing.T) {
 			if err := damage(path, data); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := k.Body(t.Context(), e); !errors.Is(err, evidence.ErrDamaged) {
+			if _, err := k.Get(t.Context(), e); !errors.Is(err, evidence.ErrDamaged) {
 				t.Errorf("%v", err)
 			}
 			if err := os.Remove(path); err != nil {
 				t.Fatal(err)
 			}
-			if _, err := k.Body(t.Context(), e); !errors.Is(err, blob.ErrNotFound) {
+			if _, err := k.Get(t.Context(), e); !errors.Is(err, blob.ErrNotFound) {
 				t.Errorf("%v", err)
 			}
 		})
@@ -79,11 +79,11 @@ func TestDamageIsNoticed(t *testing.T) {
 func TestARedactedBodyIsKeptUnderWhatCame(t *testing.T) {
 	k, _ := newKeeper(t)
 	came, kept := []byte(`{"key":"swordfish"}`), []byte(`{"key":"REDACTED"}`)
-	e, err := k.Keep(t.Context(), patra.HashBytes(came), kept, false)
+	e, err := k.Put(t.Context(), patra.HashBytes(came), kept, false)
 	if err != nil || !e.Redacted || e.Location != evidence.Name(patra.HashBytes(came)) {
 		t.Fatalf("%+v, %v", e, err)
 	}
-	if got, err := k.Body(t.Context(), e); err != nil || !bytes.Equal(got, kept) {
+	if got, err := k.Get(t.Context(), e); err != nil || !bytes.Equal(got, kept) {
 		t.Errorf("%s, %v", got, err)
 	}
 }

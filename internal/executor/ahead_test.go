@@ -111,7 +111,7 @@ func (v *vanishing) CommitPage(ctx context.Context, c *patra.Claim, now patra.In
 	return patra.Counts{}, nil, errGone
 }
 
-func (v *vanishing) Finish(context.Context, *patra.Claim, patra.Instant, patra.Closing) error {
+func (v *vanishing) Finish(context.Context, *patra.Claim, patra.Instant, patra.RunResult) error {
 	return errGone
 }
 
@@ -212,7 +212,7 @@ func (u *unwritable) CommitPage(ctx context.Context, c *patra.Claim, now patra.I
 	return u.Store.CommitPage(ctx, c, now, recordType, page, res, next)
 }
 
-func (u *unwritable) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.Closing) error {
+func (u *unwritable) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.RunResult) error {
 	end.RetryIn = 0
 	return u.Store.Finish(ctx, c, now, end)
 }

@@ -11,16 +11,16 @@ import (
 // from it.
 const memoryPerByte = 3
 
-// memory is what all pages in the hands of a process may take together. A page that may be large waits until there is
+// memoryBudget is what all pages in the hands of a process may take together. A page that may be large waits until there is
 // room for it.
-type memory struct {
+type memoryBudget struct {
 	once  sync.Once
 	total int64
 	room  *semaphore.Weighted
 }
 
 // of makes the store of memory on its first use; 0 is no limit.
-func (m *memory) of(total int64) *memory {
+func (m *memoryBudget) of(total int64) *memoryBudget {
 	m.once.Do(func() {
 		if m.total = total; total > 0 {
 			m.room = semaphore.NewWeighted(total)
@@ -29,26 +29,28 @@ func (m *memory) of(total int64) *memory {
 	return m
 }
 
-// allowance is one page's part of it. It is used by one goroutine at a time.
-type allowance struct {
-	of   *memory
+// memoryReservation is one page's part of it. It is used by one goroutine at a time.
+type memoryReservation struct {
+	of   *memoryBudget
 	have int64
 }
 
-func (x *Executor) allowance() *allowance { return &allowance{of: x.memory.of(x.Config.Memory)} }
+func (x *Executor) allowance() *memoryReservation {
+	return &memoryReservation{of: x.memory.of(x.Config.Memory)}
+}
 
 // leastBody is what any answer may have.
 const leastBody = 1 << 20
 
-// expect is how large an answer is taken to be before it is there: twice the largest that came from the same place, and
+// estimateBodySize is how large an answer is taken to be before it is there: twice the largest that came from the same place, and
 // never more than may come. Whoever kept room for the largest that may come would work on two pages at a time.
-func expect(seen, maxBody int64) int64 { return min(max(2*seen, leastBody), maxBody) }
+func estimateBodySize(seen, maxBody int64) int64 { return min(max(2*seen, leastBody), maxBody) }
 
 // want is the memory for an answer of so many bytes. It is never more than there is.
-func (a *allowance) want(body int64) int64 { return min(body*memoryPerByte, a.of.total) }
+func (a *memoryReservation) want(body int64) int64 { return min(body*memoryPerByte, a.of.total) }
 
-// take waits for room, unless there is some already.
-func (a *allowance) take(ctx context.Context, body int64) error {
+// acquire waits for room, unless there is some already.
+func (a *memoryReservation) acquire(ctx context.Context, body int64) error {
 	if a.have > 0 || a.of.room == nil {
 		return nil
 	}
@@ -61,7 +63,7 @@ func (a *allowance) take(ctx context.Context, body int64) error {
 }
 
 // tryTake takes room if there is any.
-func (a *allowance) tryTake(body int64) bool {
+func (a *memoryReservation) tryTake(body int64) bool {
 	if a.of.room == nil {
 		return true
 	}
@@ -73,9 +75,9 @@ func (a *allowance) tryTake(body int64) bool {
 	return true
 }
 
-// keep gives back what the page did not need. One that needs more takes it if there is any; if not, it is there all the same,
+// shrinkTo gives back what the page did not need. One that needs more takes it if there is any; if not, it is there all the same,
 // and the next from there is expected to be as large.
-func (a *allowance) keep(body int64) {
+func (a *memoryReservation) shrinkTo(body int64) {
 	if a.of.room == nil {
 		return
 	}
@@ -89,8 +91,8 @@ func (a *allowance) keep(body int64) {
 	}
 }
 
-// free gives everything back.
-func (a *allowance) free() {
+// release gives everything back.
+func (a *memoryReservation) release() {
 	if a.have > 0 {
 		a.of.room.Release(a.have)
 		a.have = 0

@@ -10,32 +10,32 @@ import (
 	"patra/internal/source"
 )
 
-// ticket is a request that was granted: its row, and what is sent.
-type ticket struct {
+// pageRequest is a request that was granted: its row, and what is sent.
+type pageRequest struct {
 	patra.PageOpen
 	call source.Call
 }
 
-// arrival is a page on its way. Its request is sent and its answer is read while the page before it is written, so that
+// inflightPage is a page on its way. Its request is sent and its answer is read while the page before it is written, so that
 // network, reader and writer work at the same time. A run has two pages in its hands at most.
-type arrival struct {
+type inflightPage struct {
 	page patra.OpenPage
-	hold patra.Hold // what the controls said before it was sent
-	got  answer
+	hold patra.Admission // what the controls said before it was sent
+	got  response
 	res  patra.PageResult
 	err  error
 
 	done chan struct{}
 	stop context.CancelFunc
-	held *allowance
+	held *memoryReservation
 	span trace.Span
 }
 
-// start sends the request of an announced page.
-func (r *run) start(ctx context.Context, page patra.OpenPage, call source.Call, held *allowance) *arrival {
+// fetchAsync sends the request of an announced page.
+func (r *run) fetchAsync(ctx context.Context, page patra.OpenPage, call source.Call, held *memoryReservation) *inflightPage {
 	ctx, stop := context.WithCancel(ctx)
 	ctx, span := r.batchSpan(ctx, page)
-	a := &arrival{page: page, done: make(chan struct{}), stop: stop, held: held, span: span}
+	a := &inflightPage{page: page, done: make(chan struct{}), stop: stop, held: held, span: span}
 	program, client, largest := r.program, r.client, r.sizes.of(page.Phase)
 	if page.Phase == patra.PhaseDetail {
 		program, client = r.second, r.secondClient
@@ -44,18 +44,18 @@ func (r *run) start(ctx context.Context, page patra.OpenPage, call source.Call, 
 	go func() {
 		defer r.guard()()
 		defer close(a.done)
-		if a.err = a.held.take(ctx, expect(largest.Load(), program.Spec.HTTP.MaxBody)); a.err != nil {
+		if a.err = a.held.acquire(ctx, estimateBodySize(largest.Load(), program.Spec.HTTP.MaxBody)); a.err != nil {
 			return
 		}
 		a.got, a.err = r.fetch(ctx, page, call, program.Spec, client, &a.hold)
-		if err := r.keep(ctx, program.Spec, &a.got, a.err); err != nil {
+		if err := r.storeBody(ctx, program.Spec, &a.got, a.err); err != nil {
 			a.err = err // without its body no page is read
 		}
 		if a.err != nil {
 			return
 		}
 		size := int64(len(a.got.body))
-		a.held.keep(size)
+		a.held.shrinkTo(size)
 		if size > largest.Load() { // two at once may tell less than the truth, and the next page mends that
 			largest.Store(size)
 		}
@@ -70,29 +70,29 @@ func (r *run) start(ctx context.Context, page patra.OpenPage, call source.Call, 
 	return a
 }
 
-// receive waits for a page and gives what came.
-func (r *run) receive(a *arrival) (patra.PageResult, error) {
+// awaitPage waits for a page and gives what came.
+func (r *run) awaitPage(a *inflightPage) (patra.PageResult, error) {
 	<-a.done
 	a.stop()
-	r.heard(a.hold)
+	r.noteAdmission(a.hold)
 	if a.err != nil {
 		failedSpan(a.span, a.err)
-		a.held.free()
+		a.held.release()
 	}
 	return a.res, a.err
 }
 
 // abandon gives up a page that nobody wants any more.
-func (r *run) abandon(a *arrival) {
+func (r *run) abandon(a *inflightPage) {
 	if a == nil {
 		return
 	}
 	a.stop()
 	<-a.done
 	if a.hold.Probe != 0 {
-		r.heard(a.hold)
+		r.noteAdmission(a.hold)
 	}
-	a.held.free()
+	a.held.release()
 	a.span.End()
 }
 
@@ -101,8 +101,8 @@ func (r *run) abandon(a *arrival) {
 // crash would make us ask for twice.
 const soon = 20 * time.Millisecond
 
-// ahead announces and sends the next page before the one in hand is written, if that gains anything; nil if not.
-func (r *run) ahead(ctx context.Context, next ticket) (*arrival, error) {
+// prefetch announces and sends the next page before the one in hand is written, if that gains anything; nil if not.
+func (r *run) prefetch(ctx context.Context, next pageRequest) (*inflightPage, error) {
 	// A walk whose token is used up begins anew after a crash, whatever was in flight. Any other goes on with the one page that
 	// was not written, and would have two to ask for again.
 	anyway := next.Phase == patra.PhaseSearch && r.program.Spec.Stateful()
@@ -110,14 +110,14 @@ func (r *run) ahead(ctx context.Context, next ticket) (*arrival, error) {
 		return nil, nil
 	}
 	held := r.allowance()
-	if !held.tryTake(expect(r.sizes.of(next.Phase).Load(), r.spec(next.Phase).HTTP.MaxBody)) {
+	if !held.tryTake(estimateBodySize(r.sizes.of(next.Phase).Load(), r.spec(next.Phase).HTTP.MaxBody)) {
 		return nil, nil
 	}
 	next.Ahead = true
 	opened, err := r.Store.OpenPage(ctx, r.claim, patra.InstantOf(time.Now()), next.PageOpen)
 	if err != nil {
-		held.free()
+		held.release()
 		return nil, err
 	}
-	return r.start(ctx, opened, next.call, held), nil
+	return r.fetchAsync(ctx, opened, next.call, held), nil
 }

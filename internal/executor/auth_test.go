@@ -164,7 +164,7 @@ func trustedTo(spec *source.Spec, base string) *http.Client {
 
 // caller is a whole harvest of a locked source.
 type caller struct {
-	kept    *evidence.Keeper // nil: answers are not kept
+	kept    *evidence.BodyStore // nil: answers are not kept
 	text    string
 	secrets executor.Secrets
 	dial    func(*source.Spec, string) *http.Client

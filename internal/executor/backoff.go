@@ -16,9 +16,9 @@ func backoff(b source.Backoff, n int) time.Duration {
 	return time.Duration(wait * (1 + b.Jitter*(2*rand.Float64()-1)))
 }
 
-// longer is a wait that a provider asked for, with 5 to 15 % more of it and at most ten seconds, so that others who were
+// withJitter is a wait that a provider asked for, with 5 to 15 % more of it and at most ten seconds, so that others who were
 // told the same do not come back with us at the same instant. dice is between 0 and 1.
-func longer(wait time.Duration, dice float64) time.Duration {
+func withJitter(wait time.Duration, dice float64) time.Duration {
 	const most = 10 * time.Second
 	return wait + min(time.Duration(float64(wait)*(0.05+0.1*dice)), most)
 }

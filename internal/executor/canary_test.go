@@ -201,8 +201,8 @@ func TestNoSecretIsKept(t *testing.T) {
 				t.Errorf("no errors are counted; this proves nothing: %s", places["the numbers"])
 			}
 			bodies := 0
-			err := st.Bodies(t.Context(), "", 0, func(b patra.KeptBody, _ patra.Instant) error {
-				body, err := kept.Body(t.Context(), b)
+			err := st.Bodies(t.Context(), "", 0, func(b patra.StoredBody, _ patra.Instant) error {
+				body, err := kept.Get(t.Context(), b)
 				places["the answer "+b.Body] = string(body)
 				bodies++
 				return err

@@ -13,145 +13,145 @@ import (
 // task was called off. Hold may tell the caller to try an open breaker, Held never does. A report that fails is no reason
 // to lose a page: it is logged.
 type Controls interface {
-	Hold(ctx context.Context, at patra.Place) (patra.Hold, error)
-	Held(ctx context.Context, at patra.Place) (patra.Hold, error)
-	Fail(ctx context.Context, at patra.Place, rule patra.BreakerRule, probe int64, fault patra.Fault, dice float64) (patra.ControlChange, error)
-	Answered(ctx context.Context, at patra.Place, probe int64) (patra.ControlChange, error)
-	Untried(ctx context.Context, at patra.Place, probe int64) (patra.ControlChange, error)
-	Halt(ctx context.Context, at patra.Place, fault patra.Fault) (patra.ControlChange, error)
-	Exhausted(ctx context.Context, at patra.Place, e patra.QuotaError) (patra.ControlChange, error)
+	Admit(ctx context.Context, at patra.WorkScope) (patra.Admission, error)
+	PeekAdmission(ctx context.Context, at patra.WorkScope) (patra.Admission, error)
+	RecordFailure(ctx context.Context, at patra.WorkScope, rule patra.BreakerRule, probe int64, fault patra.Fault, dice float64) (patra.ControlChange, error)
+	RecordSuccess(ctx context.Context, at patra.WorkScope, probe int64) (patra.ControlChange, error)
+	AbandonProbe(ctx context.Context, at patra.WorkScope, probe int64) (patra.ControlChange, error)
+	Halt(ctx context.Context, at patra.WorkScope, fault patra.Fault) (patra.ControlChange, error)
+	QuotaExhausted(ctx context.Context, at patra.WorkScope, e patra.QuotaError) (patra.ControlChange, error)
 	Limits
 }
 
-// leave is what a run knows of the controls.
-type leave struct {
-	hold   patra.Hold   // what the last request was told
-	tried  bool         // this run tried a half-open breaker
-	fault  *patra.Fault // the last failure that a breaker counted
-	gentle bool         // the breaker still grows more patient: a try that failed is nobody's fault
+// admissionState is what a run knows of the controls.
+type admissionState struct {
+	hold   patra.Admission // what the last request was told
+	tried  bool            // this run tried a half-open breaker
+	fault  *patra.Fault    // the last failure that a breaker counted
+	gentle bool            // the breaker still grows more patient: a try that failed is nobody's fault
 }
 
-// held is why a run stops before a request.
-type held struct{ patra.Hold }
+// heldError is why a run stops before a request.
+type heldError struct{ patra.Admission }
 
 // Error implements error.
-func (h *held) Error() string { return "held back: " + h.Code }
+func (h *heldError) Error() string { return "held back: " + h.Code }
 
-// mayAsk asks whether a request may be sent. It is asked last of all, after the gate: who waited there for long must hear
+// admitRequest asks whether a request may be sent. It is asked last of all, after the gate: who waited there for long must hear
 // of what happened meanwhile.
-func (r *run) mayAsk(ctx context.Context) (hold patra.Hold, err error) {
+func (r *run) admitRequest(ctx context.Context) (hold patra.Admission, err error) {
 	if r.Controls == nil {
 		return hold, nil
 	}
-	at := r.claim.Place()
-	if hold, err = r.Controls.Hold(ctx, at); err != nil {
+	at := r.claim.WorkScope()
+	if hold, err = r.Controls.Admit(ctx, at); err != nil {
 		return hold, err
 	}
-	if !hold.Go() {
-		return patra.Hold{}, &held{hold}
+	if !hold.Allowed() {
+		return patra.Admission{}, &heldError{hold}
 	}
 	if hold.Probe != 0 {
-		r.done(ctx, patra.ControlChange{Healing: &patra.Healing{TaskID: at.TaskID, Source: at.Source, Endpoint: at.Endpoint, Operation: at.Operation, Action: patra.HealHalfOpen, Reason: patra.WaitBreaker}}, nil)
+		r.logControlChange(ctx, patra.ControlChange{Healing: &patra.Healing{TaskID: at.TaskID, Source: at.Source, Endpoint: at.Endpoint, Operation: at.Operation, Action: patra.HealHalfOpen, Reason: patra.WaitBreaker}}, nil)
 	}
 	if hold.Rise {
-		change, err := r.Controls.Raise(ctx, at)
-		r.done(ctx, change, err)
+		change, err := r.Controls.RaiseConcurrency(ctx, at)
+		r.logControlChange(ctx, change, err)
 	}
 	return hold, nil
 }
 
-// heard keeps what a request was told, when its answer is there: the one after it may be on its way already.
-func (r *run) heard(hold patra.Hold) {
+// noteAdmission keeps what a request was told, when its answer is there: the one after it may be on its way already.
+func (r *run) noteAdmission(hold patra.Admission) {
 	r.hold = hold
 	r.tried = r.tried || hold.Probe != 0
 }
 
-// untried gives a try of a breaker back that nobody heard of: the request was never sent, or its answer was lost with the
+// abandonProbe gives a try of a breaker back that nobody heard of: the request was never sent, or its answer was lost with the
 // run. Everybody else would wait for it for patra.ProbeTime.
-func (x *Executor) untried(ctx context.Context, c *patra.Claim, r *run) {
+func (x *Executor) abandonProbe(ctx context.Context, c *patra.Claim, r *run) {
 	if x.Controls == nil || r.hold.Probe == 0 {
 		return
 	}
-	change, err := x.Controls.Untried(ctx, c.Place(), r.hold.Probe)
+	change, err := x.Controls.AbandonProbe(ctx, c.WorkScope(), r.hold.Probe)
 	r.hold.Probe = 0
 	x.done(ctx, c, change, err)
 }
 
-// mayCount asks whether a count may be asked for. It never tries an open breaker: nobody would hear how that went.
-func (r *run) mayCount(ctx context.Context) error {
+// admitProbe asks whether a count may be asked for. It never tries an open breaker: nobody would hear how that went.
+func (r *run) admitProbe(ctx context.Context) error {
 	if r.Controls == nil {
 		return nil
 	}
-	hold, err := r.Controls.Held(ctx, r.claim.Place())
-	if err == nil && !hold.Go() {
-		err = &held{hold}
+	hold, err := r.Controls.PeekAdmission(ctx, r.claim.WorkScope())
+	if err == nil && !hold.Allowed() {
+		err = &heldError{hold}
 	}
 	return err
 }
 
-// went tells the controls of a page that came: only those that have something to forget.
-func (r *run) went(ctx context.Context, x patra.Exchange) {
+// reportSuccess tells the controls of a page that came: only those that have something to forget.
+func (r *run) reportSuccess(ctx context.Context, x patra.Exchange) {
 	if r.Controls == nil {
 		return
 	}
 	r.fault = nil
-	r.answered(ctx)
+	r.reportAnswered(ctx)
 	r.measure(ctx, x)
 }
 
-// answered tells a breaker that counts failures, or that this run tries, that the endpoint answers.
-func (r *run) answered(ctx context.Context) {
-	at := r.claim.Place()
+// reportAnswered tells a breaker that counts failures, or that this run tries, that the endpoint answers.
+func (r *run) reportAnswered(ctx context.Context) {
+	at := r.claim.WorkScope()
 	_, uneasy := r.uneasy.LoadAndDelete(at.EndpointTarget().Key)
 	if probe := r.hold.Probe; probe != 0 || r.hold.Watch || uneasy {
-		change, err := r.Controls.Answered(ctx, at, probe)
-		r.done(ctx, change, err)
+		change, err := r.Controls.RecordSuccess(ctx, at, probe)
+		r.logControlChange(ctx, change, err)
 	}
 	r.hold.Probe, r.hold.Watch = 0, false
 }
 
-// troubled tells the controls of a request that gave no page. If that opened a breaker, or it was open already, the run
+// reportFailure tells the controls of a request that gave no page. If that opened a breaker, or it was open already, the run
 // ends here instead of asking again.
-func (r *run) troubled(ctx context.Context, failed *failedPage) error {
+func (r *run) reportFailure(ctx context.Context, failed *pageError) error {
 	if r.Controls == nil {
 		return nil
 	}
-	at, fault := r.claim.Place(), failed.fault
+	at, fault := r.claim.WorkScope(), failed.fault
 	if fault.Code == patra.CodeRateLimited {
 		r.slowedDown(ctx, at, failed)
 	}
 	if !fault.Counts() {
-		r.answered(ctx)
+		r.reportAnswered(ctx)
 		return nil
 	}
 	rule := r.program.Spec.Breaker.Rule()
-	change, err := r.Controls.Fail(ctx, at, rule, r.hold.Probe, *fault, rand.Float64())
+	change, err := r.Controls.RecordFailure(ctx, at, rule, r.hold.Probe, *fault, rand.Float64())
 	r.uneasy.Store(at.EndpointTarget().Key, true)
-	r.hold.Probe, r.fault, r.gentle = 0, fault, change.Was.Breaker().Patient(rule)
-	r.done(ctx, change, err)
-	if err == nil && !change.Hold.Go() {
-		return &held{change.Hold}
+	r.hold.Probe, r.fault, r.gentle = 0, fault, change.Was.Breaker().WillBackOffLonger(rule)
+	r.logControlChange(ctx, change, err)
+	if err == nil && !change.Hold.Allowed() {
+		return &heldError{change.Hold}
 	}
 	return nil
 }
 
 // slowedDown keeps that the provider asked us to slow down, and lets fewer tasks run when it does so again and again.
-func (r *run) slowedDown(ctx context.Context, at patra.Place, failed *failedPage) {
+func (r *run) slowedDown(ctx context.Context, at patra.WorkScope, failed *pageError) {
 	r.heal(ctx, patra.HealCooldown, failed.fault.Code, map[string]any{"retry_after_seconds": failed.retryAfter.Seconds(), "text": failed.fault.Text})
-	if of := r.most(); of > 1 {
-		change, err := r.Controls.Refuse(ctx, at, of)
-		r.done(ctx, change, err)
+	if of := r.partitionLimit(); of > 1 {
+		change, err := r.Controls.RecordThrottle(ctx, at, of)
+		r.logControlChange(ctx, change, err)
 	}
 }
 
-// done says what a control did, if it did anything.
-func (r *run) done(ctx context.Context, change patra.ControlChange, err error) {
+// logControlChange says what a control did, if it did anything.
+func (r *run) logControlChange(ctx context.Context, change patra.ControlChange, err error) {
 	r.Executor.done(ctx, r.claim, change, err)
 }
 
 func (x *Executor) done(ctx context.Context, c *patra.Claim, change patra.ControlChange, err error) {
 	if err != nil {
-		x.of(c).WarnContext(ctx, "a control could not be reached", "reason", err.Error())
+		x.runLogger(c).WarnContext(ctx, "a control could not be reached", "reason", err.Error())
 		return
 	}
 	if change.Healing != nil {
@@ -160,12 +160,12 @@ func (x *Executor) done(ctx context.Context, c *patra.Claim, change patra.Contro
 }
 
 // halt stops an endpoint whose answers only a person can mend. A defect of ours is not the endpoint's.
-func (x *Executor) halt(ctx context.Context, c *patra.Claim, end patra.Closing) {
+func (x *Executor) halt(ctx context.Context, c *patra.Claim, end patra.RunResult) {
 	f := end.Fault
 	if x.Controls == nil || end.Status != patra.Failed || f == nil || f.Level != patra.LevelFatal || f.Code == patra.CodeInternal {
 		return
 	}
-	change, err := x.Controls.Halt(ctx, c.Place(), *f)
+	change, err := x.Controls.Halt(ctx, c.WorkScope(), *f)
 	x.done(ctx, c, change, err)
 }
 
@@ -176,34 +176,34 @@ func (x *Executor) exhausted(ctx context.Context, c *patra.Claim, walked error) 
 	if !ok || x.Controls == nil {
 		return
 	}
-	change, err := x.Controls.Exhausted(ctx, c.Place(), *e)
+	change, err := x.Controls.QuotaExhausted(ctx, c.WorkScope(), *e)
 	x.done(ctx, c, change, err)
 }
 
 // deferred is the end of a run that met a quota that is used up: the task is given back, nobody is to blame, and it is due
 // when the quota begins anew.
-func (x *Executor) deferred(ctx context.Context, c *patra.Claim, e *patra.QuotaError) (patra.Closing, Event) {
-	end := patra.Closing{Status: patra.Queued, GiveBack: true, WaitCode: patra.WaitQuota, RetryIn: e.Defer(rand.Float64())}
-	x.of(c).InfoContext(ctx, "the quota is used up, the task waits", "reason", e.Error(), "seconds", end.RetryIn.Seconds())
-	return end, Event{Kind: EventHeld, Claim: c, Hold: &patra.Hold{Code: patra.WaitQuota, Wait: end.RetryIn}}
+func (x *Executor) deferred(ctx context.Context, c *patra.Claim, e *patra.QuotaError) (patra.RunResult, Event) {
+	end := patra.RunResult{Status: patra.Queued, GiveBack: true, WaitCode: patra.WaitQuota, RetryIn: e.Defer(rand.Float64())}
+	x.runLogger(c).InfoContext(ctx, "the quota is used up, the task waits", "reason", e.Error(), "seconds", end.RetryIn.Seconds())
+	return end, Event{Kind: EventHeld, Claim: c, Hold: &patra.Admission{Code: patra.WaitQuota, Wait: end.RetryIn}}
 }
 
 // heldBack is the end of a run that something holds back: the task is given back at once, and nobody is to blame. Only the
 // run that met the failures has used up an attempt; and one that tried an open breaker, once that has become as patient as
 // it can. Without the last, a lone task that cannot succeed would be tried for ever.
-func (x *Executor) heldBack(ctx context.Context, c *patra.Claim, r *run, h *held) (patra.Closing, Event) {
+func (x *Executor) heldBack(ctx context.Context, c *patra.Claim, r *run, h *heldError) (patra.RunResult, Event) {
 	if h.Code == patra.HoldCancelled {
-		x.of(c).InfoContext(ctx, "task was called off")
-		return patra.Closing{Status: patra.Cancelled}, Event{Kind: EventCancelled, Claim: c}
+		x.runLogger(c).InfoContext(ctx, "task was called off")
+		return patra.RunResult{Status: patra.Cancelled}, Event{Kind: EventCancelled, Claim: c}
 	}
-	end := patra.Closing{Status: patra.Queued, GiveBack: true, WaitCode: h.Code, RetryIn: max(h.Wait, 0)}
+	end := patra.RunResult{Status: patra.Queued, GiveBack: true, WaitCode: h.Code, RetryIn: max(h.Wait, 0)}
 	if h.Code == patra.WaitBreaker && r.fault != nil && !(r.tried && r.gentle) {
 		end.GiveBack, end.Fault = false, r.fault
 		if c.Task.Attempts >= c.Task.MaxAttempts {
-			x.of(c).ErrorContext(ctx, "task failed", "error_level", string(r.fault.Level), "code", r.fault.Code, "path", r.fault.Path, "reason", r.fault.Text)
-			return patra.Closing{Status: patra.Failed, Fault: r.fault}, Event{Kind: EventFailed, Claim: c, Fault: r.fault}
+			x.runLogger(c).ErrorContext(ctx, "task failed", "error_level", string(r.fault.Level), "code", r.fault.Code, "path", r.fault.Path, "reason", r.fault.Text)
+			return patra.RunResult{Status: patra.Failed, Fault: r.fault}, Event{Kind: EventFailed, Claim: c, Fault: r.fault}
 		}
 	}
-	x.of(c).InfoContext(ctx, "run is held back, the task waits", "code", h.Code, "seconds", end.RetryIn.Seconds())
-	return end, Event{Kind: EventHeld, Claim: c, Hold: &h.Hold, Fault: end.Fault}
+	x.runLogger(c).InfoContext(ctx, "run is held back, the task waits", "code", h.Code, "seconds", end.RetryIn.Seconds())
+	return end, Event{Kind: EventHeld, Claim: c, Hold: &h.Admission, Fault: end.Fault}
 }

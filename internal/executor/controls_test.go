@@ -176,9 +176,9 @@ func twoEndpoints(t *testing.T) *source.File {
 }
 
 // stopWhenHeld ends a run when all that is left waits for a person.
-func (h *harness) stopWhenHeld(x *executor.Executor, at patra.Place) {
+func (h *harness) stopWhenHeld(x *executor.Executor, at patra.WorkScope) {
 	x.Done = func(ctx context.Context) (bool, error) {
-		hold, err := h.store.Held(ctx, at)
+		hold, err := h.store.PeekAdmission(ctx, at)
 		if err != nil {
 			return false, err
 		}
@@ -188,7 +188,7 @@ func (h *harness) stopWhenHeld(x *executor.Executor, at patra.Place) {
 		}
 		work, err := h.store.Tasks(ctx, store.Filter{Status: patra.Queued})
 		for _, task := range work {
-			if task.Endpoint != at.Endpoint || hold.Go() {
+			if task.Endpoint != at.Endpoint || hold.Allowed() {
 				return false, err
 			}
 		}
@@ -228,7 +228,7 @@ func TestARefusalHaltsTheEndpointAndNoOther(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	at := h.plan.Plan.Place()
+	at := h.plan.Plan.WorkScope()
 	x := h.executor(workers)
 	x.Config.CursorID, x.Controls = 0, h.store
 	h.stopWhenHeld(x, at)
@@ -250,7 +250,7 @@ func TestARefusalHaltsTheEndpointAndNoOther(t *testing.T) {
 	if _, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), req); err == nil || !strings.Contains(err.Error(), "patra resume crossref/works") {
 		t.Errorf("planned all the same: %v", err)
 	}
-	triggers, err := h.store.Instances(t.Context(), store.Filter{Status: patra.Rejected})
+	triggers, err := h.store.Triggers(t.Context(), store.Filter{Status: patra.Rejected})
 	if err != nil || len(triggers) != 1 {
 		t.Errorf("%d triggers were refused, %v", len(triggers), err)
 	}
@@ -307,10 +307,10 @@ func TestAPauseStopsAtTheNextPage(t *testing.T) {
 					announced = len(pages)
 				})
 			}
-			h.stopWhenHeld(x, h.plan.Plan.Place())
+			h.stopWhenHeld(x, h.plan.Plan.WorkScope())
 			if text == "plan:1" || text == "cursor:1" { // whose tasks are parked
 				x.Done = func(ctx context.Context) (bool, error) {
-					n, _, err := h.store.Moving(ctx, target)
+					n, _, err := h.store.ActiveTasks(ctx, target)
 					return n == 0, err
 				}
 			}

@@ -54,7 +54,7 @@ func TestACooldownThatIsEndedIsNotWaitedFor(t *testing.T) {
 		if len(came) > 0 {
 			t.Errorf("%d requests came inside the cooldown", len(came))
 		}
-		if _, _, _, err := s.SteerGate(t.Context(), spec.Source, patra.GateTurn{EndCooldown: true}, "", "me"); err != nil {
+		if _, _, _, err := s.UpdateGate(t.Context(), spec.Source, patra.GateUpdate{EndCooldown: true}, "", "me"); err != nil {
 			t.Fatal(err)
 		}
 		all.Wait()
@@ -87,7 +87,7 @@ func (e ending) play(t *testing.T) (came []patra.Instant, began patra.Instant) {
 			t.Fatal(err)
 		}
 		t.Cleanup(func() { keeper.Close() })
-		return gate.NewShared(gate.NewLent(s, keeper, gate.UsualTerms(), nil))
+		return gate.NewShared(gate.NewLent(s, keeper, gate.DefaultLeaseTerms(), nil))
 	}
 	var mu sync.Mutex
 	works := newWorks().Handler()
@@ -117,7 +117,7 @@ func (e ending) play(t *testing.T) (came []patra.Instant, began patra.Instant) {
 		t.Fatal(err)
 	}
 	<-time.After(e.lasts)
-	if _, _, _, err := s.SteerGate(t.Context(), spec.Source, patra.GateTurn{EndCooldown: true}, "", "me"); err != nil {
+	if _, _, _, err := s.UpdateGate(t.Context(), spec.Source, patra.GateUpdate{EndCooldown: true}, "", "me"); err != nil {
 		t.Fatal(err)
 	}
 	all.Wait()

@@ -19,13 +19,13 @@ type Credentials struct {
 	Secrets Secrets                // nil: there are none
 	Tell    func(values ...string) // hears what must be seen nowhere, tokens too; nil: nobody does
 
-	tokens tokens
+	tokens tokenCache
 }
 
 // identity finds the secrets of a source. It is nil where a source wants none, or can do without and has none.
-func (c *Credentials) identity(auth source.Auth) (*identity, error) {
+func (c *Credentials) identity(auth source.Auth) (*requestAuth, error) {
 	wanted := auth.Secrets()
-	who := &identity{auth: auth, user: auth.User}
+	who := &requestAuth{auth: auth, user: auth.User}
 	var missing []source.SecretName
 	for _, n := range wanted {
 		value, set, err := c.secret(n.Name)
@@ -50,7 +50,7 @@ func (c *Credentials) identity(auth source.Auth) (*identity, error) {
 	case len(missing) > 0:
 		return nil, &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeAuth, Path: "auth." + missing[0].Key, Text: missing[0].NotSet()}
 	}
-	c.tell(who.cover())
+	c.tell(who.registerSecrets())
 	return who, nil
 }
 

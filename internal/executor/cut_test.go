@@ -43,7 +43,7 @@ func TestARefusalWithoutItsBodyIsARefusal(t *testing.T) {
 		if len(came) != 2 || came[1].Sub(came[0]) < time.Minute {
 			t.Errorf("%d requests came, the last one after %s", len(came), came[len(came)-1].Sub(came[0]))
 		}
-		if is, _, err := s.GateState(t.Context(), spec.Source); err != nil || is.Tempo == (patra.Tempo{}) {
+		if is, _, err := s.GateState(t.Context(), spec.Source); err != nil || is.Tempo == (patra.AdaptiveRate{}) {
 			t.Errorf("%+v, %v", is.Tempo, err)
 		}
 	})

@@ -10,30 +10,30 @@ import (
 	"patra"
 )
 
-// details is the second phase of a scan whose search gave only ids: their records are fetched in batches. A batch that
+// detailPhase is the second phase of a scan whose search gave only ids: their records are fetched in batches. A batch that
 // the provider refuses is halved until the id that spoils it stands alone; an id that an answer leaves out is asked for
 // alone before it counts as missing.
-type details struct {
+type detailPhase struct {
 	*run
 	ordinal int64
 	after   int64 // the last id that was taken from the list
 	size    int
-	halves  [][]patra.Item // of batches that were refused; they come first
-	alone   []patra.Item   // left out of a larger answer; they come last
-	done    int            // ids whose record came
-	lost    int            // ids that are missing or bad
+	halves  [][]patra.DetailID // of batches that were refused; they come first
+	alone   []patra.DetailID   // left out of a larger answer; they come last
+	done    int                // ids whose record came
+	lost    int                // ids that are missing or bad
 }
 
-// chunk is some ids whose records are on their way.
-type chunk struct {
-	*arrival
-	items   []patra.Item
+// detailBatch is some ids whose records are on their way.
+type detailBatch struct {
+	*inflightPage
+	items   []patra.DetailID
 	attempt int
 }
 
 // details fetches the records behind all ids of the scan.
 func (r *run) details(ctx context.Context) error {
-	d := &details{run: r, ordinal: 1, size: r.program.Spec.Detail.Batch}
+	d := &detailPhase{run: r, ordinal: 1, size: r.program.Spec.Detail.Batch}
 	if r.scan.no == r.claim.Task.ScanNo && r.claim.Task.NextDetail > 1 {
 		// An earlier run settled some of the ids. What it left open may well be the missing ones only: they are few
 		// beside all that came, and must be seen so.
@@ -48,9 +48,9 @@ func (r *run) details(ctx context.Context) error {
 		if err != nil || len(items) == 0 {
 			return err
 		}
-		coming, err := d.ask(ctx, items, 1)
+		coming, err := d.sendBatch(ctx, items, 1)
 		for err == nil && coming != nil {
-			coming, err = d.take(ctx, coming)
+			coming, err = d.acceptBatch(ctx, coming)
 		}
 		if err != nil {
 			return err
@@ -63,7 +63,7 @@ func (r *run) details(ctx context.Context) error {
 
 // next is what to ask for next: halves of what was refused, ids from the list, and when it is empty those that are to be
 // asked for alone.
-func (d *details) next(ctx context.Context) (items []patra.Item, err error) {
+func (d *detailPhase) next(ctx context.Context) (items []patra.DetailID, err error) {
 	if len(d.halves) > 0 {
 		items, d.halves = d.halves[0], d.halves[1:]
 		return items, nil
@@ -83,26 +83,26 @@ func (d *details) next(ctx context.Context) (items []patra.Item, err error) {
 }
 
 // announce makes the row of a request for some ids.
-func (d *details) announce(ctx context.Context, ordinal int64, items []patra.Item) (ticket, error) {
+func (d *detailPhase) announce(ctx context.Context, ordinal int64, items []patra.DetailID) (pageRequest, error) {
 	ids := idsOf(items)
 	call, err := d.program.Spec.BuildIDs(ids, d.claim.BaseURL, d.Config.Vars)
 	if err != nil {
-		return ticket{}, &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal, Text: err.Error(), Err: err}
+		return pageRequest{}, &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal, Text: err.Error(), Err: err}
 	}
-	return d.ticket(ctx, patra.PhaseDetail, ordinal, strings.Join(ids, ","), call)
+	return d.newPageRequest(ctx, patra.PhaseDetail, ordinal, strings.Join(ids, ","), call)
 }
 
-// ask writes the row of a request for some ids and sends it.
-func (d *details) ask(ctx context.Context, items []patra.Item, attempt int) (*chunk, error) {
+// sendBatch writes the row of a request for some ids and sends it.
+func (d *detailPhase) sendBatch(ctx context.Context, items []patra.DetailID, attempt int) (*detailBatch, error) {
 	t, err := d.announce(ctx, d.ordinal, items)
 	if err != nil {
 		return nil, err
 	}
 	coming, err := d.sendNow(ctx, t)
-	return &chunk{coming, items, attempt}, err
+	return &detailBatch{coming, items, attempt}, err
 }
 
-func idsOf(items []patra.Item) []string {
+func idsOf(items []patra.DetailID) []string {
 	ids := make([]string, len(items))
 	for i, it := range items {
 		ids[i] = it.ID
@@ -110,20 +110,20 @@ func idsOf(items []patra.Item) []string {
 	return ids
 }
 
-// take waits for some records, commits them, and gives the next ones that are on their way, if there are.
-func (d *details) take(ctx context.Context, c *chunk) (*chunk, error) {
-	res, err := d.receive(c.arrival)
+// acceptBatch waits for some records, commits them, and gives the next ones that are on their way, if there are.
+func (d *detailPhase) acceptBatch(ctx context.Context, c *detailBatch) (*detailBatch, error) {
+	res, err := d.awaitPage(c.inflightPage)
 	defer c.span.End()
 	if err != nil {
 		return d.again(ctx, c, err)
 	}
-	defer c.held.free()
+	defer c.held.release()
 	res.Items = d.outcomes(c.items, res)
-	return d.keep(ctx, c, res)
+	return d.commitBatch(ctx, c, res)
 }
 
-// keep commits what became of some ids.
-func (d *details) keep(ctx context.Context, c *chunk, res patra.PageResult) (*chunk, error) {
+// commitBatch commits what became of some ids.
+func (d *detailPhase) commitBatch(ctx context.Context, c *detailBatch, res patra.PageResult) (*detailBatch, error) {
 	if err := d.believe(res); err != nil {
 		failedSpan(c.span, err)
 		return nil, err
@@ -132,7 +132,7 @@ func (d *details) keep(ctx context.Context, c *chunk, res patra.PageResult) (*ch
 	if err != nil {
 		return nil, err
 	}
-	var next *ticket
+	var next *pageRequest
 	if len(items) > 0 && !d.draining() {
 		t, err := d.announce(ctx, d.ordinal+1, items)
 		if err != nil {
@@ -140,16 +140,16 @@ func (d *details) keep(ctx context.Context, c *chunk, res patra.PageResult) (*ch
 		}
 		next = &t
 	}
-	after, counts, err := d.commit(ctx, c.arrival, res, next)
+	after, counts, err := d.commit(ctx, c.inflightPage, res, next)
 	if err != nil {
 		return nil, err
 	}
 	d.ordinal++
-	d.went(ctx, res.Exchange)
-	d.tell(Event{Kind: EventPage, Claim: d.claim, Counts: counts, Exchange: res.Exchange, Took: time.Since(res.Exchange.SentAt.Time())})
+	d.reportSuccess(ctx, res.Exchange)
+	d.emit(Event{Kind: EventPage, Claim: d.claim, Counts: counts, Exchange: res.Exchange, Took: time.Since(res.Exchange.SentAt.Time())})
 	switch {
 	case after != nil:
-		return &chunk{after, items, 1}, nil
+		return &detailBatch{after, items, 1}, nil
 	case len(items) > 0:
 		return nil, errDrained
 	}
@@ -158,8 +158,8 @@ func (d *details) keep(ctx context.Context, c *chunk, res patra.PageResult) (*ch
 
 // again goes on after a request that gave no records: with halves of it, without the one id that spoils it, or with the
 // same once more.
-func (d *details) again(ctx context.Context, c *chunk, err error) (*chunk, error) {
-	failed, ok := errors.AsType[*failedPage](err)
+func (d *detailPhase) again(ctx context.Context, c *detailBatch, err error) (*detailBatch, error) {
+	failed, ok := errors.AsType[*pageError](err)
 	if !ok {
 		return nil, err
 	}
@@ -169,25 +169,25 @@ func (d *details) again(ctx context.Context, c *chunk, err error) (*chunk, error
 	case (refused || slow) && len(c.items) > 1:
 		return nil, d.halve(ctx, c, failed)
 	case refused:
-		return d.putAside(ctx, c, failed)
+		return d.quarantine(ctx, c, failed)
 	}
-	if err := d.recover(ctx, c.page, err, c.attempt); err != nil {
+	if err := d.retryPage(ctx, c.page, err, c.attempt); err != nil {
 		return nil, err
 	}
-	return d.ask(ctx, c.items, c.attempt+1)
+	return d.sendBatch(ctx, c.items, c.attempt+1)
 }
 
 // halve puts the two halves of a batch in its place. Where it was simply too much, the batches that follow are smaller too.
-func (d *details) halve(ctx context.Context, c *chunk, failed *failedPage) error {
+func (d *detailPhase) halve(ctx context.Context, c *detailBatch, failed *pageError) error {
 	err := d.failPage(ctx, patra.InstantOf(time.Now()), c.page, failed)
 	if err == nil {
-		err = d.troubled(ctx, failed)
+		err = d.reportFailure(ctx, failed)
 	}
 	if err != nil {
 		return err
 	}
 	half := len(c.items) / 2
-	d.halves = append([][]patra.Item{c.items[:half], c.items[half:]}, d.halves...)
+	d.halves = append([][]patra.DetailID{c.items[:half], c.items[half:]}, d.halves...)
 	if code := failed.fault.Code; code == patra.CodeTooLarge || code == patra.CodeTimeout {
 		d.size = max(1, half)
 	}
@@ -196,14 +196,14 @@ func (d *details) halve(ctx context.Context, c *chunk, failed *failedPage) error
 }
 
 // believe refuses a detail endpoint that has no record for a good part of the ids.
-func (d *details) believe(res patra.PageResult) error {
+func (d *detailPhase) believe(res patra.PageResult) error {
 	done, lost := d.done+len(res.Items[patra.ItemDone]), d.lost+len(res.Items[patra.ItemBad])
 	if missing := len(res.Items[patra.ItemMissing]); d.foreign() { // that another source's id is not known here is an answer
 		done += missing
 	} else {
 		lost += missing
 	}
-	if patra.Poisoned(lost, lost+done) {
+	if patra.TooManyBadItems(lost, lost+done) {
 		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeSchema, Path: "detail", Text: fmt.Sprintf("the records behind %d of %d ids cannot be had; is the detail endpoint right?", lost, lost+done)}
 	}
 	d.done, d.lost = done, lost
@@ -211,13 +211,13 @@ func (d *details) believe(res patra.PageResult) error {
 }
 
 // foreign reports whether the ids are those of another source, or of a person: nobody knows whether they are known here.
-func (d *details) foreign() bool {
+func (d *detailPhase) foreign() bool {
 	ids := d.claim.Slice.Spec.Range
 	return ids != nil && ids.Kind == patra.RangeBucket && (patra.ForeignIDs(ids.Key) || ids.Key == patra.NamedIDs)
 }
 
 // outcomes settles the ids of a page. One that was left out of a larger answer stays open and is asked for alone.
-func (d *details) outcomes(items []patra.Item, res patra.PageResult) map[patra.Status][]string {
+func (d *detailPhase) outcomes(items []patra.DetailID, res patra.PageResult) map[patra.Status][]string {
 	there := map[string]bool{}
 	for _, o := range res.Records {
 		there[o.ID] = true
@@ -241,12 +241,12 @@ func (d *details) outcomes(items []patra.Item, res patra.PageResult) map[patra.S
 	return out
 }
 
-// putAside settles an id that cannot be asked for: it is quarantined with what the provider said.
-func (d *details) putAside(ctx context.Context, c *chunk, failed *failedPage) (*chunk, error) {
+// quarantine settles an id that cannot be asked for: it is quarantined with what the provider said.
+func (d *detailPhase) quarantine(ctx context.Context, c *detailBatch, failed *pageError) (*detailBatch, error) {
 	id := c.items[0].ID
 	d.heal(ctx, patra.HealAside, failed.fault.Code, map[string]any{"id": id, "text": failed.fault.Text})
-	return d.keep(ctx, c, patra.PageResult{
+	return d.commitBatch(ctx, c, patra.PageResult{
 		Exchange: failed.exchange, Response: failed.response, EndCode: patra.EndItemsDone, Items: map[patra.Status][]string{patra.ItemBad: {id}},
-		Quarantined: []patra.Quarantined{{ItemNo: 1, ID: id, Code: failed.fault.Code, Path: failed.fault.Path, Fragment: []byte(failed.fault.Text)}},
+		Quarantined: []patra.RejectedItem{{ItemNo: 1, ID: id, Code: failed.fault.Code, Path: failed.fault.Path, Fragment: []byte(failed.fault.Text)}},
 	})
 }

@@ -17,7 +17,7 @@ const (
 var forgotten = []string{"Set-Cookie", "Www-Authenticate", "Authentication-Info"}
 
 // digest is what is kept of an answer beside its body: the status and the headers, without what nobody may see.
-func (a answer) digest() json.RawMessage {
+func (a response) digest() json.RawMessage {
 	b, err := json.Marshal(map[string]any{"status": a.status, "headers": a.headers()})
 	if err != nil {
 		return nil
@@ -26,13 +26,13 @@ func (a answer) digest() json.RawMessage {
 }
 
 // headers are those of the answer, without what nobody may see.
-func (a answer) headers() map[string]string {
+func (a response) headers() map[string]string {
 	headers := map[string]string{}
 	for name, values := range a.header {
 		if slices.Contains(forgotten, name) || len(values) == 0 || len(headers) == maxHeaderNames {
 			continue
 		}
-		v := patra.Mask(a.who.hide(values[0])) // before it is cut
+		v := patra.Mask(a.who.redact(values[0])) // before it is cut
 		headers[name] = v[:min(len(v), maxHeaderValue)]
 	}
 	return headers

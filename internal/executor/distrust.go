@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// distrust says why a certificate is not believed, and what to do about it. Nothing was sent to whoever has shown it.
-func distrust(err *tls.CertificateVerificationError) string {
+// certificateFault says why a certificate is not believed, and what to do about it. Nothing was sent to whoever has shown it.
+func certificateFault(err *tls.CertificateVerificationError) string {
 	if len(err.UnverifiedCertificates) == 0 {
 		return "the provider's certificate is not believed: " + err.Err.Error()
 	}

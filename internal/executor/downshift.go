@@ -10,13 +10,13 @@ import (
 
 // Limits move how many tasks of a partition run at the same time.
 type Limits interface {
-	Refuse(ctx context.Context, at patra.Place, of int64) (patra.ControlChange, error)
-	Lower(ctx context.Context, at patra.Place, of int64, reason string) (patra.ControlChange, error)
-	Raise(ctx context.Context, at patra.Place) (patra.ControlChange, error)
+	RecordThrottle(ctx context.Context, at patra.WorkScope, of int64) (patra.ControlChange, error)
+	LowerConcurrency(ctx context.Context, at patra.WorkScope, of int64, reason string) (patra.ControlChange, error)
+	RaiseConcurrency(ctx context.Context, at patra.WorkScope) (patra.ControlChange, error)
 }
 
-// pace is how long the last pages of a partition took: at the provider, and from its answer until they were stored.
-type pace struct {
+// pageLatency is how long the last pages of a partition took: at the provider, and from its answer until they were stored.
+type pageLatency struct {
 	mu     sync.Mutex
 	pages  int
 	answer time.Duration
@@ -24,7 +24,7 @@ type pace struct {
 }
 
 // page counts one page. After every patra.SlowPages it says why one task fewer should run, if so.
-func (p *pace) page(answer, keep time.Duration) string {
+func (p *pageLatency) page(answer, keep time.Duration) string {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.pages++
@@ -47,20 +47,20 @@ func (p *pace) page(answer, keep time.Duration) string {
 
 // measure looks at how long a page took. Where that is too long on average, it is because too many ask at once.
 func (r *run) measure(ctx context.Context, x patra.Exchange) {
-	of := r.most()
+	of := r.partitionLimit()
 	if of <= 1 {
 		return
 	}
-	at := r.claim.Place()
-	p, _ := r.paces.LoadOrStore(at.PartitionTarget().Key, &pace{})
-	if why := p.(*pace).page(x.FinishedAt.Sub(x.SentAt), patra.InstantOf(time.Now()).Sub(x.FinishedAt)); why != "" {
-		change, err := r.Controls.Lower(ctx, at, of, why)
-		r.done(ctx, change, err)
+	at := r.claim.WorkScope()
+	p, _ := r.paces.LoadOrStore(at.PartitionTarget().Key, &pageLatency{})
+	if why := p.(*pageLatency).page(x.FinishedAt.Sub(x.SentAt), patra.InstantOf(time.Now()).Sub(x.FinishedAt)); why != "" {
+		change, err := r.Controls.LowerConcurrency(ctx, at, of, why)
+		r.logControlChange(ctx, change, err)
 	}
 }
 
-// most is how many tasks of a partition run at once when nothing is wrong.
-func (x *Executor) most() int64 {
+// partitionLimit is how many tasks of a partition run at once when nothing is wrong.
+func (x *Executor) partitionLimit() int64 {
 	if x.Config.PerPartition > 0 {
 		return int64(min(x.Config.PerPartition, x.Config.Workers))
 	}

@@ -9,14 +9,14 @@ import (
 	"patra/internal/source"
 )
 
-// endedEarly is why a slice is left before its end. What is left of it is cut into smaller ones by a planner.
-type endedEarly struct{ reason, text string }
+// earlyEndError is why a slice is left before its end. What is left of it is cut into smaller ones by a planner.
+type earlyEndError struct{ reason, text string }
 
 // Error implements error.
-func (e *endedEarly) Error() string { return "ended early: " + e.reason + " " + e.text }
+func (e *earlyEndError) Error() string { return "ended early: " + e.reason + " " + e.text }
 
-// whole reports whether the slice cannot be cut any further: then it is read to its end, whatever it takes.
-func (r *run) whole() bool {
+// isUnsplittable reports whether the slice cannot be cut any further: then it is read to its end, whatever it takes.
+func (r *run) isUnsplittable() bool {
 	hints := r.claim.Slice.Spec.Hints
 	return hints != nil && hints.Whole
 }
@@ -27,18 +27,18 @@ func (r *run) enough(ctx context.Context, res patra.PageResult) error {
 	if !res.HasNext {
 		return nil
 	}
-	if err := r.heavy(ctx, res.Exchange.Bytes); err != nil || r.whole() {
+	if err := r.heavy(ctx, res.Exchange.Bytes); err != nil || r.isUnsplittable() {
 		return err
 	}
 	spec, seen := r.program.Spec, r.scan.seen()+int64(len(res.Records)+len(res.IDs)+len(res.Quarantined))
-	if why := r.strain.TooMuch(patra.InstantOf(time.Now())); why != "" {
-		return &endedEarly{reason: why}
+	if why := r.strain.Exceeded(patra.InstantOf(time.Now())); why != "" {
+		return &earlyEndError{reason: why}
 	}
 	if r.strain.Limits.Overran(r.claim.Slice.Estimate, seen) {
-		return &endedEarly{patra.ResliceEstimate, strconv.FormatInt(r.claim.Slice.Estimate.Records, 10) + " records were expected"}
+		return &earlyEndError{patra.ResliceEstimate, strconv.FormatInt(r.claim.Slice.Estimate.Records, 10) + " records were expected"}
 	}
 	if spec.Response.Total.Trust == patra.TrustExact && res.Total != nil && tooDeep(spec, *res.Total) {
-		return &endedEarly{patra.ResliceCap, "there are " + strconv.FormatInt(*res.Total, 10) + " records"}
+		return &earlyEndError{patra.ResliceCap, "there are " + strconv.FormatInt(*res.Total, 10) + " records"}
 	}
 	budget := r.claim.Slice.Spec.Budget
 	if budget == nil {
@@ -47,11 +47,11 @@ func (r *run) enough(ctx context.Context, res patra.PageResult) error {
 	over := func(n, most int64) bool { return most > 0 && n >= most }
 	switch {
 	case over(r.scan.walked.Requests, budget.MaxRequests):
-		return &endedEarly{reason: patra.ResliceRequests}
+		return &earlyEndError{reason: patra.ResliceRequests}
 	case over(seen, budget.MaxRecords):
-		return &endedEarly{reason: patra.ResliceRecords}
+		return &earlyEndError{reason: patra.ResliceRecords}
 	case over(int64(time.Since(r.began)/time.Second), budget.MaxSeconds):
-		return &endedEarly{reason: patra.ResliceSeconds}
+		return &earlyEndError{reason: patra.ResliceSeconds}
 	}
 	return nil
 }
@@ -83,7 +83,7 @@ const (
 )
 
 // partial is the end of a run that left its slice early, with what it proved all the same.
-func (r *run) partial(why *endedEarly) patra.Closing {
+func (r *run) partial(why *earlyEndError) patra.RunResult {
 	walked, trust := r.scan.walked, r.program.Spec.Response.Total.Trust
 	early := &patra.EarlyEnd{
 		Reslice: patra.Reslice{Reason: why.reason, Requests: walked.Requests, Records: r.scan.seen(), Total: r.scan.total, Text: why.text},
@@ -95,7 +95,7 @@ func (r *run) partial(why *endedEarly) patra.Closing {
 	if early.Total != nil && *early.Total != early.IDsSeen { // something was missed on the way: all of it is read again
 		early.Confirmed, early.IDsSeen, early.Total = patra.Window{From: early.Confirmed.From, To: early.Confirmed.From}, 0, nil
 	}
-	return patra.Closing{Status: patra.Partial, Early: early}
+	return patra.RunResult{Status: patra.Partial, Early: early}
 }
 
 // countConfirmed asks how much there is in what a run that ends early has confirmed, where the provider counts exactly.
@@ -114,5 +114,5 @@ func (r *run) countConfirmed(ctx context.Context) {
 
 // prober asks for counts on behalf of a run.
 func (r *run) prober() *Prober {
-	return &Prober{Store: r.Store, Gate: r.Gate, Client: r.Client, Vars: r.Config.Vars, Log: r.log, Credentials: r.Credentials, Allow: r.mayCount}
+	return &Prober{Store: r.Store, Gate: r.Gate, Client: r.Client, Vars: r.Config.Vars, Log: r.log, Credentials: r.Credentials, Allow: r.admitProbe}
 }

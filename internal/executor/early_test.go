@@ -190,7 +190,7 @@ func TestASliceIsLeftEarlyAndItsRestIsCut(t *testing.T) {
 			if got := e.orders(); strings.ReplaceAll(got, c.order, "") != strings.Repeat(" ", strings.Count(got, " ")) {
 				t.Errorf("pages are %s", got)
 			}
-			answers, err := e.store.Answers(t.Context(), e.plan.Plan.CursorID)
+			answers, err := e.store.CoverageEntries(t.Context(), e.plan.Plan.CursorID)
 			if days := int64((c.confirmed.To - c.confirmed.From) / patra.Day); err != nil || (days > 0 && (len(answers) != 1 || answers[0].IDsSeen != days*120)) {
 				t.Errorf("answers %+v for %d days, %v", answers, days, err)
 			}
@@ -392,7 +392,7 @@ func TestAScanThatIsGoneOnWithConfirmsWhatTheLedgerSays(t *testing.T) {
 			if (sl.Confirmed == nil) != broken || (!broken && *sl.Confirmed != patra.Window{From: day(0), To: day(1)}) {
 				t.Errorf("confirmed %v", sl.Confirmed)
 			}
-			answers, err := e.store.Answers(t.Context(), e.plan.Plan.CursorID)
+			answers, err := e.store.CoverageEntries(t.Context(), e.plan.Plan.CursorID)
 			if err != nil || (!broken && (len(answers) != 1 || answers[0].State != patra.StateFetched || answers[0].IDsSeen < 120 || answers[0].IDsSeen > 150)) {
 				t.Errorf("answers %+v, %v", answers, err)
 			}
@@ -450,7 +450,7 @@ func TestADayThatIsTooFullIsCutByIDs(t *testing.T) {
 		}
 	}
 	e.finish(ids(works.PubMed().Truth(from, to)))
-	answers, err := e.store.Answers(t.Context(), e.plan.Plan.CursorID)
+	answers, err := e.store.CoverageEntries(t.Context(), e.plan.Plan.CursorID)
 	if err != nil || len(answers) != 4 {
 		t.Fatalf("%d answers, %v", len(answers), err)
 	}

@@ -10,45 +10,45 @@ import (
 	"patra/internal/source"
 )
 
-// Evidence keeps bodies. Keep is done when the body is durable; came is the hash of the body before secrets were taken out, and
+// BodyWriter keeps bodies. Keep is done when the body is durable; came is the hash of the body before secrets were taken out, and
 // clean says that there were none.
-type Evidence interface {
-	Keep(ctx context.Context, came string, body []byte, clean bool) (patra.KeptBody, error)
+type BodyWriter interface {
+	Put(ctx context.Context, came string, body []byte, clean bool) (patra.StoredBody, error)
 }
 
-// keep keeps the body of an answer before anybody believes it, also one that says what went wrong. An error is ours, and
+// storeBody keeps the body of an answer before anybody believes it, also one that says what went wrong. An error is ours, and
 // not the provider's: whoever outlasts a store that is away waits for this place too.
-func (r *run) keep(ctx context.Context, spec *source.Spec, got *answer, err error) error {
+func (r *run) storeBody(ctx context.Context, spec *source.Spec, got *response, err error) error {
 	if r.Evidence == nil || len(got.body) == 0 {
 		return nil
 	}
-	kept, failure := r.Evidence.Keep(context.WithoutCancel(ctx), got.sum, got.body, got.clean)
+	kept, failure := r.Evidence.Put(context.WithoutCancel(ctx), got.sum, got.body, got.clean)
 	for absence := 1; failure != nil && r.Config.Outlast && ctx.Err() == nil; absence++ {
-		r.sayFull(ctx, failure)
-		r.breathe(ctx, absence)
-		kept, failure = r.Evidence.Keep(context.WithoutCancel(ctx), got.sum, got.body, got.clean)
+		r.logEvidenceFull(ctx, failure)
+		r.waitForStore(ctx, absence)
+		kept, failure = r.Evidence.Put(context.WithoutCancel(ctx), got.sum, got.body, got.clean)
 	}
 	if failure != nil {
-		return &notKept{failure}
+		return &evidenceError{failure}
 	}
-	r.sayRoom(ctx)
+	r.logEvidenceAvailable(ctx)
 	kept.Keep = r.keepFor(spec.Source)
 	got.kept = &kept
-	if failed, ok := errors.AsType[*failedPage](err); ok {
+	if failed, ok := errors.AsType[*pageError](err); ok {
 		failed.sum, failed.kept = got.sum, got.kept
 	}
 	return nil
 }
 
-// notKept is why an answer could not be kept. Nobody outlasts it who says so: the run gives its task back, with its attempts,
+// evidenceError is why an answer could not be kept. Nobody outlasts it who says so: the run gives its task back, with its attempts,
 // and the process ends, since the next answer would fare no better.
-type notKept struct{ err error }
+type evidenceError struct{ err error }
 
 // Error implements error.
-func (e *notKept) Error() string { return "an answer could not be kept: " + e.err.Error() }
+func (e *evidenceError) Error() string { return "an answer could not be kept: " + e.err.Error() }
 
 // Unwrap gives the reason, and that it is nobody's fault.
-func (e *notKept) Unwrap() []error {
+func (e *evidenceError) Unwrap() []error {
 	what, hint := "answers cannot be kept: "+e.err.Error(), "See to the place that evidence.url names (patra doctor tries it), and give the same command again"
 	if errors.Is(e.err, syscall.ENOSPC) || errors.Is(e.err, syscall.EDQUOT) {
 		what, hint = "the disk of the kept answers is full: "+e.err.Error(), "Make room where evidence.url points to, and give the same command again"
@@ -56,15 +56,15 @@ func (e *notKept) Unwrap() []error {
 	return []error{e.err, patra.Problems{{Code: patra.CodeNotKept, Path: "evidence.url", Text: what, Hint: hint}}}
 }
 
-// sayFull and sayRoom say once that answers cannot be kept, and once that they can, however many workers wait for it. While one
+// logEvidenceFull and logEvidenceAvailable say once that answers cannot be kept, and once that they can, however many workers wait for it. While one
 // waits its answer is in its hand and its lease is renewed: nothing more is asked of the provider, and no attempt is used up.
-func (x *Executor) sayFull(ctx context.Context, failure error) {
+func (x *Executor) logEvidenceFull(ctx context.Context, failure error) {
 	if !x.full.Swap(true) {
 		x.Log.WarnContext(ctx, "answers cannot be kept now; it is tried again until they can", "reason", failure.Error(), "next", "See to the place that evidence.url names; patra doctor tries it")
 	}
 }
 
-func (x *Executor) sayRoom(ctx context.Context) {
+func (x *Executor) logEvidenceAvailable(ctx context.Context) {
 	if x.full.Load() && x.full.Swap(false) {
 		x.Log.InfoContext(ctx, "answers can be kept again, everything goes on")
 	}

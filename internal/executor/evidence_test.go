@@ -19,7 +19,7 @@ import (
 	"patra/internal/store"
 )
 
-func keeper(t testing.TB) *evidence.Keeper {
+func keeper(t testing.TB) *evidence.BodyStore {
 	t.Helper()
 	place, err := blob.OpenFiles(t.TempDir())
 	if err != nil {
@@ -70,7 +70,7 @@ func TestEveryAnswerIsKept(t *testing.T) {
 		if err != nil || !sent.all[p.BodySHA256] {
 			t.Fatalf("page %d is %s, its body %q is not what was sent: %v", p.ID, p.Status, p.BodySHA256, err)
 		}
-		body, err := k.Body(t.Context(), kept)
+		body, err := k.Get(t.Context(), kept)
 		if err != nil || patra.HashBytes(body) != p.BodySHA256 {
 			t.Fatalf("page %d: %v", p.ID, err)
 		}
@@ -85,28 +85,28 @@ func TestEveryAnswerIsKept(t *testing.T) {
 
 // fullDisk keeps some bodies, and then no more for a while.
 type fullDisk struct {
-	*evidence.Keeper
+	*evidence.BodyStore
 	mu         sync.Mutex
 	room, gone int
 }
 
 var errFull = errors.New("no space left on device")
 
-func (f *fullDisk) Keep(ctx context.Context, came string, body []byte, clean bool) (patra.KeptBody, error) {
+func (f *fullDisk) Put(ctx context.Context, came string, body []byte, clean bool) (patra.StoredBody, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.room--; f.room < 0 && f.room > -4 {
 		f.gone++
-		return patra.KeptBody{}, errFull
+		return patra.StoredBody{}, errFull
 	}
-	return f.Keeper.Keep(ctx, came, body, clean)
+	return f.BodyStore.Put(ctx, came, body, clean)
 }
 
 // A page whose body cannot be kept does not count as read. It is asked for again later, and nothing is missing then.
 func TestNoPageWithoutItsBody(t *testing.T) {
 	h := newHarness(t, sim.Config{Seed: 1}, nil, fast(t))
 	x := h.executor(2)
-	disk := &fullDisk{Keeper: keeper(t), room: 5}
+	disk := &fullDisk{BodyStore: keeper(t), room: 5}
 	x.Evidence = disk
 	// Whoever works in the foreground ends, and begins again when there is room.
 	ends := 0
@@ -133,7 +133,7 @@ func TestNoPageWithoutItsBody(t *testing.T) {
 		if err != nil {
 			t.Fatalf("page %d: %v", p.ID, err)
 		}
-		if _, err := disk.Body(t.Context(), kept); err != nil {
+		if _, err := disk.Get(t.Context(), kept); err != nil {
 			t.Errorf("page %d: %v", p.ID, err)
 		}
 	}
@@ -145,7 +145,7 @@ func TestAFullDiskIsOutlasted(t *testing.T) {
 	h := newHarness(t, sim.Config{Seed: 1}, nil, fast(t))
 	x := h.executor(2)
 	x.Config.Outlast = true
-	disk, said := &fullDisk{Keeper: keeper(t), room: 5}, &bytes.Buffer{}
+	disk, said := &fullDisk{BodyStore: keeper(t), room: 5}, &bytes.Buffer{}
 	x.Evidence, x.Log = disk, slog.New(slog.NewTextHandler(said, nil))
 	if err := x.Run(t.Context()); err != nil {
 		t.Fatal(err)
@@ -189,8 +189,8 @@ func TestAFullDiskCanBeLeft(t *testing.T) {
 
 type neverRoom struct{}
 
-func (neverRoom) Keep(context.Context, string, []byte, bool) (patra.KeptBody, error) {
-	return patra.KeptBody{}, errFull
+func (neverRoom) Put(context.Context, string, []byte, bool) (patra.StoredBody, error) {
+	return patra.StoredBody{}, errFull
 }
 
 // stopper stops when somebody has written that answers cannot be kept.

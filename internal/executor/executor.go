@@ -36,7 +36,7 @@ import (
 type Queue interface {
 	Claim(ctx context.Context, req patra.ClaimRequest) (*patra.Claim, error)
 	Heartbeat(ctx context.Context, l patra.Lease) error
-	Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.Closing) error
+	Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.RunResult) error
 	OtherParts(ctx context.Context, c *patra.Claim) (ids int64, last bool, err error)
 	FailExhausted(ctx context.Context) (int, error)
 }
@@ -46,17 +46,17 @@ type Ledger interface {
 	OpenPage(ctx context.Context, c *patra.Claim, now patra.Instant, open patra.PageOpen) (patra.OpenPage, error)
 	CommitPage(ctx context.Context, c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult, next *patra.PageOpen) (patra.Counts, *patra.OpenPage, error)
 	FailPage(ctx context.Context, c *patra.Claim, now patra.Instant, page patra.OpenPage, fail patra.PageFailure, next *patra.PageOpen) (*patra.OpenPage, error)
-	Items(ctx context.Context, c *patra.Claim, scanNo, after int64, limit int) ([]patra.Item, error)
+	Items(ctx context.Context, c *patra.Claim, scanNo, after int64, limit int) ([]patra.DetailID, error)
 	SeedItems(ctx context.Context, c *patra.Claim, now patra.Instant, r patra.SliceRange) (int64, error)
-	Walked(ctx context.Context, c *patra.Claim, scanNo int64) (patra.Walked, error)
+	Walked(ctx context.Context, c *patra.Claim, scanNo int64) (patra.ScanProgress, error)
 }
 
 // Store is what an executor needs of the tables.
 type Store interface {
 	Queue
 	Ledger
-	Requests
-	Heal(ctx context.Context, h patra.Healing) error
+	RequestLedger
+	RecordHealing(ctx context.Context, h patra.Healing) error
 	Snapshot(ctx context.Context, fingerprint string) (json.RawMessage, error)
 }
 
@@ -66,13 +66,13 @@ type Store interface {
 // again, and Leave frees it; Report tells the gate how the provider answered. After an error nothing is sent.
 type Gate interface {
 	Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error)
-	Patience(l patra.RateLimit) time.Duration
-	Remaining(ctx context.Context, key string) (time.Duration, error)
-	Ended(key string) int64
+	MaxLateness(l patra.RateLimit) time.Duration
+	CooldownRemaining(ctx context.Context, key string) (time.Duration, error)
+	CooldownEpoch(key string) int64
 	Cooldown(ctx context.Context, key string, wait time.Duration) error
-	Enter(ctx context.Context, l patra.RateLimit, e patra.Entry) (wait time.Duration, err error)
-	Leave(ctx context.Context, l patra.RateLimit, id string) error
-	Report(ctx context.Context, l patra.RateLimit, a patra.RateAnswer) error
+	AcquireSlot(ctx context.Context, l patra.RateLimit, e patra.InFlightRequest) (wait time.Duration, err error)
+	ReleaseSlot(ctx context.Context, l patra.RateLimit, id string) error
+	Report(ctx context.Context, l patra.RateLimit, a patra.RateFeedback) error
 }
 
 // Config is how an executor works.
@@ -90,7 +90,7 @@ type Config struct {
 	Grace        time.Duration // how long a page in flight may go on after the end was asked for
 	Prefetch     bool          // the next page is asked for while the one before is written, also where a walk can be resumed
 	Memory       int64         // bytes that all pages in hand may take together; 0 is no limit
-	Strain       patra.StrainLimits
+	Strain       patra.WalkLimits
 	KeepBodies   func(source string) time.Duration // how long bodies are kept; nil or 0 is for ever
 	LogSample    float64                           // share of the pages that went well that get a line
 	Propagate    bool                              // providers are told which run and trace a request belongs to
@@ -105,7 +105,7 @@ type Event struct {
 	Fault   *patra.Fault       // RETRY, RESTART, FAILED, NO_PAGE
 	State   patra.Completeness // DONE
 	Reslice *patra.Reslice     // PARTIAL
-	Hold    *patra.Hold        // HELD
+	Hold    *patra.Admission   // HELD
 	Healing *patra.Healing     // HEAL
 
 	Exchange patra.Exchange // PAGE, NO_PAGE: the request
@@ -146,35 +146,35 @@ type Executor struct {
 
 	Credentials *Credentials // nil: nobody is named
 	Controls    Controls     // what holds requests back; nil is nothing
-	Evidence    Evidence     // where bodies are kept; nil is nowhere
+	Evidence    BodyWriter   // where bodies are kept; nil is nowhere
 	Tracer      trace.Tracer // nil: nothing is traced
 	Guard       func()       // deferred by every goroutine, to catch what breaks it; nil: nobody does
 
 	turn   atomic.Uint64
-	memory memory
-	rooms  readers
+	memory memoryBudget
+	rooms  parseSlots
 	ready  sync.Map    // fingerprint + base URL -> *target
 	uneasy sync.Map    // source/endpoint -> true: its breaker counts failures, so it must hear of a success
 	paces  sync.Map    // partition -> *pace
 	full   atomic.Bool // answers cannot be kept now, and that was said
 }
 
-// target is a source as this process talks to it.
-type target struct {
+// sourceClient is a source as this process talks to it.
+type sourceClient struct {
 	program *source.Program
 	client  *http.Client
 
 	second       *source.Program // where a search gives only ids
 	secondClient *http.Client
 
-	sizes    *sizes
-	spoilage *spoilage
+	sizes    *maxBodySizes
+	spoilage *badItemRate
 }
 
-// sizes are the largest answers that came, of a search and of records by id.
-type sizes struct{ search, detail atomic.Int64 }
+// maxBodySizes are the largest answers that came, of a search and of records by id.
+type maxBodySizes struct{ search, detail atomic.Int64 }
 
-func (s *sizes) of(phase patra.Phase) *atomic.Int64 {
+func (s *maxBodySizes) of(phase patra.Phase) *atomic.Int64 {
 	if phase == patra.PhaseDetail {
 		return &s.detail
 	}
@@ -205,9 +205,9 @@ func (x *Executor) worker(ctx, resting context.Context, slot int) error {
 		switch {
 		case ctx.Err() != nil:
 			return nil
-		case x.away(err):
+		case x.isStoreOutage(err):
 			absence++
-			x.breathe(ctx, absence)
+			x.waitForStore(ctx, absence)
 		case done || err != nil:
 			return err
 		default:
@@ -234,7 +234,7 @@ func (x *Executor) step(ctx context.Context, slot int) (worked bool, err error) 
 	}
 	ctx, ended := x.traced(ctx, claim, looked)
 	defer ended()
-	x.claimed(ctx, claim, slot)
+	x.logClaimed(ctx, claim, slot)
 	return true, x.execute(ctx, claim)
 }
 
@@ -285,9 +285,9 @@ func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
 		defer close(beating)
 		x.heartbeat(runCtx, c.Lease, stop)
 	}()
-	r := &run{Executor: x, claim: c, target: t, wire: x.wire(c, ctx.Done()), log: x.of(c), strain: patra.Strain{Limits: x.Config.Strain}}
+	r := &run{Executor: x, claim: c, sourceClient: t, transport: x.wire(c, ctx.Done()), log: x.runLogger(c), strain: patra.WalkLoad{Limits: x.Config.Strain}}
 	err = r.walk(runCtx)
-	if early, ok := errors.AsType[*endedEarly](err); ok {
+	if early, ok := errors.AsType[*earlyEndError](err); ok {
 		r.countConfirmed(runCtx)
 		r.heal(runCtx, patra.HealReslice, early.reason, map[string]any{"window": c.Slice.Window.String(), "pages": r.scan.ordinal - 1, "text": early.text})
 	}
@@ -300,17 +300,17 @@ func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
 }
 
 // wire is the way of a claim's requests.
-func (x *Executor) wire(c *patra.Claim, drain <-chan struct{}) wire {
-	return wire{gate: x.Gate, rows: x.Store, dial: x.Client, credentials: x.Credentials, vars: x.Config.Vars, base: c.BaseURL, drain: drain, grants: newGrants(),
+func (x *Executor) wire(c *patra.Claim, drain <-chan struct{}) transport {
+	return transport{gate: x.Gate, rows: x.Store, dial: x.Client, credentials: x.Credentials, vars: x.Config.Vars, base: c.BaseURL, drain: drain, grants: newGrants(),
 		tracer: x.Tracer, propagate: x.Config.Propagate}
 }
 
 // target finds or makes the program and the client for a claim. A snapshot that is not there or not understood will never
 // be; a store that does not answer will.
-func (x *Executor) target(ctx context.Context, c *patra.Claim) (*target, error) {
+func (x *Executor) target(ctx context.Context, c *patra.Claim) (*sourceClient, error) {
 	key := c.Spec + " " + c.BaseURL
 	if t, ok := x.ready.Load(key); ok {
-		return t.(*target), nil
+		return t.(*sourceClient), nil
 	}
 	body, err := x.Store.Snapshot(ctx, c.Spec)
 	if err != nil && !errors.Is(err, patra.ErrNotFound) {
@@ -320,37 +320,37 @@ func (x *Executor) target(ctx context.Context, c *patra.Claim) (*target, error) 
 	if err == nil {
 		spec, err = source.FromSnapshot(c.Spec, body)
 	}
-	var made *target
+	var made *sourceClient
 	if err == nil {
 		made, err = newTarget(spec, c.BaseURL, x.Client)
 	}
 	if errors.Is(err, source.ErrNewer) {
-		return nil, &tooNew{err}
+		return nil, &newerVersionError{err}
 	}
 	if err != nil {
 		return nil, &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeInternal, Text: err.Error(), Err: err}
 	}
 	t, _ := x.ready.LoadOrStore(key, made)
-	return t.(*target), nil
+	return t.(*sourceClient), nil
 }
 
-// tooNew is why a task is left to another version of the program.
-type tooNew struct{ err error }
+// newerVersionError is why a task is left to another version of the program.
+type newerVersionError struct{ err error }
 
 // leaveFor is how long a task rests that was left to another version: there may be one here that waits for it.
 const leaveFor = 5 * time.Second
 
 // Error implements error.
-func (e *tooNew) Error() string { return e.err.Error() }
+func (e *newerVersionError) Error() string { return e.err.Error() }
 
 // Unwrap gives the reason, and what a person can do.
-func (e *tooNew) Unwrap() []error {
+func (e *newerVersionError) Unwrap() []error {
 	return []error{e.err, patra.Problems{{Code: patra.CodeNewer, Path: "task", Text: "a task was planned by another version of patra, and says what this one does not understand (" + e.err.Error() + ")", Hint: "Use that version, or a newer one"}}}
 }
 
 // newTarget makes what is needed to talk to a source.
-func newTarget(spec *source.Spec, baseURL string, client func(*source.Spec, string) *http.Client) (t *target, err error) {
-	t = &target{client: client(spec, baseURL), sizes: &sizes{}, spoilage: newSpoilage()}
+func newTarget(spec *source.Spec, baseURL string, client func(*source.Spec, string) *http.Client) (t *sourceClient, err error) {
+	t = &sourceClient{client: client(spec, baseURL), sizes: &maxBodySizes{}, spoilage: newSpoilage()}
 	if t.program, err = spec.Compile(); err != nil || spec.Second == nil {
 		return t, err
 	}
@@ -359,7 +359,7 @@ func newTarget(spec *source.Spec, baseURL string, client func(*source.Spec, stri
 	return t, err
 }
 
-func (x *Executor) tell(e Event) {
+func (x *Executor) emit(e Event) {
 	if x.Observe != nil {
 		x.Observe(e)
 	}

@@ -96,7 +96,7 @@ func newHarness(t testing.TB, cfg sim.Config, wrap func(http.Handler) http.Handl
 func (h *harness) executor(workers int) *executor.Executor {
 	return &executor.Executor{
 		Store: h.store, Gate: gate.NewLocal(), Log: slog.New(slog.DiscardHandler),
-		Config: executor.Config{Owner: store.NewOwner(), Workers: workers, CursorID: h.plan.Plan.CursorID, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: 5 * time.Millisecond, Grace: time.Second, Prefetch: true, Memory: 1 << 30, Strain: patra.DefaultStrain()},
+		Config: executor.Config{Owner: store.NewOwner(), Workers: workers, CursorID: h.plan.Plan.CursorID, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: 5 * time.Millisecond, Grace: time.Second, Prefetch: true, Memory: 1 << 30, Strain: patra.DefaultWalkLimits()},
 		Client: func(_ *source.Spec, base string) *http.Client {
 			u, _ := url.Parse(base)
 			return egress.NewClient(egress.Options{Host: u.Host, Trusted: true, Connect: time.Second, Headers: 5 * time.Second, Total: 10 * time.Second})
@@ -208,7 +208,7 @@ func TestLyingTotalIsADispute(t *testing.T) {
 	if err != nil || c[0].Value != patra.InstantOf(to) || c[0].SealedThrough != patra.InstantOf(from) {
 		t.Errorf("watermark %s, complete through %s, %v", c[0].Value, c[0].SealedThrough, err)
 	}
-	answers, err := h.store.Answers(t.Context(), c[0].ID)
+	answers, err := h.store.CoverageEntries(t.Context(), c[0].ID)
 	if err != nil || len(answers) != 4 || answers[0].State != patra.StateDisputed || answers[0].Rescans != 1 {
 		t.Errorf("answers %+v, %v", answers, err)
 	}
@@ -332,7 +332,7 @@ type cutOff struct {
 
 var errGone = errors.New("the store is gone")
 
-func (c cutOff) Finish(ctx context.Context, claim *patra.Claim, now patra.Instant, end patra.Closing) error {
+func (c cutOff) Finish(ctx context.Context, claim *patra.Claim, now patra.Instant, end patra.RunResult) error {
 	if c.left.Add(-1) >= 0 {
 		return errGone
 	}
@@ -366,7 +366,7 @@ func TestLostClosing(t *testing.T) {
 			if err := h.executor(1).Run(t.Context()); err != nil {
 				t.Fatal(err)
 			}
-			answers, err := h.store.Answers(t.Context(), h.plan.Plan.CursorID)
+			answers, err := h.store.CoverageEntries(t.Context(), h.plan.Plan.CursorID)
 			if err != nil || len(answers) != 4 {
 				t.Fatalf("%d windows are covered, %v", len(answers), err)
 			}

@@ -19,9 +19,9 @@ type clocked struct {
 	took, held   atomic.Int64 // from the call to the answer; and from the moment that the row was locked
 }
 
-func (c *clocked) TurnGate(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
+func (c *clocked) UpdateGateState(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
 	began, locked := time.Now(), time.Time{}
-	err := c.Rows.TurnGate(ctx, key, func(now patra.Instant, took time.Duration, is patra.RateState) patra.RateState {
+	err := c.Rows.UpdateGateState(ctx, key, func(now patra.Instant, took time.Duration, is patra.RateState) patra.RateState {
 		locked = time.Now().Add(-took)
 		return turn(now, took, is)
 	})

@@ -15,7 +15,7 @@ func (r *run) heal(ctx context.Context, action, reason string, detail map[string
 		Action: action, Reason: reason, At: patra.InstantOf(time.Now())}
 	var err error
 	if h.Detail, err = json.Marshal(detail); err == nil {
-		err = r.Store.Heal(ctx, h)
+		err = r.Store.RecordHealing(ctx, h)
 	}
 	if err != nil {
 		r.log.WarnContext(ctx, "a healing action could not be kept", "action", action, "reason", err.Error())
@@ -25,6 +25,6 @@ func (r *run) heal(ctx context.Context, action, reason string, detail map[string
 
 // healed tells of what was done, once it is kept. It is a warning: nobody asked for it, and what it was for was wrong.
 func (x *Executor) healed(ctx context.Context, c *patra.Claim, h *patra.Healing) {
-	x.of(c).WarnContext(ctx, "healing", "action", h.Action, "reason", h.Reason, "detail", string(h.Detail))
-	x.tell(Event{Kind: EventHeal, Claim: c, Healing: h})
+	x.runLogger(c).WarnContext(ctx, "healing", "action", h.Action, "reason", h.Reason, "detail", string(h.Detail))
+	x.emit(Event{Kind: EventHeal, Claim: c, Healing: h})
 }

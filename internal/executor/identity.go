@@ -11,23 +11,23 @@ import (
 	"patra/internal/source"
 )
 
-// identity is who we are in one request. Nil is nobody: such a request is anonymous.
-type identity struct {
+// requestAuth is who we are in one request. Nil is nobody: such a request is anonymous.
+type requestAuth struct {
 	auth                 source.Auth
 	secret, user, client string
 
-	token   *token // of OAUTH2
-	keeper  *tokens
+	token   *oauthToken // of OAUTH2
+	keeper  *tokenCache
 	secrets patra.Redactor
 }
 
 // show puts who we are into a request. body is what the request carries.
-func (i *identity) show(req *http.Request, spec *source.Spec, body []byte) error {
+func (i *requestAuth) show(req *http.Request, spec *source.Spec, body []byte) error {
 	if i == nil {
 		return nil
 	}
-	if !source.Confidential(req.URL) {
-		return i.cannot("a secret is not sent without encryption; " + req.URL.Host + " needs https")
+	if !source.MaySendSecret(req.URL) {
+		return i.authFault("a secret is not sent without encryption; " + req.URL.Host + " needs https")
 	}
 	switch i.auth.Type {
 	case source.AuthKey:
@@ -42,14 +42,14 @@ func (i *identity) show(req *http.Request, spec *source.Spec, body []byte) error
 	case source.AuthCustom:
 		sign, ok := signers[i.auth.Signer]
 		if !ok {
-			return i.cannot("this program has no signer " + i.auth.Signer)
+			return i.authFault("this program has no signer " + i.auth.Signer)
 		}
 		return sign(i, req, body)
 	}
-	return i.cannot("this program does not know auth " + i.auth.Type)
+	return i.authFault("this program does not know auth " + i.auth.Type)
 }
 
-func (i *identity) showKey(req *http.Request, spec *source.Spec, body []byte) error {
+func (i *requestAuth) showKey(req *http.Request, spec *source.Spec, body []byte) error {
 	switch i.auth.In {
 	case source.InHeader:
 		return i.setHeader(req, i.auth.Name, i.secret)
@@ -59,7 +59,7 @@ func (i *identity) showKey(req *http.Request, spec *source.Spec, body []byte) er
 	}
 	body, kind, err := spec.BodyWithKey(body, i.secret)
 	if err != nil {
-		return i.cannot(err.Error())
+		return i.authFault(err.Error())
 	}
 	req.Header.Set("Content-Type", kind)
 	req.Body, req.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
@@ -68,16 +68,16 @@ func (i *identity) showKey(req *http.Request, spec *source.Spec, body []byte) er
 }
 
 // setHeader sets a header, unless no header could hold the value.
-func (i *identity) setHeader(req *http.Request, name, value string) error {
+func (i *requestAuth) setHeader(req *http.Request, name, value string) error {
 	if strings.ContainsFunc(value, func(r rune) bool { return r < ' ' && r != '\t' || r == 0x7f }) {
-		return i.cannot("it holds a line break or another character that no header can carry")
+		return i.authFault("it holds a line break or another character that no header can carry")
 	}
 	req.Header.Set(name, value)
 	return nil
 }
 
-// cannot is why a request cannot show who we are. A person has to change something.
-func (i *identity) cannot(why string) error {
+// authFault is why a request cannot show who we are. A person has to change something.
+func (i *requestAuth) authFault(why string) error {
 	return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeAuth, Path: "auth", Text: "the secret " + i.auth.Secret + " cannot be used: " + why}
 }
 
@@ -93,8 +93,8 @@ func withParameter(query, name, value string) string {
 	return strings.Join(append(kept, url.QueryEscape(name)+"="+url.QueryEscape(value)), "&")
 }
 
-// cover collects what must be seen nowhere, and tells it. A user that stands in the source file is not a secret.
-func (i *identity) cover() []string {
+// registerSecrets collects what must be seen nowhere, and tells it. A user that stands in the source file is not a secret.
+func (i *requestAuth) registerSecrets() []string {
 	values := []string{i.secret, i.client}
 	if i.auth.UserSecret != "" {
 		values = append(values, i.user)
@@ -109,8 +109,8 @@ func (i *identity) cover() []string {
 	return values
 }
 
-// hide takes our secrets out of a text.
-func (i *identity) hide(text string) string {
+// redact takes our secrets out of a text.
+func (i *requestAuth) redact(text string) string {
 	if i == nil {
 		return text
 	}
@@ -119,7 +119,7 @@ func (i *identity) hide(text string) string {
 
 // hideBody takes our secrets out of an answer, and says whether there were none: some providers send back what they were
 // sent, in links and in messages.
-func (i *identity) hideBody(body []byte) (hidden []byte, clean bool) {
+func (i *requestAuth) hideBody(body []byte) (hidden []byte, clean bool) {
 	if i == nil {
 		return body, true
 	}
@@ -129,14 +129,14 @@ func (i *identity) hideBody(body []byte) (hidden []byte, clean bool) {
 
 // judge is a fault as others may see it. A token that the provider takes no longer is replaced, once; then the request may
 // be sent again.
-func (i *identity) judge(f patra.Fault, status int) patra.Fault {
+func (i *requestAuth) judge(f patra.Fault, status int) patra.Fault {
 	if i == nil {
 		return f
 	}
 	if status == http.StatusUnauthorized && i.token != nil && i.keeper.refused(i.token) {
 		f = patra.Fault{Level: patra.LevelRetry, Code: patra.CodeAuth, Status: status, Text: "the provider no longer takes our token (auth OAUTH2, secret " + i.auth.Secret + "); a new one is asked for"}
 	}
-	if hidden := i.hide(f.Text); hidden != f.Text {
+	if hidden := i.redact(f.Text); hidden != f.Text {
 		f.Text, f.Err = hidden, nil // the error inside says the same in its own words
 	}
 	return f

@@ -7,9 +7,9 @@ import (
 	"patra"
 )
 
-// known fetches again the records behind ids that are known. There is nothing to search for, so every id that is settled
+// fetchKnownIDs fetches again the records behind ids that are known. There is nothing to search for, so every id that is settled
 // is all the proof there is.
-func (r *run) known(ctx context.Context, buckets patra.SliceRange) error {
+func (r *run) fetchKnownIDs(ctx context.Context, buckets patra.SliceRange) error {
 	if r.second == nil {
 		return &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal, Text: "the source has no way to fetch records by their ids"}
 	}

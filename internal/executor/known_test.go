@@ -187,7 +187,7 @@ func TestSomeRecordsAreFetchedAgain(t *testing.T) {
 			t.Fatal(n, err)
 		}
 		p := &planner.Planner{Store: st, Config: planner.Config{TaskAttempts: 5, Target: 2, MaxPages: 1000, MinStep: time.Minute}}
-		update, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Operation: patra.Update, ByID: true, Pick: &patra.Pick{By: patra.PickSignals}, Contact: "t@example.org", BaseURL: server.URL})
+		update, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Operation: patra.Update, ByID: true, Pick: &patra.RecordSelector{By: patra.PickSignals}, Contact: "t@example.org", BaseURL: server.URL})
 		if err != nil || update.Added != 2 {
 			t.Fatalf("%+v, %v", update, err)
 		}

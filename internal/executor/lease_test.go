@@ -84,7 +84,7 @@ func newBubbleIn(t *testing.T, dbURL string, clock func() time.Time, days int, q
 func (b *bubble) executor(events chan<- string) *executor.Executor {
 	return &executor.Executor{
 		Store: b, Gate: gate.NewLocal(), Log: slog.New(slog.DiscardHandler), Client: func(*source.Spec, string) *http.Client { return b.client },
-		Config: executor.Config{Owner: store.NewOwner(), Workers: 1, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: time.Second, Grace: time.Second, Prefetch: true, Memory: 1 << 30, Strain: patra.DefaultStrain()},
+		Config: executor.Config{Owner: store.NewOwner(), Workers: 1, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: time.Second, Grace: time.Second, Prefetch: true, Memory: 1 << 30, Strain: patra.DefaultWalkLimits()},
 		Observe: func(e executor.Event) {
 			if events != nil {
 				events <- e.Kind

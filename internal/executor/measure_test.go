@@ -37,7 +37,7 @@ func TestRequestsAreMeasured(t *testing.T) {
 	h := newHarness(t, sim.Config{Seed: 1}, unwell, fast(t))
 	numbers := observe.NewMetrics("test")
 	x := h.executor(2)
-	x.Config.Strain = patra.StrainLimits{} // it is not cut smaller
+	x.Config.Strain = patra.WalkLimits{} // it is not cut smaller
 	x.Observe, x.Measure = numbers.Event, numbers.Event
 	var mu sync.Mutex
 	now, most := 0, 0

@@ -17,24 +17,24 @@ import (
 // tokenRequest asks for a token with a client's own credentials. It goes the way of all requests: through the gate, with
 // a row of its own, and out by the guarded client; the only other host that it may go to is the one in tokenUrl.
 type tokenRequest struct {
-	wire
+	transport
 	spec    *source.Spec
-	who     *identity
+	who     *requestAuth
 	address string
 	dial    func() *http.Client
 }
 
-func (w wire) tokenRequest(spec *source.Spec, who *identity) (*tokenRequest, error) {
+func (w transport) tokenRequest(spec *source.Spec, who *requestAuth) (*tokenRequest, error) {
 	address, place, own, err := spec.TokenAddress(w.base, w.vars)
 	if err != nil {
-		return nil, who.cannot(err.Error())
+		return nil, who.authFault(err.Error())
 	}
 	w.grants = newGrants() // a page that waits for the token has one of its own
 	base := ""
 	if own {
 		base = w.base
 	}
-	return &tokenRequest{wire: w, spec: spec, who: who, address: address, dial: func() *http.Client { return w.dial(place, base) }}, nil
+	return &tokenRequest{transport: w, spec: spec, who: who, address: address, dial: func() *http.Client { return w.dial(place, base) }}, nil
 }
 
 // key is what a token depends on: whoever asks the same with the same client shares it. The secret itself is left out: one
@@ -45,15 +45,15 @@ func (r *tokenRequest) key() string {
 }
 
 // ask sends the request.
-func (r *tokenRequest) ask(ctx context.Context) (*token, error) {
+func (r *tokenRequest) ask(ctx context.Context) (*oauthToken, error) {
 	client := r.dial()
 	defer client.CloseIdleConnections() // the next one is far away
-	var t *token
-	own := tollOf(r.spec, r.spec.Limit(false, r.wire.address(r.spec)))
-	_, err := r.apart(ctx, own, patra.RequestAuth, func(requestID string, pass *pass) (answer, error) {
+	var t *oauthToken
+	own := tollOf(r.spec, r.spec.Limit(false, r.transport.address(r.spec)))
+	_, err := r.sendStandalone(ctx, own, patra.RequestAuth, func(requestID string, pass *permit) (response, error) {
 		req, err := r.request(ctx, requestID)
 		if err != nil {
-			return answer{}, unsent(err)
+			return response{}, notSentError(err)
 		}
 		got, err := pass.exchange(ctx, req, client, r.spec, r.who)
 		if err != nil {
@@ -89,10 +89,10 @@ func (r *tokenRequest) request(ctx context.Context, requestID string) (*http.Req
 	}
 	req, err := request(ctx, call, requestID)
 	if err != nil {
-		return nil, r.who.cannot("tokenUrl is not an address")
+		return nil, r.who.authFault("tokenUrl is not an address")
 	}
-	if !source.Confidential(req.URL) {
-		return nil, r.who.cannot("a secret is not sent without encryption; " + req.URL.Host + " needs https")
+	if !source.MaySendSecret(req.URL) {
+		return nil, r.who.authFault("a secret is not sent without encryption; " + req.URL.Host + " needs https")
 	}
 	if a.In != source.InBody {
 		req.SetBasicAuth(url.QueryEscape(r.who.client), url.QueryEscape(r.who.secret))
@@ -110,7 +110,7 @@ const (
 const maxReason = 200
 
 // readToken reads the answer to a request for a token.
-func readToken(got answer, a source.Auth) (*token, *patra.Fault) {
+func readToken(got response, a source.Auth) (*oauthToken, *patra.Fault) {
 	var said struct {
 		Token       string `json:"access_token"`
 		Type        string `json:"token_type"`
@@ -120,7 +120,7 @@ func readToken(got answer, a source.Auth) (*token, *patra.Fault) {
 	}
 	err := json.Unmarshal(got.body, &said)
 	if got.status != http.StatusOK {
-		return nil, refusedToken(got.status, a, got.who.hide(strings.Trim(said.Error+": "+said.Description, ": "))) // hidden before it is cut
+		return nil, refusedToken(got.status, a, got.who.redact(strings.Trim(said.Error+": "+said.Description, ": "))) // hidden before it is cut
 	}
 	f := &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeAuth, Path: "auth.tokenUrl", Status: got.status}
 	switch {
@@ -131,7 +131,7 @@ func readToken(got answer, a source.Auth) (*token, *patra.Fault) {
 	case said.Type != "" && !strings.EqualFold(said.Type, "Bearer"):
 		f.Text = fmt.Sprintf("the provider gives tokens of the type %.40q, and only Bearer is known", said.Type)
 	default:
-		return &token{value: said.Token, until: got.exchange.SentAt.Time().Add(usable(life(said.Expires)))}, nil
+		return &oauthToken{value: said.Token, until: got.exchange.SentAt.Time().Add(usable(life(said.Expires)))}, nil
 	}
 	return nil, f
 }

@@ -45,7 +45,7 @@ func (g *gone) CommitPage(ctx context.Context, c *patra.Claim, now patra.Instant
 	return g.Store.CommitPage(ctx, c, now, recordType, page, res, next)
 }
 
-func (g *gone) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.Closing) error {
+func (g *gone) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.RunResult) error {
 	if err := g.answer("finish"); err != nil {
 		return err
 	}

@@ -24,8 +24,8 @@ type troubledGate struct {
 	paid  time.Time
 }
 
-func (g *troubledGate) Enter(ctx context.Context, l patra.RateLimit, e patra.Entry) (time.Duration, error) {
-	wait, err := g.Shared.Enter(ctx, l, e)
+func (g *troubledGate) AcquireSlot(ctx context.Context, l patra.RateLimit, e patra.InFlightRequest) (time.Duration, error) {
+	wait, err := g.Shared.AcquireSlot(ctx, l, e)
 	if e.Cost > 0 {
 		g.paid = time.Now()
 	}

@@ -14,8 +14,8 @@ import (
 	"patra/internal/source"
 )
 
-// Requests keeps the rows of requests that belong to no run.
-type Requests interface {
+// RequestLedger keeps the rows of requests that belong to no run.
+type RequestLedger interface {
 	OpenRequest(ctx context.Context, now patra.Instant, open patra.RequestOpen) (int64, error)
 	CloseRequest(ctx context.Context, id int64, x patra.Exchange) error
 }
@@ -30,7 +30,7 @@ const probeAttempts = 3
 // Prober asks providers how much there is. Its requests go the way of all others: through the gate, with a row of their
 // own before they are sent, and again as often as the source allows. It must not be copied.
 type Prober struct {
-	Store  Requests
+	Store  RequestLedger
 	Gate   Gate
 	Client func(*source.Spec, string) *http.Client
 	Vars   source.Vars
@@ -60,14 +60,14 @@ func (p *Prober) Probe(ctx context.Context, spec *source.Spec, query expr.Node, 
 	w := p.wire(baseURL)
 	for attempt := 1; ; attempt++ {
 		probe, err := p.ask(ctx, w, t, call)
-		failed, ok := errors.AsType[*failedPage](err)
+		failed, ok := errors.AsType[*pageError](err)
 		if !ok {
 			return probe, err
 		}
 		if ctx.Err() != nil {
 			return probe, context.Cause(ctx)
 		}
-		wait, err := w.rest(ctx, spec, failed, attempt) // others are told to wait, even if this was the last attempt
+		wait, err := w.retryDelay(ctx, spec, failed, attempt) // others are told to wait, even if this was the last attempt
 		if err != nil {
 			return probe, err
 		}
@@ -89,37 +89,37 @@ func (p *Prober) call(spec *source.Spec, query expr.Node, window patra.Window, b
 }
 
 // target finds or makes the program and the client for a source.
-func (p *Prober) target(spec *source.Spec, baseURL string) (*target, error) {
+func (p *Prober) target(spec *source.Spec, baseURL string) (*sourceClient, error) {
 	snap, err := spec.Snapshot()
 	if err != nil {
 		return nil, err
 	}
 	key := snap.Fingerprint + " " + baseURL
 	if t, ok := p.ready.Load(key); ok {
-		return t.(*target), nil
+		return t.(*sourceClient), nil
 	}
 	made, err := newTarget(spec, baseURL, p.Client)
 	if err != nil {
 		return nil, err
 	}
 	t, _ := p.ready.LoadOrStore(key, made)
-	return t.(*target), nil
+	return t.(*sourceClient), nil
 }
 
-func (p *Prober) wire(baseURL string) wire {
-	return wire{gate: p.Gate, rows: p.Store, dial: p.Client, credentials: p.Credentials, vars: p.Vars, base: baseURL, allow: p.Allow, grants: newGrants(), tracer: p.Tracer, propagate: p.Propagate}
+func (p *Prober) wire(baseURL string) transport {
+	return transport{gate: p.Gate, rows: p.Store, dial: p.Client, credentials: p.Credentials, vars: p.Vars, base: baseURL, allow: p.Allow, grants: newGrants(), tracer: p.Tracer, propagate: p.Propagate}
 }
 
 // ask sends one request and reads what it says.
-func (p *Prober) ask(ctx context.Context, w wire, t *target, call source.Call) (probe patra.Probe, err error) {
+func (p *Prober) ask(ctx context.Context, w transport, t *sourceClient, call source.Call) (probe patra.Probe, err error) {
 	spec := t.program.Spec
 	if _, err := w.identify(ctx, spec); err != nil { // a token is asked for before the turn of the request comes
-		return probe, unsent(err)
+		return probe, notSentError(err)
 	}
-	_, err = w.apart(ctx, w.toll(spec), patra.RequestProbe, func(requestID string, pass *pass) (answer, error) {
+	_, err = w.sendStandalone(ctx, w.costOf(spec), patra.RequestProbe, func(requestID string, pass *permit) (response, error) {
 		got, err := w.send(ctx, spec, t.client, call, requestID, pass)
 		if err == nil {
-			if probe, err = told(t.program, got); err != nil {
+			if probe, err = parseCount(t.program, got); err != nil {
 				err = got.failed(patra.AsFault(err))
 			}
 		}
@@ -128,8 +128,8 @@ func (p *Prober) ask(ctx context.Context, w wire, t *target, call source.Call) (
 	return probe, err
 }
 
-// told reads the answer to a probe.
-func told(program *source.Program, got answer) (patra.Probe, error) {
+// parseCount reads the answer to a probe.
+func parseCount(program *source.Program, got response) (patra.Probe, error) {
 	spec := program.Spec
 	probe := patra.Probe{Trust: spec.Response.Total.Trust, Bytes: int64(len(got.body))}
 	if spec.CanCount() {

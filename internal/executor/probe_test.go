@@ -61,7 +61,7 @@ func crossrefText(t *testing.T, change ...string) string {
 }
 
 // prober talks to a handler through memory.
-func prober(t *testing.T, rows executor.Requests, g executor.Gate, h http.Handler) *executor.Prober {
+func prober(t *testing.T, rows executor.RequestLedger, g executor.Gate, h http.Handler) *executor.Prober {
 	client := pipeClient(t, h)
 	return &executor.Prober{Store: rows, Gate: g, Log: slog.New(slog.DiscardHandler), Client: func(*source.Spec, string) *http.Client { return client }}
 }

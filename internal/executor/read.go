@@ -10,7 +10,7 @@ import (
 )
 
 // read turns an answer into records. An item that cannot become one is quarantined, and the rest goes on.
-func (r *run) read(program *source.Program, page patra.OpenPage, got answer) (patra.PageResult, error) {
+func (r *run) read(program *source.Program, page patra.OpenPage, got response) (patra.PageResult, error) {
 	res := patra.PageResult{Exchange: got.exchange, Response: got.digest(), BodySHA256: got.sum, Kept: got.kept, Merge: program.Merge(), Changes: program.Changes()}
 	p, err := program.Read(got.status, got.body, position(page))
 	if err != nil {
@@ -23,7 +23,7 @@ func (r *run) read(program *source.Program, page patra.OpenPage, got answer) (pa
 		no++
 		if err != nil {
 			f := patra.AsFault(err)
-			res.Quarantined = append(res.Quarantined, patra.Quarantined{ItemNo: no, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: o.Raw})
+			res.Quarantined = append(res.Quarantined, patra.RejectedItem{ItemNo: no, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: o.Raw})
 			continue
 		}
 		res.Records = append(res.Records, o)
@@ -32,13 +32,13 @@ func (r *run) read(program *source.Program, page patra.OpenPage, got answer) (pa
 	if r.second == nil || page.Phase == patra.PhaseDetail { // else they are ids, and no records
 		res.Raw = rawPage(got, p.Apart, res.Records)
 	}
-	return res, r.tooMuchPoison(res)
+	return res, r.tooManyBadItems(res)
 }
 
 // rawPage is what the raw content of records is part of. That is the answer as it is kept, where it is kept and has them as they
 // are. An item of XML may have been completed by what stood around it: apart has all of them then, and is taken if all are records.
 // Else they are put together anew.
-func rawPage(got answer, apart []byte, records []patra.Observation) patra.RawPage {
+func rawPage(got response, apart []byte, records []patra.Observation) patra.RawPage {
 	if got.kept != nil && allIn(got.body, records) {
 		return patra.RawPage{Body: got.body, Pieces: got.kept.Pieces}
 	}
@@ -89,16 +89,16 @@ func (r *run) repeats(res patra.PageResult, position string) error {
 	return nil
 }
 
-// tooMuchPoison refuses a page of which a good part cannot be read, or that is one of many small ones of which that is so.
-func (r *run) tooMuchPoison(res patra.PageResult) error {
+// tooManyBadItems refuses a page of which a good part cannot be read, or that is one of many small ones of which that is so.
+func (r *run) tooManyBadItems(res patra.PageResult) error {
 	bad, all := len(res.Quarantined), len(res.Quarantined)+len(res.Records)
-	if patra.Poisoned(bad, all) {
+	if patra.TooManyBadItems(bad, all) {
 		return poison(res, bad, all, "of the page")
 	}
 	if bad == 0 {
 		return nil
 	}
-	if bad, all = r.spoilage.with(res); patra.PoisonedOver(bad, all) {
+	if bad, all = r.spoilage.with(res); patra.TooManyBadItemsAcross(bad, all) {
 		return poison(res, bad, all, "that came last")
 	}
 	return nil

@@ -2,20 +2,20 @@ package executor
 
 import "context"
 
-// readers is how many pages may be read at the same time. A page that waits for its turn is the bytes that came; one that was read
+// parseSlots is how many pages may be read at the same time. A page that waits for its turn is the bytes that came; one that was read
 // is several times that, and waits for the writer.
-type readers chan struct{}
+type parseSlots chan struct{}
 
 // newReaders makes room for n; 0 is no limit.
-func newReaders(n int) readers {
+func newReaders(n int) parseSlots {
 	if n <= 0 {
 		return nil
 	}
-	return make(readers, n)
+	return make(parseSlots, n)
 }
 
 // enter waits for room, and leave makes it.
-func (r readers) enter(ctx context.Context) error {
+func (r parseSlots) enter(ctx context.Context) error {
 	if r == nil {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (r readers) enter(ctx context.Context) error {
 	}
 }
 
-func (r readers) leave() {
+func (r parseSlots) leave() {
 	if r != nil {
 		<-r
 	}

@@ -16,13 +16,13 @@ func (r *run) restart(ctx context.Context, action string, why *patra.Fault) {
 	r.scan = r.newScan(r.scan.no + 1)
 	r.restarts++
 	r.heal(ctx, action, why.Code, map[string]any{"scan": r.scan.no, "pages": read, "text": why.Text})
-	r.tell(Event{Kind: EventRestart, Claim: r.claim, Fault: why})
+	r.emit(Event{Kind: EventRestart, Claim: r.claim, Fault: why})
 }
 
-// recover records a failed page and decides how to go on: the same page again, smaller pages, a new scan, smaller slices,
+// retryPage records a failed page and decides how to go on: the same page again, smaller pages, a new scan, smaller slices,
 // or not at all.
-func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attempt int) error {
-	failed, ok := errors.AsType[*failedPage](err)
+func (r *run) retryPage(ctx context.Context, page patra.OpenPage, err error, attempt int) error {
+	failed, ok := errors.AsType[*pageError](err)
 	if !ok {
 		return err // the store or the gate failed, not the provider
 	}
@@ -31,12 +31,12 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 		return context.Cause(ctx)
 	}
 	// First of all the others are told to wait: they may be about to send, and this may have been the last attempt.
-	wait, gateErr := r.rest(ctx, r.spec(page.Phase), failed, attempt)
+	wait, gateErr := r.retryDelay(ctx, r.spec(page.Phase), failed, attempt)
 	now := patra.InstantOf(time.Now())
 	if err := r.failPage(ctx, now, page, failed); err != nil || gateErr != nil {
 		return cmp.Or(err, gateErr)
 	}
-	if err := r.troubled(ctx, failed); err != nil {
+	if err := r.reportFailure(ctx, failed); err != nil {
 		return err
 	}
 	r.strain.Failed(now, fault.Code == patra.CodeRateLimited)
@@ -64,15 +64,15 @@ func (r *run) recover(ctx context.Context, page patra.OpenPage, err error, attem
 		if slow {
 			r.shrink(ctx, fault.Code, false)
 		}
-		r.about(page).InfoContext(ctx, "page is asked for again", "page", page.Ordinal, "error_level", string(fault.Level), "code", fault.Code, "http_status", fault.Status, "attempt", attempt, "wait_seconds", wait.Seconds())
-		r.tell(Event{Kind: EventRetry, Claim: r.claim, Fault: fault})
+		r.pageLogger(page).InfoContext(ctx, "page is asked for again", "page", page.Ordinal, "error_level", string(fault.Level), "code", fault.Code, "http_status", fault.Status, "attempt", attempt, "wait_seconds", wait.Seconds())
+		r.emit(Event{Kind: EventRetry, Claim: r.claim, Fault: fault})
 	}
 	return r.sleep(ctx, wait)
 }
 
 // failPage keeps what became of a request that gave no page.
-func (r *run) failPage(ctx context.Context, now patra.Instant, page patra.OpenPage, failed *failedPage) error {
-	r.refusedPage(ctx, page, failed)
+func (r *run) failPage(ctx context.Context, now patra.Instant, page patra.OpenPage, failed *pageError) error {
+	r.logPageError(ctx, page, failed)
 	_, err := r.Store.FailPage(ctx, r.claim, now, page, patra.PageFailure{Exchange: failed.exchange, Fault: *failed.fault, Response: failed.response, BodySHA256: failed.sum, Kept: failed.kept}, nil)
 	if err == nil {
 		r.numbers(Event{Kind: EventNoPage, Claim: r.claim, Fault: failed.fault, Exchange: failed.exchange})
@@ -84,20 +84,20 @@ func (r *run) failPage(ctx context.Context, now patra.Instant, page patra.OpenPa
 // because too much goes wrong, or because no walk of this length comes to its end. Without a page that came, shorter ones
 // would fare no better.
 func (r *run) cutShort(now patra.Instant, fault *patra.Fault) error {
-	if r.whole() {
+	if r.isUnsplittable() {
 		return nil
 	}
 	if fault.Code == patra.CodeDeepPaging {
-		return &endedEarly{patra.ResliceCap, fault.Text}
+		return &earlyEndError{patra.ResliceCap, fault.Text}
 	}
 	if lasting(fault).Level != patra.LevelRetry || !r.advanced {
 		return nil
 	}
-	if why := r.strain.TooMuch(now); why != "" {
-		return &endedEarly{why, fault.Text}
+	if why := r.strain.Exceeded(now); why != "" {
+		return &earlyEndError{why, fault.Text}
 	}
 	if r.restarts >= r.program.Spec.Retry.MaxAttempts {
-		return &endedEarly{patra.ResliceErrors, "no walk came to its end: " + fault.Text}
+		return &earlyEndError{patra.ResliceErrors, "no walk came to its end: " + fault.Text}
 	}
 	return nil
 }
@@ -115,7 +115,7 @@ func lasting(f *patra.Fault) *patra.Fault {
 
 // renewed reports whether a request failed for a token that is replaced now. That it is sent once more is not an attempt
 // of its own.
-func (f *failedPage) renewed(attempt int) bool {
+func (f *pageError) renewed(attempt int) bool {
 	return attempt == 1 && f.fault.Code == patra.CodeAuth && f.fault.Level == patra.LevelRetry
 }
 

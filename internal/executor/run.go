@@ -20,8 +20,8 @@ import (
 // run is one attempt at a task.
 type run struct {
 	*Executor
-	*target
-	wire
+	*sourceClient
+	transport
 	claim *patra.Claim
 	log   *slog.Logger
 	query expr.Node
@@ -32,23 +32,23 @@ type run struct {
 	rescans  int64
 	looks    int64 // scans that were begun because the parts of the window did not add up to the whole
 	restarts int
-	strain   patra.Strain
+	strain   patra.WalkLoad
 	advanced bool // a page came and was kept
 	proof    *patra.Proof
 	counted  *int64 // what the provider says about the part that an early end confirms
-	leave
+	admissionState
 }
 
 // newScan is a scan before its first page.
 func (r *run) newScan(no int64) scan {
-	return scan{no: no, ordinal: 1, position: r.program.Spec.First(), seed: maphash.MakeSeed(), ids: map[uint64]struct{}{}, places: map[uint64]struct{}{}, walked: patra.Walked{Order: r.promised()}}
+	return scan{no: no, ordinal: 1, position: r.program.Spec.First(), seed: maphash.MakeSeed(), ids: map[uint64]struct{}{}, places: map[uint64]struct{}{}, walked: patra.ScanProgress{Order: r.promised()}}
 }
 
 // walk reads pages until the provider has no more and the ledger can prove it.
 func (r *run) walk(ctx context.Context) (err error) {
 	r.began = time.Now()
 	if ids := r.claim.Slice.Spec.Range; ids != nil && ids.Kind == patra.RangeBucket {
-		return r.known(ctx, *ids)
+		return r.fetchKnownIDs(ctx, *ids)
 	}
 	if r.query, err = question(r.claim); err != nil {
 		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeInternal, Text: err.Error(), Err: err}
@@ -58,7 +58,7 @@ func (r *run) walk(ctx context.Context) (err error) {
 		return err
 	}
 	if ended {
-		if err := r.settle(ctx); err == nil || !errors.Is(err, disputed) {
+		if err := r.finishScan(ctx); err == nil || !errors.Is(err, disputed) {
 			return err
 		}
 		r.restart(ctx, patra.HealRescan, disputed)
@@ -68,30 +68,30 @@ func (r *run) walk(ctx context.Context) (err error) {
 
 // pages walks from page to page.
 func (r *run) pages(ctx context.Context) error {
-	coming, err := r.ask(ctx)
+	coming, err := r.sendPage(ctx)
 	if err != nil {
 		return err
 	}
 	for attempt := 1; ; {
 		page := coming.page
-		coming, err = r.take(ctx, coming)
+		coming, err = r.commitNext(ctx, coming)
 		switch {
 		case err == nil && coming != nil:
 			attempt = 1
 			continue
 		case err == nil:
-			if err := r.settle(ctx); err == nil || !errors.Is(err, disputed) {
+			if err := r.finishScan(ctx); err == nil || !errors.Is(err, disputed) {
 				return err
 			}
 			attempt = 1
 			r.restart(ctx, patra.HealRescan, disputed)
 		default:
-			if err := r.recover(ctx, page, err, attempt); err != nil {
+			if err := r.retryPage(ctx, page, err, attempt); err != nil {
 				return err
 			}
 			attempt++
 		}
-		if coming, err = r.ask(ctx); err != nil {
+		if coming, err = r.sendPage(ctx); err != nil {
 			return err
 		}
 	}
@@ -133,14 +133,14 @@ func (r *run) begin(ctx context.Context) (ended bool, err error) {
 	return !resume.HasNext, err
 }
 
-// settle ends a scan whose search is exhausted: where it gave only ids, their records are fetched first.
-func (r *run) settle(ctx context.Context) error {
+// finishScan ends a scan whose search is exhausted: where it gave only ids, their records are fetched first.
+func (r *run) finishScan(ctx context.Context) error {
 	if r.second != nil {
 		if err := r.details(ctx); err != nil {
 			return err
 		}
 	}
-	if err := r.judge(); err != nil {
+	if err := r.assessScan(); err != nil {
 		return err
 	}
 	if err := r.countWhole(ctx); err != nil {
@@ -149,12 +149,12 @@ func (r *run) settle(ctx context.Context) error {
 	return r.addUp(ctx)
 }
 
-// judge compares the finished scan with the provider's count, which must not have changed under a walk by numbers. A first
+// assessScan compares the finished scan with the provider's count, which must not have changed under a walk by numbers. A first
 // disagreement asks for one more scan; a second one is kept as a dispute.
-func (r *run) judge() error {
+func (r *run) assessScan() error {
 	trust := r.program.Spec.Response.Total.Trust
-	state := patra.Judge(trust, r.scan.total, r.scan.seen())
-	if r.shifted(r.scan.walked) {
+	state := patra.AssessCompleteness(trust, r.scan.total, r.scan.seen())
+	if r.resultsShifted(r.scan.walked) {
 		state = patra.StateDisputed
 	}
 	if state == patra.StateDisputed && r.rescans == 0 {
@@ -168,24 +168,24 @@ func (r *run) judge() error {
 // disputed is why a finished scan is read once more.
 var disputed = &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeDisputed, Text: "the provider's exact count differs from what was seen, or changed on the way"}
 
-// announce makes the row of the next request of the search.
-func (r *run) announce(ctx context.Context, ordinal int64, position string) (ticket, error) {
+// preparePage makes the row of the next request of the search.
+func (r *run) preparePage(ctx context.Context, ordinal int64, position string) (pageRequest, error) {
 	call, err := r.program.Spec.Build(r.query, r.claim.Slice.Fetch, position, r.claim.BaseURL, r.Config.Vars)
 	if err != nil {
-		return ticket{}, &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal, Text: err.Error(), Err: err}
+		return pageRequest{}, &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal, Text: err.Error(), Err: err}
 	}
-	return r.ticket(ctx, patra.PhaseSearch, ordinal, position, call)
+	return r.newPageRequest(ctx, patra.PhaseSearch, ordinal, position, call)
 }
 
-// ticket is the row of a request: its place in the scan and its way through the gate.
-func (r *run) ticket(ctx context.Context, phase patra.Phase, ordinal int64, position string, call source.Call) (ticket, error) {
-	toll := r.toll(r.spec(phase))
+// newPageRequest is the row of a request: its place in the scan and its way through the gate.
+func (r *run) newPageRequest(ctx context.Context, phase patra.Phase, ordinal int64, position string, call source.Call) (pageRequest, error) {
+	toll := r.costOf(r.spec(phase))
 	g, err := r.reserve(ctx, toll)
 	if err != nil {
-		return ticket{}, err
+		return pageRequest{}, err
 	}
 	r.batchNo++
-	return ticket{patra.PageOpen{
+	return pageRequest{patra.PageOpen{
 		BatchNo: r.batchNo, ScanNo: r.scan.no, Phase: phase, Ordinal: ordinal, PageSize: r.program.Spec.Pagination.PageSize, Before: position,
 		RequestID: rand.Text(), GateKey: g.key, Cost: int64(toll.cost), Waited: g.wait.Microseconds(), AcquiredAt: g.at, Request: call.Digest(),
 	}, call}, nil
@@ -199,9 +199,9 @@ func (r *run) spec(phase patra.Phase) *source.Spec {
 	return r.program.Spec
 }
 
-// ask writes the row of the scan's next page and sends its request.
-func (r *run) ask(ctx context.Context) (*arrival, error) {
-	next, err := r.announce(ctx, r.scan.ordinal, r.scan.position)
+// sendPage writes the row of the scan's next page and sends its request.
+func (r *run) sendPage(ctx context.Context) (*inflightPage, error) {
+	next, err := r.preparePage(ctx, r.scan.ordinal, r.scan.position)
 	if err != nil {
 		return nil, err
 	}
@@ -209,30 +209,30 @@ func (r *run) ask(ctx context.Context) (*arrival, error) {
 }
 
 // sendNow writes the row of a request and sends it.
-func (r *run) sendNow(ctx context.Context, next ticket) (*arrival, error) {
+func (r *run) sendNow(ctx context.Context, next pageRequest) (*inflightPage, error) {
 	page, err := r.Store.OpenPage(ctx, r.claim, patra.InstantOf(time.Now()), next.PageOpen)
 	if err != nil {
 		return nil, err
 	}
-	return r.start(ctx, page, next.call, r.allowance()), nil
+	return r.fetchAsync(ctx, page, next.call, r.allowance()), nil
 }
 
 // fetch waits for the turn of an announced request, sends it and reads the whole answer.
-func (r *run) fetch(ctx context.Context, page patra.OpenPage, call source.Call, spec *source.Spec, client *http.Client, hold *patra.Hold) (got answer, err error) {
+func (r *run) fetch(ctx context.Context, page patra.OpenPage, call source.Call, spec *source.Spec, client *http.Client, hold *patra.Admission) (got response, err error) {
 	if _, err := r.identify(ctx, spec); err != nil { // a token is asked for before the turn of the request comes
-		return answer{}, unsent(err)
+		return response{}, notSentError(err)
 	}
 	granted := page.AcquiredAt.Add(time.Duration(page.Waited) * time.Microsecond)
-	pass, err := r.await(ctx, r.toll(spec), granted)
+	pass, err := r.acquirePermit(ctx, r.costOf(spec), granted)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	defer pass.giveBack()
+	defer pass.release()
 	if r.draining() {
-		return answer{}, errDrained
+		return response{}, errDrained
 	}
-	if *hold, err = r.mayAsk(ctx); err != nil {
-		return answer{}, err
+	if *hold, err = r.admitRequest(ctx); err != nil {
+		return response{}, err
 	}
 	return r.send(ctx, spec, client, call, r.nameOf(page), pass)
 }
@@ -245,14 +245,14 @@ func (r *run) nameOf(page patra.OpenPage) string {
 	return page.RequestID
 }
 
-// take waits for a page, commits it, and gives the next one that is on its way, or nil at the end of the walk.
-func (r *run) take(ctx context.Context, coming *arrival) (*arrival, error) {
-	res, err := r.receive(coming)
+// commitNext waits for a page, commits it, and gives the next one that is on its way, or nil at the end of the walk.
+func (r *run) commitNext(ctx context.Context, coming *inflightPage) (*inflightPage, error) {
+	res, err := r.awaitPage(coming)
 	defer coming.span.End()
 	if err != nil {
 		return nil, err
 	}
-	defer coming.held.free()
+	defer coming.held.release()
 	page := coming.page
 	if err := r.repeats(res, page.Before); err != nil {
 		err = coming.got.failed(patra.AsFault(err))
@@ -270,11 +270,11 @@ func (r *run) take(ctx context.Context, coming *arrival) (*arrival, error) {
 	res.Order = walked.Order
 	r.strain.Page()
 	enough := r.enough(ctx, res)
-	var next *ticket
+	var next *pageRequest
 	var unasked error // the next page cannot be asked for: this one is whole all the same
 	if res.HasNext && enough == nil && !r.draining() {
-		var t ticket
-		if t, unasked = r.announce(ctx, page.Ordinal+1, res.After); unasked == nil {
+		var t pageRequest
+		if t, unasked = r.preparePage(ctx, page.Ordinal+1, res.After); unasked == nil {
 			next = &t
 		}
 	}
@@ -286,8 +286,8 @@ func (r *run) take(ctx context.Context, coming *arrival) (*arrival, error) {
 	r.scan.ordinal, r.scan.position, r.scan.lastBody, r.scan.walked = page.Ordinal+1, res.After, res.BodySHA256, walked
 	r.scan.count(seen, r.program.Spec.Window.Precision)
 	r.advanced = true
-	r.went(ctx, res.Exchange)
-	r.tell(Event{Kind: EventPage, Claim: r.claim, Counts: counts, Exchange: res.Exchange, Took: time.Since(res.Exchange.SentAt.Time())})
+	r.reportSuccess(ctx, res.Exchange)
+	r.emit(Event{Kind: EventPage, Claim: r.claim, Counts: counts, Exchange: res.Exchange, Took: time.Since(res.Exchange.SentAt.Time())})
 	if enough != nil {
 		return nil, enough
 	}
@@ -299,11 +299,11 @@ func (r *run) take(ctx context.Context, coming *arrival) (*arrival, error) {
 
 // commit writes a page, and sends the next request before or after that: before, where the network would else be idle
 // while we write.
-func (r *run) commit(ctx context.Context, coming *arrival, res patra.PageResult, next *ticket) (after *arrival, counts patra.Counts, err error) {
+func (r *run) commit(ctx context.Context, coming *inflightPage, res patra.PageResult, next *pageRequest) (after *inflightPage, counts patra.Counts, err error) {
 	running := ctx
 	var open *patra.PageOpen
 	if next != nil {
-		if after, err = r.ahead(ctx, *next); err != nil {
+		if after, err = r.prefetch(ctx, *next); err != nil {
 			return nil, counts, err
 		}
 		if after == nil {
@@ -319,11 +319,11 @@ func (r *run) commit(ctx context.Context, coming *arrival, res patra.PageResult,
 		r.abandon(after)
 		return nil, counts, err
 	}
-	r.spoilage.keep(res)
-	r.keptPage(trace.ContextWithSpan(ctx, coming.span), coming, res, counts)
+	r.spoilage.add(res)
+	r.logPage(trace.ContextWithSpan(ctx, coming.span), coming, res, counts)
 	if opened != nil {
-		coming.held.free() // what was written is in nobody's hands any more
-		after = r.start(running, *opened, next.call, r.allowance())
+		coming.held.release() // what was written is in nobody's hands any more
+		after = r.fetchAsync(running, *opened, next.call, r.allowance())
 	}
 	return after, counts, nil
 }

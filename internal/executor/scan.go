@@ -18,7 +18,7 @@ type scan struct {
 	nameless int64               // quarantined items without an id: seen, though nobody can say which they are
 	lastBody string
 	total    *int64
-	walked   patra.Walked
+	walked   patra.ScanProgress
 	edge     patra.Instant // the stretch of time, by the grain of the source, in which the last record lies
 	tied     int64         // distinct items of that stretch: more of it may follow
 }

@@ -17,9 +17,9 @@ func (r *run) shrink(ctx context.Context, why string, anew bool) bool {
 	if p.SizeParam == "" || p.PageSize/2 < smallestPage || (!anew && !r.resizable()) {
 		return false
 	}
-	t := *r.target // others use it too
+	t := *r.sourceClient // others use it too
 	t.program = r.program.Sized(p.PageSize / 2)
-	r.target = &t
+	r.sourceClient = &t
 	r.heal(ctx, patra.HealShrink, why, map[string]any{"page_size": p.PageSize / 2, "was": p.PageSize, "ordinal": r.scan.ordinal})
 	return true
 }
@@ -45,10 +45,10 @@ func (r *run) tooLarge(ctx context.Context, fault *patra.Fault) error {
 		}
 		return nil
 	}
-	if r.whole() {
+	if r.isUnsplittable() {
 		return fault
 	}
-	return &endedEarly{patra.ResliceBody, fault.Text}
+	return &earlyEndError{patra.ResliceBody, fault.Text}
 }
 
 // heavy makes the pages that follow a very large one smaller. Where that is not possible, shorter slices at least end
@@ -58,8 +58,8 @@ func (r *run) heavy(ctx context.Context, size int64) error {
 		return nil
 	}
 	hints := r.claim.Slice.Spec.Hints
-	if r.whole() || r.program.Spec.Pagination.SizeParam != "" || (hints != nil && hints.Heavy) {
+	if r.isUnsplittable() || r.program.Spec.Pagination.SizeParam != "" || (hints != nil && hints.Heavy) {
 		return nil
 	}
-	return &endedEarly{reason: patra.ResliceBody}
+	return &earlyEndError{reason: patra.ResliceBody}
 }

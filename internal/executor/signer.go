@@ -15,15 +15,15 @@ import (
 
 // signers put a signature on a request, by the name that source files use. A new one is a line here, and another in
 // internal/source that checks its options.
-var signers = map[string]func(i *identity, req *http.Request, body []byte) error{
-	source.SignerHMAC: (*identity).signHMAC,
+var signers = map[string]func(i *requestAuth, req *http.Request, body []byte) error{
+	source.SignerHMAC: (*requestAuth).signHMAC,
 }
 
 // signHMAC signs parts of a request with HMAC-SHA256. Each part is on a line of its own.
-func (i *identity) signHMAC(req *http.Request, body []byte) error {
+func (i *requestAuth) signHMAC(req *http.Request, body []byte) error {
 	h, problems := source.ReadHMAC(i.auth.Options)
 	if len(problems) > 0 {
-		return i.cannot(problems[0].Text)
+		return i.authFault(problems[0].Text)
 	}
 	date := dateOf(time.Now().UTC(), h.DateFormat)
 	hash := sha256.Sum256(body)

@@ -20,14 +20,14 @@ type narrowGate struct {
 	slots int
 }
 
-func (g narrowGate) Enter(ctx context.Context, l patra.RateLimit, e patra.Entry) (time.Duration, error) {
+func (g narrowGate) AcquireSlot(ctx context.Context, l patra.RateLimit, e patra.InFlightRequest) (time.Duration, error) {
 	l.Concurrency = g.slots
-	return g.Gate.Enter(ctx, l, e)
+	return g.Gate.AcquireSlot(ctx, l, e)
 }
 
-func (g narrowGate) Leave(ctx context.Context, l patra.RateLimit, id string) error {
+func (g narrowGate) ReleaseSlot(ctx context.Context, l patra.RateLimit, id string) error {
 	l.Concurrency = g.slots
-	return g.Gate.Leave(ctx, l, id)
+	return g.Gate.ReleaseSlot(ctx, l, id)
 }
 
 // A request that takes longer than its slot lasts keeps it: nobody else is let out meanwhile.

@@ -217,7 +217,7 @@ func planOn(t testing.TB, e storetest.Engine, file *source.File, params map[stri
 func runner(t testing.TB, st *store.Store, plan *planner.Result) *executor.Executor {
 	return &executor.Executor{
 		Store: st, Gate: gate.NewLocal(), Evidence: keeper(t), Log: slog.New(slog.DiscardHandler),
-		Config: executor.Config{Owner: store.NewOwner(), Workers: 3, CursorID: plan.Plan.CursorID, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: 5 * time.Millisecond, Grace: time.Second, Prefetch: true, Memory: 1 << 30, Strain: patra.DefaultStrain()},
+		Config: executor.Config{Owner: store.NewOwner(), Workers: 3, CursorID: plan.Plan.CursorID, Lease: time.Minute, Heartbeat: 20 * time.Second, Poll: 5 * time.Millisecond, Grace: time.Second, Prefetch: true, Memory: 1 << 30, Strain: patra.DefaultWalkLimits()},
 		Client: func(_ *source.Spec, base string) *http.Client {
 			u, err := url.Parse(base)
 			if err != nil {
@@ -374,7 +374,7 @@ func TestMissingIDsAfterAnInterruption(t *testing.T) {
 			missing++
 		}
 	}
-	answers, err := st.Answers(t.Context(), plan.Plan.CursorID)
+	answers, err := st.CoverageEntries(t.Context(), plan.Plan.CursorID)
 	if err != nil {
 		t.Fatal(err)
 	}

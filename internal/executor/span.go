@@ -100,7 +100,7 @@ func failedSpan(span trace.Span, err error) {
 		return
 	}
 	code := "ERROR"
-	if held, ok := errors.AsType[*held](err); ok {
+	if held, ok := errors.AsType[*heldError](err); ok {
 		code = held.Code
 	} else if f, ok := errors.AsType[*patra.Fault](err); ok {
 		code = f.Code
@@ -114,7 +114,7 @@ func failedSpan(span trace.Span, err error) {
 }
 
 // endedSpan says how a run ended.
-func endedSpan(ctx context.Context, end patra.Closing) {
+func endedSpan(ctx context.Context, end patra.RunResult) {
 	span := trace.SpanFromContext(ctx)
 	if !span.IsRecording() {
 		return
@@ -130,11 +130,11 @@ func endedSpan(ctx context.Context, end patra.Closing) {
 
 // callSpan begins the span of a request, and tells the provider of it where that is wanted. Of the address it has what
 // stands before a question mark: behind it there are keys and people.
-func (w wire) callSpan(ctx context.Context, req *http.Request, who *identity) (context.Context, trace.Span) {
+func (w transport) callSpan(ctx context.Context, req *http.Request, who *requestAuth) (context.Context, trace.Span) {
 	ctx, span := tracerOf(w.tracer).Start(ctx, SpanCall, trace.WithSpanKind(trace.SpanKindClient))
 	if span.IsRecording() {
 		at := url.URL{Scheme: req.URL.Scheme, Host: req.URL.Host, Path: req.URL.Path}
-		span.SetAttributes(attribute.String("http.request.method", req.Method), attribute.String("server.address", req.URL.Hostname()), attribute.String("url.full", patra.Mask(who.hide(at.String()))))
+		span.SetAttributes(attribute.String("http.request.method", req.Method), attribute.String("server.address", req.URL.Hostname()), attribute.String("url.full", patra.Mask(who.redact(at.String()))))
 	}
 	if w.propagate {
 		propagation.TraceContext{}.Inject(ctx, propagation.HeaderCarrier(req.Header))
@@ -143,7 +143,7 @@ func (w wire) callSpan(ctx context.Context, req *http.Request, who *identity) (c
 }
 
 // endCall says what came back.
-func endCall(span trace.Span, a *answer, err error) {
+func endCall(span trace.Span, a *response, err error) {
 	if span.IsRecording() {
 		if a.status != 0 {
 			span.SetAttributes(attribute.Int("http.status", a.status), attribute.Int64("bytes", a.exchange.Bytes))

@@ -17,7 +17,7 @@ func BenchmarkUntracedPage(b *testing.B) {
 	for b.Loop() {
 		ctx, page := r.batchSpan(b.Context(), patra.OpenPage{})
 		_, call := r.callSpan(ctx, req, nil)
-		endCall(call, &answer{}, nil)
+		endCall(call, &response{}, nil)
 		_, writing := tracerOf(r.Executor.Tracer).Start(trace.ContextWithSpan(ctx, page), SpanCommit)
 		writing.End()
 		keptSpan(page, patra.PageResult{}, patra.Counts{})

@@ -135,7 +135,7 @@ func TestALogHasAShareOfWhatWentWellAndAllThatDidNot(t *testing.T) {
 	for _, row := range pages {
 		var run, batch int64
 		fmt.Sscan(row[0]+" "+row[1], &run, &batch)
-		if patra.Sampled(0.3, run, batch) {
+		if patra.InLogSample(0.3, run, batch) {
 			want[patra.CorrelationID(run, batch)] = true
 		}
 	}

@@ -11,28 +11,28 @@ import (
 // changed today is not excused by what it sent last week.
 const spoilageMemory = 500
 
-// spoilage is what became of the last items of an endpoint. A page of three items of which none can be read says nothing by
+// badItemRate is what became of the last items of an endpoint. A page of three items of which none can be read says nothing by
 // itself; the fourth such page does. An item that is met again, because a stretch is read twice, is no new one.
-type spoilage struct {
+type badItemRate struct {
 	mu       sync.Mutex
 	seed     maphash.Seed
 	met      map[uint64]struct{}
 	bad, all int
 }
 
-func newSpoilage() *spoilage {
-	return &spoilage{seed: maphash.MakeSeed(), met: map[uint64]struct{}{}}
+func newSpoilage() *badItemRate {
+	return &badItemRate{seed: maphash.MakeSeed(), met: map[uint64]struct{}{}}
 }
 
 // with counts the last items and those of a page.
-func (s *spoilage) with(res patra.PageResult) (bad, all int) {
+func (s *badItemRate) with(res patra.PageResult) (bad, all int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.sum(res, false)
 }
 
-// keep remembers a page that was stored.
-func (s *spoilage) keep(res patra.PageResult) {
+// add remembers a page that was stored.
+func (s *badItemRate) add(res patra.PageResult) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.bad, s.all = s.sum(res, true); s.all > spoilageMemory {
@@ -43,7 +43,7 @@ func (s *spoilage) keep(res patra.PageResult) {
 	}
 }
 
-func (s *spoilage) sum(res patra.PageResult, keep bool) (bad, all int) {
+func (s *badItemRate) sum(res patra.PageResult, keep bool) (bad, all int) {
 	bad, all = s.bad, s.all+len(res.Records)+len(res.IDs)
 	for _, q := range res.Quarantined {
 		sum := maphash.Bytes(s.seed, q.Fragment)
@@ -59,7 +59,7 @@ func (s *spoilage) sum(res patra.PageResult, keep bool) (bad, all int) {
 }
 
 // forget begins anew, when a person has to look: what they say is right is not judged by what was before.
-func (s *spoilage) forget() {
+func (s *badItemRate) forget() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.bad, s.all = 0, 0

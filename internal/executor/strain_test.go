@@ -29,7 +29,7 @@ func long() *sim.Server {
 func europeans() map[string]bool { return ids(long().EuropePMC().By("UPDATE_DATE").Truth(from, to)) }
 
 // strained runs once with limits, and gives why the slices were left.
-func (e *early) strained(limits patra.StrainLimits) map[string]int {
+func (e *early) strained(limits patra.WalkLimits) map[string]int {
 	e.t.Helper()
 	x := runner(e.t, e.store, e.plan)
 	x.Config.Workers, x.Config.Strain = 1, limits
@@ -79,12 +79,12 @@ func TestAWalkThatIsTooHardIsCutShorter(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		front  func(http.Handler) http.Handler
-		limits patra.StrainLimits
+		limits patra.WalkLimits
 		want   string
 	}{
-		{"many pages", plain, patra.StrainLimits{Pages: 3}, patra.ReslicePages},
-		{"many refusals for speed", every(3, 429), patra.StrainLimits{Refusals: 2, RefusedIn: 300 * patra.Second}, patra.ResliceThrottled},
-		{"many errors", every(4, 503), patra.StrainLimits{Recent: 5, ErrorShare: 0.2}, patra.ResliceErrors},
+		{"many pages", plain, patra.WalkLimits{Pages: 3}, patra.ReslicePages},
+		{"many refusals for speed", every(3, 429), patra.WalkLimits{Refusals: 2, RefusedIn: 300 * patra.Second}, patra.ResliceThrottled},
+		{"many errors", every(4, 503), patra.WalkLimits{Recent: 5, ErrorShare: 0.2}, patra.ResliceErrors},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			e := europe(t, c.front)
@@ -104,7 +104,7 @@ func TestFarMoreThanWasExpectedIsCutShorter(t *testing.T) {
 	if _, err := storetest.Inspect(t, e.url).Exec(`UPDATE ing_plan_slice SET estimate_records = 10, estimate_source_code = 'HISTORY'`); err != nil {
 		t.Fatal(err)
 	}
-	if why := e.strained(patra.StrainLimits{Overrun: 3, OverrunFrom: 50}); why[patra.ResliceEstimate] != 2 {
+	if why := e.strained(patra.WalkLimits{Overrun: 3, OverrunFrom: 50}); why[patra.ResliceEstimate] != 2 {
 		t.Errorf("slices were left for %v", why)
 	}
 	e.finish(europeans())
@@ -113,7 +113,7 @@ func TestFarMoreThanWasExpectedIsCutShorter(t *testing.T) {
 // A page that is too large is asked for in smaller ones, and nothing is cut.
 func TestPagesThatAreTooLargeBecomeSmaller(t *testing.T) {
 	e := europe(t, func(next http.Handler) http.Handler { return next })
-	if why := e.strained(patra.StrainLimits{Body: 1000}); len(why) != 0 {
+	if why := e.strained(patra.WalkLimits{Body: 1000}); len(why) != 0 {
 		t.Errorf("slices were left for %v", why)
 	}
 	if n := e.healed(patra.HealShrink); n != 2 { // 20, then 10 on a page
@@ -144,7 +144,7 @@ func TestAPageThatCannotBeHadIsAskedForInSmallerOnes(t *testing.T) {
 			file := strings.NewReplacer("pageSize: 500", "pageSize: 80", "pageSize: 200", "pageSize: 80", "    maxBody: 67108864\n", "").Replace(shippedFast(t, code))
 			file = strings.Replace(file, "    timeout:", "    maxBody: "+limits[code]+"\n    timeout:", 1)
 			e := newEarly(t, file, works.Handler())
-			if why := e.strained(patra.StrainLimits{}); len(why) != 0 {
+			if why := e.strained(patra.WalkLimits{}); len(why) != 0 {
 				t.Errorf("slices were left for %v", why)
 			}
 			all, err := e.store.Healings(t.Context(), code, 0, 1000)
@@ -182,7 +182,7 @@ func TestAWalkInCirclesIsNoticed(t *testing.T) {
 	})
 	text := paged(`{type: TOKEN, pageSize: 50, maxPageSize: 1000, sizeParam: rows, positionParam: cursor, initial: "*", next: "$.message['next-cursor']", token: {state: STATELESS, onSame: END}, end: [EMPTY_PAGE]}`, "P4D")
 	e := newEarly(t, text, circle)
-	e.strained(patra.StrainLimits{})
+	e.strained(patra.WalkLimits{})
 	tasks, err := e.store.Tasks(t.Context(), store.Filter{})
 	if err != nil || len(tasks) == 0 {
 		t.Fatal(err)

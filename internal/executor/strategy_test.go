@@ -57,7 +57,7 @@ func TestACountThatDisagreesConfirmsNothing(t *testing.T) {
 	if err != nil || len(early) != 1 || early[0].Confirmed != nil {
 		t.Errorf("%+v, %v", early, err)
 	}
-	if answers, err := st.Answers(t.Context(), plan.Plan.CursorID); err != nil || len(answers) != 0 {
+	if answers, err := st.CoverageEntries(t.Context(), plan.Plan.CursorID); err != nil || len(answers) != 0 {
 		t.Errorf("%+v, %v", answers, err)
 	}
 }

@@ -26,7 +26,7 @@ func (a *absent) Snapshot(ctx context.Context, fingerprint string) (json.RawMess
 	return a.Store.Snapshot(ctx, fingerprint)
 }
 
-func (a *absent) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.Closing) error {
+func (a *absent) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.RunResult) error {
 	end.RetryIn = 0 // nobody waits here
 	return a.Store.Finish(ctx, c, now, end)
 }
@@ -68,7 +68,7 @@ func (o *ofTomorrow) Claim(ctx context.Context, req patra.ClaimRequest) (*patra.
 
 func (o *ofTomorrow) Snapshot(context.Context, string) (json.RawMessage, error) { return o.body, nil }
 
-func (o *ofTomorrow) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.Closing) error {
+func (o *ofTomorrow) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.RunResult) error {
 	o.gone.Add(1)
 	end.RetryIn = 0 // nobody waits here
 	return o.Store.Finish(ctx, c, now, end)

@@ -10,8 +10,8 @@ import (
 	"patra/internal/source"
 )
 
-// token is what a provider gave us in exchange for a client's id and secret.
-type token struct {
+// oauthToken is what a provider gave us in exchange for a client's id and secret.
+type oauthToken struct {
 	key   string // what it was asked for with
 	value string
 	until time.Time // not used after
@@ -20,16 +20,16 @@ type token struct {
 	replaces bool // the one before was refused
 }
 
-// tokens keeps tokens until shortly before they expire. Whoever needs one at the same time waits for the same request.
-type tokens struct {
+// tokenCache keeps tokens until shortly before they expire. Whoever needs one at the same time waits for the same request.
+type tokenCache struct {
 	mu     sync.Mutex
-	kept   map[string]*keptToken
+	kept   map[string]*cachedToken
 	asking singleflight.Group
 }
 
-// keptToken is the token for one client.
-type keptToken struct {
-	token   *token
+// cachedToken is the token for one client.
+type cachedToken struct {
+	token   *oauthToken
 	refused bool // the last one was
 }
 
@@ -38,7 +38,7 @@ const trial = time.Minute
 
 // get gives a token that is still good, and asks for one if there is none. The request is made for everybody who waits,
 // so it does not end with the one who happened to come first.
-func (s *tokens) get(ctx context.Context, key string, ask func(context.Context) (*token, error)) (*token, error) {
+func (s *tokenCache) get(ctx context.Context, key string, ask func(context.Context) (*oauthToken, error)) (*oauthToken, error) {
 	if t := s.usable(key); t != nil {
 		return t, nil
 	}
@@ -51,7 +51,7 @@ func (s *tokens) get(ctx context.Context, key string, ask func(context.Context) 
 			return nil, err
 		}
 		t.key = key
-		s.keep(t)
+		s.put(t)
 		return t, nil
 	})
 	select {
@@ -61,11 +61,11 @@ func (s *tokens) get(ctx context.Context, key string, ask func(context.Context) 
 		if a.Err != nil {
 			return nil, a.Err
 		}
-		return a.Val.(*token), nil
+		return a.Val.(*oauthToken), nil
 	}
 }
 
-func (s *tokens) usable(key string) *token {
+func (s *tokenCache) usable(key string) *oauthToken {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if k := s.kept[key]; k != nil && k.token != nil && time.Now().Before(k.token.until) {
@@ -74,15 +74,15 @@ func (s *tokens) usable(key string) *token {
 	return nil
 }
 
-func (s *tokens) keep(t *token) {
+func (s *tokenCache) put(t *oauthToken) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.kept == nil {
-		s.kept = map[string]*keptToken{}
+		s.kept = map[string]*cachedToken{}
 	}
 	k := s.kept[t.key]
 	if k == nil {
-		k = &keptToken{}
+		k = &cachedToken{}
 		s.kept[t.key] = k
 	}
 	t.since, t.replaces = time.Now(), k.refused
@@ -91,7 +91,7 @@ func (s *tokens) keep(t *token) {
 
 // refused drops a token that the provider does not take, and reports whether another may help. One that is on trial stays:
 // others may have got further with it.
-func (s *tokens) refused(t *token) bool {
+func (s *tokenCache) refused(t *oauthToken) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	k := s.kept[t.key]
@@ -107,7 +107,7 @@ func (s *tokens) refused(t *token) bool {
 
 // identify says who we are to a source: nobody, somebody with a secret, or somebody with a token. A token that is not
 // there is asked for.
-func (w wire) identify(ctx context.Context, spec *source.Spec) (*identity, error) {
+func (w transport) identify(ctx context.Context, spec *source.Spec) (*requestAuth, error) {
 	who, err := w.credentials.identity(spec.Auth)
 	if err != nil || who == nil || spec.Auth.Type != source.AuthOAuth2 {
 		return who, err
@@ -120,6 +120,6 @@ func (w wire) identify(ctx context.Context, spec *source.Spec) (*identity, error
 	if who.token, err = who.keeper.get(ctx, r.key(), r.ask); err != nil {
 		return nil, err
 	}
-	w.credentials.tell(who.cover())
+	w.credentials.tell(who.registerSecrets())
 	return who, nil
 }

@@ -19,11 +19,11 @@ import (
 // hearing is a gate that remembers what it was told, and has no grants for those who ask first.
 type hearing struct {
 	*gate.Local
-	told  []patra.RateAnswer
+	told  []patra.RateFeedback
 	empty int
 }
 
-func (g *hearing) Report(ctx context.Context, l patra.RateLimit, a patra.RateAnswer) error {
+func (g *hearing) Report(ctx context.Context, l patra.RateLimit, a patra.RateFeedback) error {
 	g.told = append(g.told, a)
 	return g.Local.Report(ctx, l, a)
 }
@@ -31,7 +31,7 @@ func (g *hearing) Report(ctx context.Context, l patra.RateLimit, a patra.RateAns
 func (g *hearing) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error) {
 	if g.empty > 0 {
 		g.empty--
-		return 0, &patra.NotYet{Wait: 7 * time.Second}
+		return 0, &patra.ThrottledError{Wait: 7 * time.Second}
 	}
 	return g.Local.Reserve(ctx, l, cost)
 }
@@ -41,31 +41,31 @@ func TestTheGateHearsWhatAnswersSay(t *testing.T) {
 	for _, c := range []struct {
 		name        string
 		first       func(w http.ResponseWriter) bool // writes the first answer; false: as usual
-		want        patra.RateAnswer                 // without the times
+		want        patra.RateFeedback               // without the times
 		least, most time.Duration                    // between the two requests
 	}{
-		{"nothing", func(http.ResponseWriter) bool { return false }, patra.RateAnswer{Status: 200}, time.Second, 2 * time.Second},
+		{"nothing", func(http.ResponseWriter) bool { return false }, patra.RateFeedback{Status: 200}, time.Second, 2 * time.Second},
 		{"a lower limit", func(w http.ResponseWriter) bool {
 			w.Header().Set("X-Limit", "12")
 			w.Header().Set("X-Slots", "3")
 			return false
-		}, patra.RateAnswer{Status: 200, Told: patra.Told{PerSecond: 0.2, Concurrency: 3}}, time.Second, 2 * time.Second},
+		}, patra.RateFeedback{Status: 200, Told: patra.AdvertisedLimit{PerSecond: 0.2, Concurrency: 3}}, time.Second, 2 * time.Second},
 		{"nothing is left", func(w http.ResponseWriter) bool {
 			w.Header().Set("X-Left", "0")
 			w.Header().Set("X-Reset", strconv.FormatInt(time.Now().Unix()+30, 10))
 			return false
-		}, patra.RateAnswer{Status: 200}, 31500 * time.Millisecond, 36 * time.Second},
+		}, patra.RateFeedback{Status: 200}, 31500 * time.Millisecond, 36 * time.Second},
 		{"come back in a while", func(w http.ResponseWriter) bool {
 			w.Header().Set("Retry-After", "60")
 			w.WriteHeader(503)
 			return true
-		}, patra.RateAnswer{Status: 503}, 63 * time.Second, 73 * time.Second},
+		}, patra.RateFeedback{Status: 503}, 63 * time.Second, 73 * time.Second},
 		{"come back in a while, in its own way", func(w http.ResponseWriter) bool {
 			w.Header().Set("Retry-After", "60")
 			w.WriteHeader(504)
 			return true
-		}, patra.RateAnswer{Status: 504}, 63 * time.Second, 73 * time.Second},
-		{"no answer", func(http.ResponseWriter) bool { panic(http.ErrAbortHandler) }, patra.RateAnswer{}, time.Second, 10 * time.Second},
+		}, patra.RateFeedback{Status: 504}, 63 * time.Second, 73 * time.Second},
+		{"no answer", func(http.ResponseWriter) bool { panic(http.ErrAbortHandler) }, patra.RateFeedback{}, time.Second, 10 * time.Second},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

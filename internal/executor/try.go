@@ -8,8 +8,8 @@ import (
 	"patra/internal/source"
 )
 
-// Tried is the answer to one request, for somebody who wants to see how a source answers.
-type Tried struct {
+// TestResponse is the answer to one request, for somebody who wants to see how a source answers.
+type TestResponse struct {
 	source.Page
 	Status  int
 	Bytes   int
@@ -18,11 +18,11 @@ type Tried struct {
 }
 
 // Try sends one request that belongs to no plan, and reads the page that comes. What is wrong is a *patra.Fault.
-func (p *Prober) Try(ctx context.Context, program *source.Program, call source.Call, baseURL string) (Tried, error) {
+func (p *Prober) Try(ctx context.Context, program *source.Program, call source.Call, baseURL string) (TestResponse, error) {
 	w, spec := p.wire(baseURL), program.Spec
 	for attempt := 1; ; attempt++ {
 		tried, err := p.try(ctx, w, program, call)
-		failed, ok := errors.AsType[*failedPage](err)
+		failed, ok := errors.AsType[*pageError](err)
 		if !ok {
 			return tried, err
 		}
@@ -33,12 +33,12 @@ func (p *Prober) Try(ctx context.Context, program *source.Program, call source.C
 	}
 }
 
-func (p *Prober) try(ctx context.Context, w wire, program *source.Program, call source.Call) (tried Tried, err error) {
+func (p *Prober) try(ctx context.Context, w transport, program *source.Program, call source.Call) (tried TestResponse, err error) {
 	spec := program.Spec
 	if _, err := w.identify(ctx, spec); err != nil {
-		return tried, unsent(err)
+		return tried, notSentError(err)
 	}
-	_, err = w.apart(ctx, w.toll(spec), patra.RequestProbe, func(requestID string, pass *pass) (answer, error) {
+	_, err = w.sendStandalone(ctx, w.costOf(spec), patra.RequestProbe, func(requestID string, pass *permit) (response, error) {
 		got, err := w.send(ctx, spec, p.Client(spec, w.base), call, requestID, pass)
 		tried.Status, tried.Bytes, tried.Headers, tried.Body = got.status, len(got.body), got.headers(), got.body
 		if err == nil {

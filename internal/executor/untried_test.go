@@ -22,13 +22,13 @@ type trier struct {
 
 const try = 77
 
-func (c *trier) Hold(ctx context.Context, at patra.Place) (patra.Hold, error) {
+func (c *trier) Admit(ctx context.Context, at patra.WorkScope) (patra.Admission, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.asked++; c.asked == c.n {
-		return patra.Hold{Probe: try}, nil
+		return patra.Admission{Probe: try}, nil
 	}
-	return c.Store.Hold(ctx, at)
+	return c.Store.Admit(ctx, at)
 }
 
 func (c *trier) say(what string, probe int64) (patra.ControlChange, error) {
@@ -40,15 +40,15 @@ func (c *trier) say(what string, probe int64) (patra.ControlChange, error) {
 	return patra.ControlChange{}, nil
 }
 
-func (c *trier) Answered(_ context.Context, _ patra.Place, probe int64) (patra.ControlChange, error) {
+func (c *trier) RecordSuccess(_ context.Context, _ patra.WorkScope, probe int64) (patra.ControlChange, error) {
 	return c.say("answered", probe)
 }
 
-func (c *trier) Fail(_ context.Context, _ patra.Place, _ patra.BreakerRule, probe int64, _ patra.Fault, _ float64) (patra.ControlChange, error) {
+func (c *trier) RecordFailure(_ context.Context, _ patra.WorkScope, _ patra.BreakerRule, probe int64, _ patra.Fault, _ float64) (patra.ControlChange, error) {
 	return c.say("failed", probe)
 }
 
-func (c *trier) Untried(_ context.Context, _ patra.Place, probe int64) (patra.ControlChange, error) {
+func (c *trier) AbandonProbe(_ context.Context, _ patra.WorkScope, probe int64) (patra.ControlChange, error) {
 	return c.say("untried", probe)
 }
 

@@ -40,7 +40,7 @@ func (r *run) addUp(ctx context.Context) error {
 		return err
 	}
 	r.proof.LookedTwice = r.looks > 0
-	if r.looks == 0 && patra.Judge(r.proof.Trust, r.proof.WindowTotal, ids+r.proof.IDsSeen) == patra.StateDisputed {
+	if r.looks == 0 && patra.AssessCompleteness(r.proof.Trust, r.proof.WindowTotal, ids+r.proof.IDsSeen) == patra.StateDisputed {
 		r.looks++
 		return disputed
 	}

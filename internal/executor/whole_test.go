@@ -92,14 +92,14 @@ func newCutDay(t *testing.T) *cutDay {
 }
 
 // read lets one worker read the parts one after the other, and gives the day's answer.
-func (d *cutDay) read(st executor.Store) patra.Answer {
+func (d *cutDay) read(st executor.Store) patra.CoverageEntry {
 	d.t.Helper()
 	x := runner(d.t, d.store, d.plan)
 	x.Store, x.Config.Workers = st, 1
 	if err := x.Run(d.t.Context()); err != nil {
 		d.t.Fatal(err)
 	}
-	answers, err := d.store.Answers(d.t.Context(), d.plan.Plan.CursorID)
+	answers, err := d.store.CoverageEntries(d.t.Context(), d.plan.Plan.CursorID)
 	if err != nil || len(answers) != 1 {
 		d.t.Fatalf("the day has %d answers, %v", len(answers), err)
 	}

@@ -24,57 +24,57 @@ import (
 // unless somebody wants them to know more.
 const correlation = "X-Ingest-Correlation-Id"
 
-// wire is the way of requests to a provider: through the gate, out, and back as whole answers. Runs and probes share it.
-type wire struct {
+// transport is the way of requests to a provider: through the gate, out, and back as whole answers. Runs and probes share it.
+type transport struct {
 	gate        Gate
-	rows        Requests
+	rows        RequestLedger
 	dial        func(*source.Spec, string) *http.Client
 	credentials *Credentials
 	vars        source.Vars
 	base        string                      // what stands in for the source's own address
 	drain       <-chan struct{}             // closed when nothing more should be sent; nil is never
 	allow       func(context.Context) error // asked before a request that belongs to no run; nil is always
-	grants      *grants
+	grants      *reservations
 	tracer      trace.Tracer // nil: nothing is traced
 	propagate   bool         // the provider is told which trace a request belongs to
 }
 
-// answer is a whole response.
-type answer struct {
+// response is a whole response.
+type response struct {
 	status   int
 	header   http.Header
 	body     []byte
-	sum      string          // the hash of the body as it came; empty: there is none
-	clean    bool            // there were no secrets in it
-	kept     *patra.KeptBody // nil: it is not kept
+	sum      string            // the hash of the body as it came; empty: there is none
+	clean    bool              // there were no secrets in it
+	kept     *patra.StoredBody // nil: it is not kept
 	exchange patra.Exchange
 
 	retryAfter time.Duration
 	auth       source.Auth
-	who        *identity // nil: nobody was named
+	who        *requestAuth // nil: nobody was named
 }
 
-// failedPage is a request that gave no page, with all that is known of it.
-type failedPage struct {
+// pageError is a request that gave no page, with all that is known of it.
+type pageError struct {
 	fault      *patra.Fault
 	exchange   patra.Exchange
 	response   json.RawMessage
 	sum        string
-	kept       *patra.KeptBody
+	kept       *patra.StoredBody
 	retryAfter time.Duration
 }
 
 // Error implements error.
-func (f *failedPage) Error() string { return f.fault.Error() }
+func (f *pageError) Error() string { return f.fault.Error() }
 
 // Unwrap gives the fault.
-func (f *failedPage) Unwrap() error { return f.fault }
+func (f *pageError) Unwrap() error { return f.fault }
 
 // sent reports whether the request left us. One that did not has consumed nothing.
-func (f *failedPage) sent() bool { return f.exchange.SentAt != 0 }
+func (f *pageError) sent() bool { return f.exchange.SentAt != 0 }
 
 // sleep waits, unless the work in hand is to stop.
-func (w wire) sleep(ctx context.Context, d time.Duration) error {
+func (w transport) sleep(ctx context.Context, d time.Duration) error {
 	if d <= 0 {
 		return nil
 	}
@@ -88,7 +88,7 @@ func (w wire) sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-func (w wire) draining() bool {
+func (w transport) draining() bool {
 	select {
 	case <-w.drain:
 		return true
@@ -99,17 +99,17 @@ func (w wire) draining() bool {
 
 // send sends a request that was granted and reads the whole answer. Who we are is added last: what is kept of a request
 // was made before, and holds no secret.
-func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, call source.Call, name string, p *pass) (answer, error) {
+func (w transport) send(ctx context.Context, spec *source.Spec, client *http.Client, call source.Call, name string, p *permit) (response, error) {
 	who, err := w.identify(ctx, spec)
 	if err != nil {
-		return answer{}, unsent(err)
+		return response{}, notSentError(err)
 	}
 	req, err := request(ctx, call, name)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	if err := who.show(req, spec, call.Body); err != nil {
-		return answer{}, unsent(err)
+		return response{}, notSentError(err)
 	}
 	if spec.Stateful() {
 		egress.Once(req)
@@ -123,14 +123,14 @@ func (w wire) send(ctx context.Context, spec *source.Spec, client *http.Client, 
 }
 
 // exchange sends a finished request and reads the whole answer.
-func (p *pass) exchange(ctx context.Context, req *http.Request, client *http.Client, spec *source.Spec, who *identity) (a answer, err error) {
+func (p *permit) exchange(ctx context.Context, req *http.Request, client *http.Client, spec *source.Spec, who *requestAuth) (a response, err error) {
 	a.auth, a.who = spec.Auth, who
 	ctx, span := p.callSpan(ctx, req, who)
 	defer func() { endCall(span, &a, err) }()
-	if err := p.inTime(ctx); err != nil {
+	if err := p.checkLateness(ctx); err != nil {
 		return a, err
 	}
-	defer p.stay(ctx)()
+	defer p.renewSlot(ctx)()
 	a.exchange.SentAt = patra.InstantOf(time.Now())
 	resp, err := client.Do(p.guard(ctx, req))
 	if p.err != nil {
@@ -148,52 +148,52 @@ func (p *pass) exchange(ctx context.Context, req *http.Request, client *http.Cli
 		fault := wireFault(egress.Cause(err), a.status)
 		// The provider is not there, or what it says about how we ask has arrived, and only the rest has not.
 		if (a.status != 0 || fault.Level == patra.LevelRetry) && ctx.Err() == nil {
-			if err := p.tell(ctx, spec, &a); err != nil {
+			if err := p.reportToGate(ctx, spec, &a); err != nil {
 				return a, err
 			}
 		}
 		return a, a.failed(fault)
 	}
-	if err := p.tell(ctx, spec, &a); err != nil && a.status != http.StatusOK {
+	if err := p.reportToGate(ctx, spec, &a); err != nil && a.status != http.StatusOK {
 		return a, err // a page in hand is worth more than the count of it
 	}
 	return a, nil
 }
 
-// tell lets the gate know what an answer says about how we ask.
-func (p *pass) tell(ctx context.Context, spec *source.Spec, a *answer) error {
+// reportToGate lets the gate know what an answer says about how we ask.
+func (p *permit) reportToGate(ctx context.Context, spec *source.Spec, a *response) error {
 	now, took := time.Now(), time.Duration(a.exchange.FinishedAt-a.exchange.SentAt)*time.Microsecond
-	told, wait := spec.Rate.Headers.Told(a.header, now)
-	told.Quota = spec.ToldQuota(a.header, now)
+	told, wait := spec.Rate.Headers.Parse(a.header, now)
+	told.Quota = spec.ParseQuotaHeaders(a.header, now)
 	wait = max(wait, source.RetryAfter(a.status, a.header, now, spec.Retry.AfterOn...))
-	a.exchange.RetryAfter, a.retryAfter = wait, longer(wait, mathrand.Float64())
-	return p.gate.Report(ctx, p.RateLimit, patra.RateAnswer{Status: a.status, RetryAfter: a.retryAfter, Took: took, Told: told})
+	a.exchange.RetryAfter, a.retryAfter = wait, withJitter(wait, mathrand.Float64())
+	return p.gate.Report(ctx, p.RateLimit, patra.RateFeedback{Status: a.status, RetryAfter: a.retryAfter, Took: took, Told: told})
 }
 
-// apart sends a request that belongs to no run: through the gate, and with a row of its own before it is sent. Waiting
+// sendStandalone sends a request that belongs to no run: through the gate, and with a row of its own before it is sent. Waiting
 // comes before the row: one that is called off while it waits was never a request.
-func (w wire) apart(ctx context.Context, t toll, kind string, send func(requestID string, p *pass) (answer, error)) (answer, error) {
+func (w transport) sendStandalone(ctx context.Context, t requestCost, kind string, send func(requestID string, p *permit) (response, error)) (response, error) {
 	g, err := w.reserve(ctx, t)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	p, err := w.await(ctx, t, g.moment())
+	p, err := w.acquirePermit(ctx, t, g.moment())
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
-	defer p.giveBack()
+	defer p.release()
 	if w.allow != nil {
 		if err := w.allow(ctx); err != nil {
-			return answer{}, err
+			return response{}, err
 		}
 	}
 	open := patra.RequestOpen{RequestID: rand.Text(), Kind: kind, GateKey: g.key, Cost: int64(t.cost), Waited: g.wait.Microseconds(), AcquiredAt: g.at}
 	id, err := w.rows.OpenRequest(ctx, patra.InstantOf(time.Now()), open)
 	if err != nil {
-		return answer{}, err
+		return response{}, err
 	}
 	got, err := send(open.RequestID, p)
-	if failed, ok := errors.AsType[*failedPage](err); ok {
+	if failed, ok := errors.AsType[*pageError](err); ok {
 		got.exchange = failed.exchange
 	}
 	// What became of a request is written down also when nobody waits for its answer any more.
@@ -219,19 +219,19 @@ func request(ctx context.Context, call source.Call, name string) (*http.Request,
 	return req, nil
 }
 
-// rest is how long to wait after the n-th failure of a request. When the provider asks us to slow down, or says when it
+// retryDelay is how long to wait after the n-th failure of a request. When the provider asks us to slow down, or says when it
 // will be there again, everybody waits: to a provider, all our workers are one client.
-func (w wire) rest(ctx context.Context, spec *source.Spec, failed *failedPage, n int) (time.Duration, error) {
+func (w transport) retryDelay(ctx context.Context, spec *source.Spec, failed *pageError, n int) (time.Duration, error) {
 	wait := max(backoff(spec.Retry.Backoff, n), failed.retryAfter)
 	if failed.fault.Code != patra.CodeRateLimited && failed.retryAfter == 0 {
 		return wait, nil
 	}
-	return wait, w.gate.Cooldown(ctx, w.toll(spec).Key, wait)
+	return wait, w.gate.Cooldown(ctx, w.costOf(spec).Key, wait)
 }
 
 // failed makes a failed page of an answer and what is wrong with it. Every fault of a provider comes through here, so
 // this is where it loses what nobody may see.
-func (a *answer) failed(f *patra.Fault) error {
+func (a *response) failed(f *patra.Fault) error {
 	told := a.who.judge(*f, a.status)
 	if masked := patra.Mask(told.Text); masked != told.Text { // a provider's words may name people
 		told.Text, told.Err = masked, nil
@@ -243,14 +243,14 @@ func (a *answer) failed(f *patra.Fault) error {
 	if a.exchange.Outcome == "" {
 		a.exchange.Outcome = patra.OutcomeHTTPError
 	}
-	return &failedPage{fault: &told, exchange: a.exchange, response: a.digest(), sum: a.sum, kept: a.kept, retryAfter: a.retryAfter}
+	return &pageError{fault: &told, exchange: a.exchange, response: a.digest(), sum: a.sum, kept: a.kept, retryAfter: a.retryAfter}
 }
 
-// unsent makes a failed page of what kept a request from being sent. Failures of the store or the gate are not the
+// notSentError makes a failed page of what kept a request from being sent. Failures of the store or the gate are not the
 // provider's, and stay what they are.
-func unsent(err error) error {
-	a := answer{exchange: patra.Exchange{FinishedAt: patra.InstantOf(time.Now())}}
-	if failed, ok := errors.AsType[*failedPage](err); ok { // of another request, without which this one cannot be
+func notSentError(err error) error {
+	a := response{exchange: patra.Exchange{FinishedAt: patra.InstantOf(time.Now())}}
+	if failed, ok := errors.AsType[*pageError](err); ok { // of another request, without which this one cannot be
 		a.retryAfter = failed.retryAfter
 		return a.failed(failed.fault)
 	}
@@ -275,7 +275,7 @@ func wireFault(err error, status int) *patra.Fault {
 	case errors.Is(err, egress.ErrRefused):
 		f.Level = patra.LevelRequest
 	case isCert:
-		f.Code, f.Text = patra.CodeCertificate, distrust(cert)
+		f.Code, f.Text = patra.CodeCertificate, certificateFault(cert)
 	case errors.Is(err, context.DeadlineExceeded) || (isNet && netErr.Timeout()):
 		f.Code = patra.CodeTimeout
 	case errors.Is(err, io.ErrUnexpectedEOF) && status != 0:

@@ -22,8 +22,8 @@ const partial = ".partial"
 // durable waits until the disk has a file. Tests of what is written in which order need not wait.
 var durable = (*os.File).Sync
 
-// aside is a file that is being written beside its final name.
-type aside struct {
+// tempFile is a file that is being written beside its final name.
+type tempFile struct {
 	root    *os.Root
 	name    string // the final one
 	file    *os.File
@@ -37,7 +37,7 @@ type aside struct {
 func partialName(name string) string { return path.Join(path.Dir(name), "."+path.Base(name)+partial) }
 
 // newAside begins a file; keep is how much of what is there stays.
-func newAside(root *os.Root, name string, f Form, keep int64) (*aside, error) {
+func newAside(root *os.Root, name string, f Format, keep int64) (*tempFile, error) {
 	flags := os.O_CREATE | os.O_RDWR
 	if keep == 0 {
 		flags |= os.O_TRUNC
@@ -46,7 +46,7 @@ func newAside(root *os.Root, name string, f Form, keep int64) (*aside, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &aside{root: root, name: name, file: file, sum: sha256.New(), bytes: keep}
+	a := &tempFile{root: root, name: name, file: file, sum: sha256.New(), bytes: keep}
 	if err := a.goOn(keep); err != nil {
 		return nil, errors.Join(err, file.Close())
 	}
@@ -58,7 +58,7 @@ func newAside(root *os.Root, name string, f Form, keep int64) (*aside, error) {
 }
 
 // goOn cuts off what came after the last safe record, and reads the rest for its hash.
-func (a *aside) goOn(keep int64) error {
+func (a *tempFile) goOn(keep int64) error {
 	if keep == 0 {
 		return nil
 	}
@@ -69,19 +69,19 @@ func (a *aside) goOn(keep int64) error {
 }
 
 // Write implements io.Writer for the encoder.
-func (a *aside) Write(p []byte) (int, error) {
+func (a *tempFile) Write(p []byte) (int, error) {
 	n, err := a.buf.Write(p)
 	a.bytes += int64(n)
 	return n, err
 }
 
-func (a *aside) put(r patra.Record) error {
+func (a *tempFile) put(r patra.Record) error {
 	a.records++
 	return a.enc.write(r)
 }
 
 // sync makes what was written durable.
-func (a *aside) sync() error {
+func (a *tempFile) sync() error {
 	if err := a.enc.flush(); err != nil {
 		return err
 	}
@@ -92,7 +92,7 @@ func (a *aside) sync() error {
 }
 
 // seal ends the file. It is durable then, and has no name yet.
-func (a *aside) seal() (Part, error) {
+func (a *tempFile) seal() (Part, error) {
 	if err := a.enc.close(); err != nil {
 		return Part{}, err
 	}
@@ -106,7 +106,7 @@ func (a *aside) seal() (Part, error) {
 }
 
 // discard throws away what is not whole.
-func (a *aside) discard() {
+func (a *tempFile) discard() {
 	a.file.Close()
 	_ = a.root.Remove(partialName(a.name)) // it is only in the way
 }

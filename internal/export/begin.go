@@ -15,11 +15,11 @@ var (
 	ErrComplete   = errors.New("it is complete already")
 )
 
-// How is what to do about what is there already.
-type How struct{ Resume, Force bool }
+// ExistingPolicy is what to do about what is there already.
+type ExistingPolicy struct{ Resume, Force bool }
 
-// judge decides about the journal of an earlier export; nil is none. What comes back is gone on with.
-func (h How) judge(found *Journal, job Job) (*Journal, error) {
+// decide decides about the journal of an earlier export; nil is none. What comes back is gone on with.
+func (h ExistingPolicy) decide(found *Journal, job Job) (*Journal, error) {
 	switch {
 	case found == nil || h.Force:
 		return nil, nil
@@ -35,9 +35,9 @@ func (h How) judge(found *Journal, job Job) (*Journal, error) {
 	return found, nil
 }
 
-// Published finds out whether a sealed export has its final name, and gives it that if a crash came in between. A folder is
+// FinishPublish finds out whether a sealed export has its final name, and gives it that if a crash came in between. A folder is
 // known by its manifest.
-func Published(place, sha256 string) (bool, error) {
+func FinishPublish(place, sha256 string) (bool, error) {
 	dir, name := filepath.Split(place)
 	if info, err := os.Stat(place); err == nil && info.IsDir() {
 		dir, name = place, manifestName

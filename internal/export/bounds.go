@@ -11,23 +11,23 @@ import (
 // the end of the file, and written there: the library would hold each of them whole, however long.
 const boundBytes = 16
 
-// briefly is a type of texts whose pages have short bounds.
-type briefly struct{ parquet.Type }
+// boundedType is a type of texts whose pages have short bounds.
+type boundedType struct{ parquet.Type }
 
 // NewColumnIndexer implements parquet.Type.
-func (b briefly) NewColumnIndexer(int) parquet.ColumnIndexer {
-	return brief{b.Type.NewColumnIndexer(boundBytes)}
+func (b boundedType) NewColumnIndexer(int) parquet.ColumnIndexer {
+	return boundedIndexer{b.Type.NewColumnIndexer(boundBytes)}
 }
 
-// brief notes the bounds of pages.
-type brief struct{ parquet.ColumnIndexer }
+// boundedIndexer notes the bounds of pages.
+type boundedIndexer struct{ parquet.ColumnIndexer }
 
 // highest is above everything that anybody writes.
 var highest = strings.Repeat(string(utf8.MaxRune), boundBytes/utf8.UTFMax)
 
 // IndexPage implements parquet.ColumnIndexer. A column whose bounds are left out has none here, and the library would note
 // that all of its texts are empty: who believes that skips pages that he wants. It could be anything, so that is what is noted.
-func (b brief) IndexPage(values, nulls int64, least, greatest parquet.Value) {
+func (b boundedIndexer) IndexPage(values, nulls int64, least, greatest parquet.Value) {
 	if values > nulls {
 		low, high := "", highest
 		if !least.IsNull() && !greatest.IsNull() {

@@ -24,12 +24,12 @@ var innocents = []string{``, `a=b`, `10.1000/x-1`, ` =1+1`, `'quoted`, `"=1+1"`,
 
 func TestCellsAreNoFormulas(t *testing.T) {
 	for _, f := range formulas {
-		if got := Harmless(f); got != "'"+f {
+		if got := EscapeFormula(f); got != "'"+f {
 			t.Errorf("%q became %q", f, got)
 		}
 	}
 	for _, f := range innocents {
-		if got := Harmless(f); got != f {
+		if got := EscapeFormula(f); got != f {
 			t.Errorf("%q became %q", f, got)
 		}
 	}
@@ -41,7 +41,7 @@ func TestATableReadsBack(t *testing.T) {
 	for _, comma := range []rune{',', '\t'} {
 		for _, raw := range []bool{false, true} {
 			for _, cell := range append(slices.Clone(formulas), innocents...) {
-				form := Form{Format: CSV, RawCells: raw, Separator: "; ", Columns: Choose([]string{"id", "title", "tags", "fields", "rev"}, map[string]bool{"tags": true})}
+				form := Format{Format: CSV, RawCells: raw, Separator: "; ", Columns: Choose([]string{"id", "title", "tags", "fields", "rev"}, map[string]bool{"tags": true})}
 				r := patra.Record{ProviderID: cell, Fields: asJSON(t, map[string]any{"title": cell, "tags": []string{cell, "b"}}), Rev: -3}
 				var b strings.Builder
 				enc, err := newTable(&b, form, comma, false)
@@ -65,13 +65,13 @@ func TestATableReadsBack(t *testing.T) {
 				}
 				want := cell
 				if !raw {
-					want = Harmless(cell)
+					want = EscapeFormula(cell)
 				}
 				if rows[1][0] != want || rows[1][1] != want || raw && rows[1][2] != cell+"; b" {
 					t.Errorf("%q came back as %q", cell, rows[1])
 				}
 				for _, got := range rows[1][:4] {
-					if !raw && Harmless(got) != got {
+					if !raw && EscapeFormula(got) != got {
 						t.Errorf("%q is a formula", got)
 					}
 				}
@@ -91,7 +91,7 @@ func asJSON(t interface{ Fatal(...any) }, v any) json.RawMessage {
 func TestNoCellIsAFormula(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cell := rapid.String().Draw(t, "cell")
-		got := Harmless(cell)
+		got := EscapeFormula(cell)
 		if got != "" && strings.ContainsRune("=+-@\t\r", rune(got[0])) {
 			t.Fatalf("%q begins like a formula", got)
 		}
@@ -115,7 +115,7 @@ func TestListsInCells(t *testing.T) {
 		{"; ", ``, ""},
 		{"; ", `[]`, ""},
 	} {
-		table := &table{form: Form{Separator: c.separator}}
+		table := &csvWriter{form: Format{Separator: c.separator}}
 		if got := table.fieldCell(json.RawMessage(c.raw)); got != c.want {
 			t.Errorf("%s with %q is %q, want %q", c.raw, c.separator, got, c.want)
 		}

@@ -29,8 +29,8 @@ type Column struct {
 	Field string `json:"field,omitempty"` // the mapped field that it shows; none for what every record has
 }
 
-// known is a column that every record has. Exactly one of the functions is there.
-type known struct {
+// builtinColumn is a column that every record has. Exactly one of the functions is there.
+type builtinColumn struct {
 	Column
 	text   func(patra.Record) (string, bool)
 	number func(patra.Record) (int64, bool)
@@ -59,7 +59,7 @@ func truth(is bool) int64 {
 }
 
 // fixed are the columns that every record has, in their order.
-var fixed = []known{
+var fixed = []builtinColumn{
 	{Column: Column{Name: "source", Kind: Text}, text: always(func(r patra.Record) string { return r.Source })},
 	{Column: Column{Name: "record_type", Kind: Text}, text: always(func(r patra.Record) string { return r.Type })},
 	{Column: Column{Name: "id", Kind: Text}, text: always(func(r patra.Record) string { return r.ProviderID })},
@@ -85,10 +85,10 @@ func FixedNames() (names []string) {
 	return names
 }
 
-func fixedColumn(name string) (known, bool) {
-	i := slices.IndexFunc(fixed, func(k known) bool { return k.Name == name })
+func fixedColumn(name string) (builtinColumn, bool) {
+	i := slices.IndexFunc(fixed, func(k builtinColumn) bool { return k.Name == name })
 	if i < 0 {
-		return known{}, false
+		return builtinColumn{}, false
 	}
 	return fixed[i], true
 }

@@ -18,15 +18,15 @@ type File struct {
 	lock    *os.File
 	name    string
 	journal Journal
-	out     *aside
-	mark    patra.Mark
+	out     *tempFile
+	mark    patra.ExportPosition
 	safe    int64 // bytes that the journal knows of
 }
 
 func journalName(name string) string { return "." + name + ".journal" }
 
 // OpenFile begins a file, or goes on with it. job says then from where.
-func OpenFile(at string, job *Job, how How) (f *File, err error) {
+func OpenFile(at string, job *Job, how ExistingPolicy) (f *File, err error) {
 	f = &File{name: filepath.Base(at)}
 	if f.root, err = os.OpenRoot(filepath.Dir(at)); err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (f *File) close() error {
 	return f.root.Close()
 }
 
-func (f *File) begin(job *Job, how How) (err error) {
+func (f *File) begin(job *Job, how ExistingPolicy) (err error) {
 	if exists(f.root, f.name) && !how.Force {
 		return ErrThere
 	}
@@ -59,7 +59,7 @@ func (f *File) begin(job *Job, how How) (err error) {
 	if err != nil && !how.Force {
 		return err
 	}
-	if found, err = how.judge(found, *job); err != nil {
+	if found, err = how.decide(found, *job); err != nil {
 		return err
 	}
 	f.journal = Journal{Version: journalVersion, Job: *job}
@@ -75,14 +75,14 @@ func (f *File) begin(job *Job, how How) (err error) {
 }
 
 // Mark is the last record that is safe.
-func (f *File) Mark() patra.Mark { return f.journal.Mark }
+func (f *File) Mark() patra.ExportPosition { return f.journal.Mark }
 
 // Write implements Sink.
 func (f *File) Write(r patra.Record) error {
 	if err := f.out.put(r); err != nil {
 		return err
 	}
-	if f.mark = patra.MarkOf(r); f.out.bytes-f.safe < safeBytes || f.journal.Job.Form.whole() {
+	if f.mark = patra.PositionOf(r); f.out.bytes-f.safe < safeBytes || f.journal.Job.Form.whole() {
 		return nil
 	}
 	return f.note()

@@ -36,20 +36,20 @@ type Folder struct {
 	manifest Journal
 	limit    Limit
 	round    int
-	rows     int64             // in this round
-	bytes    int64             // written in this round
-	held     int64             // in memory, not written yet
-	groups   int               // that were ended for want of room in this round
-	open     map[string]*aside // by folder
-	mark     patra.Mark
+	rows     int64                // in this round
+	bytes    int64                // written in this round
+	held     int64                // in memory, not written yet
+	groups   int                  // that were ended for want of room in this round
+	open     map[string]*tempFile // by folder
+	mark     patra.ExportPosition
 }
 
 // OpenFolder begins a folder, or goes on with it. job says then from where.
-func OpenFolder(at string, job *Job, limit Limit, how How) (f *Folder, err error) {
+func OpenFolder(at string, job *Job, limit Limit, how ExistingPolicy) (f *Folder, err error) {
 	if err := os.MkdirAll(at, 0o700); err != nil {
 		return nil, err
 	}
-	f = &Folder{limit: limit, open: map[string]*aside{}}
+	f = &Folder{limit: limit, open: map[string]*tempFile{}}
 	if f.root, err = os.OpenRoot(at); err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func (f *Folder) close() error {
 	return f.root.Close()
 }
 
-func (f *Folder) begin(job *Job, how How) (err error) {
+func (f *Folder) begin(job *Job, how ExistingPolicy) (err error) {
 	if f.lock, err = lockFolder(f.root); err != nil {
 		return err
 	}
@@ -84,7 +84,7 @@ func (f *Folder) begin(job *Job, how How) (err error) {
 			return ErrThere
 		}
 	}
-	if found, err = how.judge(found, *job); err != nil {
+	if found, err = how.decide(found, *job); err != nil {
 		return err
 	}
 	f.manifest = Journal{Version: journalVersion, Job: *job}
@@ -147,7 +147,7 @@ func (f *Folder) tidy() error {
 }
 
 // Mark is the last record that is safe.
-func (f *Folder) Mark() patra.Mark { return f.manifest.Mark }
+func (f *Folder) Mark() patra.ExportPosition { return f.manifest.Mark }
 
 // place is the folder of a record. Its name is made of our own words only.
 func (f *Folder) place(r patra.Record) string {
@@ -174,7 +174,7 @@ func (f *Folder) Write(r patra.Record) error {
 	if err := f.trim(part, held, written); err != nil {
 		return err
 	}
-	f.mark = patra.MarkOf(r)
+	f.mark = patra.PositionOf(r)
 	f.rows++
 	if f.limit.Rows > 0 && f.rows >= f.limit.Rows || f.limit.Bytes > 0 && f.bytes >= f.limit.Bytes || f.groups >= roundGroups {
 		return f.endRound()
@@ -182,7 +182,7 @@ func (f *Folder) Write(r patra.Record) error {
 	return nil
 }
 
-func (f *Folder) part(place string) (*aside, error) {
+func (f *Folder) part(place string) (*tempFile, error) {
 	if a, ok := f.open[place]; ok {
 		return a, nil
 	}
@@ -212,7 +212,7 @@ const (
 )
 
 // trim ends the largest row group when all of them together hold too much.
-func (f *Folder) trim(part *aside, held, written int64) error {
+func (f *Folder) trim(part *tempFile, held, written int64) error {
 	f.held += part.enc.pending() - held
 	f.bytes += part.bytes - written
 	if f.held < heldBytes {

@@ -34,19 +34,19 @@ func TestOneAtATime(t *testing.T) {
 	alone = locked
 	records := []patra.Record{{ID: 1, ProviderID: "1"}, {ID: 2, ProviderID: "2"}, {ID: 3, ProviderID: "3"}}
 	dir := t.TempDir()
-	for at, open := range map[string]func(string, How) func(*Job) (Sink, patra.Mark, error){
-		filepath.Join(dir, "x.jsonl"): fileSink, filepath.Join(dir, "parts"): func(at string, how How) func(*Job) (Sink, patra.Mark, error) {
-			return func(j *Job) (Sink, patra.Mark, error) {
+	for at, open := range map[string]func(string, ExistingPolicy) func(*Job) (Sink, patra.ExportPosition, error){
+		filepath.Join(dir, "x.jsonl"): fileSink, filepath.Join(dir, "parts"): func(at string, how ExistingPolicy) func(*Job) (Sink, patra.ExportPosition, error) {
+			return func(j *Job) (Sink, patra.ExportPosition, error) {
 				f, err := OpenFolder(at, j, Limit{Rows: 1}, how)
 				if err != nil {
-					return nil, patra.Mark{}, err
+					return nil, patra.ExportPosition{}, err
 				}
 				return f, f.Mark(), nil
 			}
 		},
 	} {
-		job := Job{Form: Form{Format: JSONL}}
-		first, _, err := open(at, How{})(&job)
+		job := Job{Form: Format{Format: JSONL}}
+		first, _, err := open(at, ExistingPolicy{})(&job)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,13 +54,13 @@ func TestOneAtATime(t *testing.T) {
 			if err := first.Write(r); err != nil {
 				t.Fatal(err)
 			}
-			for _, how := range []How{{Resume: true}, {Force: true}, {}} {
-				again := Job{Form: Form{Format: JSONL}}
+			for _, how := range []ExistingPolicy{{Resume: true}, {Force: true}, {}} {
+				again := Job{Form: Format{Format: JSONL}}
 				if _, _, err := open(at, how)(&again); !errors.Is(err, ErrBusy) {
 					t.Errorf("%s, after %d records: %+v may write too: %v", at, i+1, how, err)
 				}
 			}
-			if !Busy(at) {
+			if !IsLocked(at) {
 				t.Errorf("%s looks free", at)
 			}
 		}
@@ -70,11 +70,11 @@ func TestOneAtATime(t *testing.T) {
 		if err := first.Publish(); err != nil {
 			t.Fatal(err)
 		}
-		if Busy(at) {
+		if IsLocked(at) {
 			t.Errorf("%s still looks busy", at)
 		}
-		again := Job{Form: Form{Format: JSONL}}
-		if _, _, err := open(at, How{})(&again); !errors.Is(err, ErrThere) {
+		again := Job{Form: Format{Format: JSONL}}
+		if _, _, err := open(at, ExistingPolicy{})(&again); !errors.Is(err, ErrThere) {
 			t.Errorf("%s: %v", at, err)
 		}
 		if left, err := filepath.Glob(filepath.Join(dir, ".*")); err != nil || len(left) > 0 {
@@ -85,7 +85,7 @@ func TestOneAtATime(t *testing.T) {
 
 // take is an export of records to a place, as the command does it: behind the mark, until stop records were written (-1 is
 // all). It may end in three ways: finished, paused, or cut off as by kill -9.
-func take(t testing.TB, open func(*Job) (Sink, patra.Mark, error), job Job, records []patra.Record, stop int, kill bool) error {
+func take(t testing.TB, open func(*Job) (Sink, patra.ExportPosition, error), job Job, records []patra.Record, stop int, kill bool) error {
 	s, mark, err := open(&job)
 	if err != nil {
 		return err
@@ -111,21 +111,21 @@ func take(t testing.TB, open func(*Job) (Sink, patra.Mark, error), job Job, reco
 	return s.Publish()
 }
 
-func fileSink(at string, how How) func(*Job) (Sink, patra.Mark, error) {
-	return func(j *Job) (Sink, patra.Mark, error) {
+func fileSink(at string, how ExistingPolicy) func(*Job) (Sink, patra.ExportPosition, error) {
+	return func(j *Job) (Sink, patra.ExportPosition, error) {
 		f, err := OpenFile(at, j, how)
 		if err != nil {
-			return nil, patra.Mark{}, err
+			return nil, patra.ExportPosition{}, err
 		}
 		return f, f.Mark(), nil
 	}
 }
 
-func folderSink(at string, limit Limit, how How) func(*Job) (Sink, patra.Mark, error) {
-	return func(j *Job) (Sink, patra.Mark, error) {
+func folderSink(at string, limit Limit, how ExistingPolicy) func(*Job) (Sink, patra.ExportPosition, error) {
+	return func(j *Job) (Sink, patra.ExportPosition, error) {
 		f, err := OpenFolder(at, j, limit, how)
 		if err != nil {
-			return nil, patra.Mark{}, err
+			return nil, patra.ExportPosition{}, err
 		}
 		return f, f.Mark(), nil
 	}
@@ -137,14 +137,14 @@ func TestAFolderGoesOnWhereItWas(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		dir := filepath.Join(t.TempDir(), "out")
 		layout := rapid.SampledFrom([]string{"", Hive}).Draw(rt, "layout")
-		job := Job{Form: Form{Format: JSONL, Raw: true}, Layout: layout}
+		job := Job{Form: Format{Format: JSONL, Raw: true}, Layout: layout}
 		limit := Limit{Rows: rapid.Int64Range(4, 30).Draw(rt, "rows")}
 		for range rapid.IntRange(0, 4).Draw(rt, "cuts") {
-			if err := take(t, folderSink(dir, limit, How{Resume: true}), job, records, rapid.IntRange(0, 30).Draw(rt, "stop"), rapid.Bool().Draw(rt, "kill")); err != nil && !errors.Is(err, ErrComplete) {
+			if err := take(t, folderSink(dir, limit, ExistingPolicy{Resume: true}), job, records, rapid.IntRange(0, 30).Draw(rt, "stop"), rapid.Bool().Draw(rt, "kill")); err != nil && !errors.Is(err, ErrComplete) {
 				rt.Fatal(err)
 			}
 		}
-		if err := take(t, folderSink(dir, limit, How{Resume: true}), job, records, -1, false); err != nil && !errors.Is(err, ErrComplete) {
+		if err := take(t, folderSink(dir, limit, ExistingPolicy{Resume: true}), job, records, -1, false); err != nil && !errors.Is(err, ErrComplete) {
 			rt.Fatal(err)
 		}
 		sameRecords(rt, dir, records)
@@ -199,24 +199,24 @@ func sameRecords(t *rapid.T, dir string, records []patra.Record) {
 func TestAFileGoesOnWhereItWas(t *testing.T) {
 	records := corpus(60)
 	want := filepath.Join(t.TempDir(), "want.csv")
-	job := Job{Form: Form{Format: CSV, Separator: "; ", Columns: Columns(mapped, true), Raw: true}}
-	if err := take(t, fileSink(want, How{}), job, records, -1, false); err != nil {
+	job := Job{Form: Format{Format: CSV, Separator: "; ", Columns: Columns(mapped, true), Raw: true}}
+	if err := take(t, fileSink(want, ExistingPolicy{}), job, records, -1, false); err != nil {
 		t.Fatal(err)
 	}
 	for stop := 0; stop < 60; stop += 6 {
 		for _, kill := range []bool{false, true} {
 			at := filepath.Join(t.TempDir(), "got.csv")
-			if err := take(t, fileSink(at, How{}), job, records, stop, kill); err != nil {
+			if err := take(t, fileSink(at, ExistingPolicy{}), job, records, stop, kill); err != nil {
 				t.Fatal(err)
 			}
 			if _, err := os.Stat(at); err == nil {
 				t.Fatal("what is not whole has its final name")
 			}
-			if err := take(t, fileSink(at, How{}), job, records, -1, false); !errors.Is(err, ErrUnfinished) {
+			if err := take(t, fileSink(at, ExistingPolicy{}), job, records, -1, false); !errors.Is(err, ErrUnfinished) {
 				t.Fatalf("without being asked to go on: %v", err)
 			}
 			scribble(t, filepath.Join(filepath.Dir(at), partialName("got.csv"))) // what was written after the last safe record
-			if err := take(t, fileSink(at, How{Resume: true}), job, records, -1, false); err != nil {
+			if err := take(t, fileSink(at, ExistingPolicy{Resume: true}), job, records, -1, false); err != nil {
 				t.Fatal(err)
 			}
 			if a, b := read(t, want), read(t, at); a != b {
@@ -252,26 +252,28 @@ func read(t *testing.T, name string) string {
 
 func TestNothingIsWrittenOverUnasked(t *testing.T) {
 	records, dir := corpus(10), t.TempDir()
-	job := Job{Form: Form{Format: JSONL}}
-	other := Job{Form: Form{Format: JSONL, Raw: true}}
+	job := Job{Form: Format{Format: JSONL}}
+	other := Job{Form: Format{Format: JSONL, Raw: true}}
 	file, folder := filepath.Join(dir, "a.jsonl"), filepath.Join(dir, "parts")
-	for name, open := range map[string]func(How) func(*Job) (Sink, patra.Mark, error){
-		"file":   func(h How) func(*Job) (Sink, patra.Mark, error) { return fileSink(file, h) },
-		"folder": func(h How) func(*Job) (Sink, patra.Mark, error) { return folderSink(folder, Limit{Rows: 3}, h) },
+	for name, open := range map[string]func(ExistingPolicy) func(*Job) (Sink, patra.ExportPosition, error){
+		"file": func(h ExistingPolicy) func(*Job) (Sink, patra.ExportPosition, error) { return fileSink(file, h) },
+		"folder": func(h ExistingPolicy) func(*Job) (Sink, patra.ExportPosition, error) {
+			return folderSink(folder, Limit{Rows: 3}, h)
+		},
 	} {
-		try := func(step string, job Job, how How, stop int, want error) {
+		try := func(step string, job Job, how ExistingPolicy, stop int, want error) {
 			t.Helper()
 			if err := take(t, open(how), job, records, stop, false); !errors.Is(err, want) || want == nil && err != nil {
 				t.Errorf("%s, %s: %v, want %v", name, step, err, want)
 			}
 		}
-		try("stopped", job, How{}, 5, nil)
-		try("again", job, How{}, -1, ErrUnfinished)
-		try("another one", other, How{Resume: true}, -1, ErrOther)
-		try("gone on with", job, How{Resume: true}, -1, nil)
-		try("once more", job, How{}, -1, ErrThere)
-		try("over it", job, How{Force: true}, 5, nil)
-		try("and anew", other, How{Force: true}, -1, nil)
+		try("stopped", job, ExistingPolicy{}, 5, nil)
+		try("again", job, ExistingPolicy{}, -1, ErrUnfinished)
+		try("another one", other, ExistingPolicy{Resume: true}, -1, ErrOther)
+		try("gone on with", job, ExistingPolicy{Resume: true}, -1, nil)
+		try("once more", job, ExistingPolicy{}, -1, ErrThere)
+		try("over it", job, ExistingPolicy{Force: true}, 5, nil)
+		try("and anew", other, ExistingPolicy{Force: true}, -1, nil)
 	}
 	if n := strings.Count(read(t, file), "\n"); n != 10 {
 		t.Errorf("%d lines", n)
@@ -284,10 +286,10 @@ func TestNothingIsWrittenOverUnasked(t *testing.T) {
 	if err := os.WriteFile(keep, []byte("mine"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := take(t, folderSink(foreign, Limit{}, How{}), job, records, -1, false); !errors.Is(err, ErrThere) {
+	if err := take(t, folderSink(foreign, Limit{}, ExistingPolicy{}), job, records, -1, false); !errors.Is(err, ErrThere) {
 		t.Errorf("a folder of somebody else: %v", err)
 	}
-	if err := take(t, folderSink(foreign, Limit{}, How{Force: true}), job, records, -1, false); err != nil || read(t, keep) != "mine" {
+	if err := take(t, folderSink(foreign, Limit{}, ExistingPolicy{Force: true}), job, records, -1, false); err != nil || read(t, keep) != "mine" {
 		t.Errorf("forced: %v", err)
 	}
 }
@@ -295,14 +297,14 @@ func TestNothingIsWrittenOverUnasked(t *testing.T) {
 // A part that was lost or changed is noticed before anything is added to it.
 func TestALostPartIsNoticed(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	job, records := Job{Form: Form{Format: JSONL}}, corpus(10)
-	if err := take(t, folderSink(dir, Limit{Rows: 3}, How{}), job, records, 7, false); err != nil {
+	job, records := Job{Form: Format{Format: JSONL}}, corpus(10)
+	if err := take(t, folderSink(dir, Limit{Rows: 3}, ExistingPolicy{}), job, records, 7, false); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Truncate(filepath.Join(dir, "part-00001.jsonl"), 3); err != nil {
 		t.Fatal(err)
 	}
-	if err := take(t, folderSink(dir, Limit{Rows: 3}, How{Resume: true}), job, records, -1, false); err == nil || !strings.Contains(err.Error(), "part-00001.jsonl is not there as the manifest has it") {
+	if err := take(t, folderSink(dir, Limit{Rows: 3}, ExistingPolicy{Resume: true}), job, records, -1, false); err == nil || !strings.Contains(err.Error(), "part-00001.jsonl is not there as the manifest has it") {
 		t.Errorf("%v", err)
 	}
 }
@@ -314,7 +316,7 @@ func TestNoNameLeadsOut(t *testing.T) {
 		at := filepath.Join(dir, fmt.Sprint(i), "lake")
 		r := corpus(1)[0]
 		r.Source = code
-		if err := take(t, folderSink(at, Limit{}, How{}), Job{Form: parquetForm(), Layout: Hive}, []patra.Record{r}, -1, false); err != nil {
+		if err := take(t, folderSink(at, Limit{}, ExistingPolicy{}), Job{Form: parquetForm(), Layout: Hive}, []patra.Record{r}, -1, false); err != nil {
 			t.Errorf("%q: %v", code, err)
 		}
 		entries, err := os.ReadDir(filepath.Dir(at))
@@ -332,12 +334,12 @@ func TestASealedExportGetsItsName(t *testing.T) {
 	for name, open := range map[string]func(dir string) (Sink, string, error){
 		"file": func(dir string) (Sink, string, error) {
 			at := filepath.Join(dir, "a.parquet")
-			f, err := OpenFile(at, &Job{Form: parquetForm()}, How{})
+			f, err := OpenFile(at, &Job{Form: parquetForm()}, ExistingPolicy{})
 			return f, at, err
 		},
 		"folder": func(dir string) (Sink, string, error) {
 			at := filepath.Join(dir, "parts")
-			f, err := OpenFolder(at, &Job{Form: parquetForm()}, Limit{}, How{})
+			f, err := OpenFolder(at, &Job{Form: parquetForm()}, Limit{}, ExistingPolicy{})
 			return f, at, err
 		},
 	} {
@@ -354,11 +356,11 @@ func TestASealedExportGetsItsName(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if there, err := Published(at, patra.Hash("another")); there || err != nil {
+		if there, err := FinishPublish(at, patra.Hash("another")); there || err != nil {
 			t.Errorf("%s of another export: %v, %v", name, there, err)
 		}
 		for range 2 { // it is given its name, and has it
-			if there, err := Published(at, sum); !there || err != nil {
+			if there, err := FinishPublish(at, sum); !there || err != nil {
 				t.Errorf("%s: %v, %v", name, there, err)
 			}
 		}

@@ -17,8 +17,8 @@ const (
 // ListsAsJSON in place of a separator writes lists in cells as JSON.
 const ListsAsJSON = "json"
 
-// Form is how records are written.
-type Form struct {
+// Format is how records are written.
+type Format struct {
 	Format    string   `json:"format"`
 	Columns   []Column `json:"columns,omitempty"` // of a table; JSON lines have none
 	Fields    []string `json:"fields,omitempty"`  // only these mapped fields
@@ -30,7 +30,7 @@ type Form struct {
 }
 
 // whole reports whether a file of this form is of no use before its end is written.
-func (f Form) whole() bool { return f.Format == Parquet }
+func (f Format) whole() bool { return f.Format == Parquet }
 
 // encoder writes records to a writer. What is pending is still held in memory.
 type encoder interface {
@@ -41,7 +41,7 @@ type encoder interface {
 }
 
 // encoder makes one. An appended text has its heading already.
-func (f Form) encoder(w io.Writer, appended bool) (encoder, error) {
+func (f Format) encoder(w io.Writer, appended bool) (encoder, error) {
 	switch f.Format {
 	case Parquet:
 		return newParquet(w, f)

@@ -47,9 +47,9 @@ func lockFile(root *os.Root, name string) (*os.File, error) {
 	}
 }
 
-// Busy reports whether another process writes to a place. It is for those who have something to take over before they open
+// IsLocked reports whether another process writes to a place. It is for those who have something to take over before they open
 // it, and takes nothing itself.
-func Busy(place string) bool {
+func IsLocked(place string) bool {
 	if info, err := os.Stat(place); err != nil || !info.IsDir() {
 		place = filepath.Join(filepath.Dir(place), partialName(filepath.Base(place)))
 	}

@@ -56,14 +56,14 @@ func wild(n int) []patra.Record {
 // lake writes records as a file and in folders, with the lines and the rest beside them.
 func lake(t *testing.T, dir string, records []patra.Record) {
 	t.Helper()
-	for name, form := range map[string]Form{"all.parquet": parquetForm(), "all.jsonl": {Format: JSONL, Raw: true}} {
-		f, err := OpenFile(filepath.Join(dir, name), &Job{Form: form}, How{})
+	for name, form := range map[string]Format{"all.parquet": parquetForm(), "all.jsonl": {Format: JSONL, Raw: true}} {
+		f, err := OpenFile(filepath.Join(dir, name), &Job{Form: form}, ExistingPolicy{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		fill(t, f, records)
 	}
-	f, err := OpenFolder(filepath.Join(dir, "lake"), &Job{Form: parquetForm(), Layout: Hive}, Limit{Rows: 300}, How{})
+	f, err := OpenFolder(filepath.Join(dir, "lake"), &Job{Form: parquetForm(), Layout: Hive}, Limit{Rows: 300}, ExistingPolicy{})
 	if err != nil {
 		t.Fatal(err)
 	}

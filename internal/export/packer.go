@@ -7,9 +7,9 @@ import (
 	parquetzstd "github.com/parquet-go/parquet-go/compress/zstd"
 )
 
-// packer packs pages as the library would, with one encoder for all files. The library's own come and go with the garbage
+// zstdCodec packs pages as the library would, with one encoder for all files. The library's own come and go with the garbage
 // collector and remember four megabytes each, where a page has a quarter of one: that was most of the memory of an export.
-type packer struct{ parquetzstd.Codec }
+type zstdCodec struct{ parquetzstd.Codec }
 
 // packWindow is how far back the encoder looks. Few pages are larger.
 const packWindow = 512 << 10
@@ -20,7 +20,7 @@ var pageEncoder = sync.OnceValues(func() (*zstd.Encoder, error) {
 })
 
 // Encode implements compress.Codec.
-func (*packer) Encode(dst, src []byte) ([]byte, error) {
+func (*zstdCodec) Encode(dst, src []byte) ([]byte, error) {
 	enc, err := pageEncoder()
 	if err != nil {
 		return nil, err

@@ -17,18 +17,18 @@ const (
 	rowsAtOnce = 64
 )
 
-// columnar writes Parquet. Rows are put together by hand: the columns are known only when the program runs.
-type columnar struct {
+// parquetWriter writes Parquet. Rows are put together by hand: the columns are known only when the program runs.
+type parquetWriter struct {
 	w     *parquet.GenericWriter[any]
-	form  Form
-	known []known
+	form  Format
+	known []builtinColumn
 	rows  []parquet.Row
 	held  int64 // bytes in the row group that is not written yet
 }
 
 // newParquet begins a file. Texts that repeat all the time are written once for each row group.
-func newParquet(w io.Writer, f Form) (*columnar, error) {
-	c := &columnar{form: f, known: make([]known, len(f.Columns))}
+func newParquet(w io.Writer, f Format) (*parquetWriter, error) {
+	c := &parquetWriter{form: f, known: make([]builtinColumn, len(f.Columns))}
 	for i, col := range f.Columns {
 		if col.Field == "" {
 			c.known[i], _ = fixedColumn(col.Name)
@@ -38,7 +38,7 @@ func newParquet(w io.Writer, f Form) (*columnar, error) {
 	if f.small {
 		page = 32 << 10
 	}
-	options := []parquet.WriterOption{schemaOf(f.Columns), parquet.Compression(&packer{}), parquet.CreatedBy("patra", "", ""), parquet.PageBufferSize(page),
+	options := []parquet.WriterOption{schemaOf(f.Columns), parquet.Compression(&zstdCodec{}), parquet.CreatedBy("patra", "", ""), parquet.PageBufferSize(page),
 		parquet.DataPageStatistics(false)} // the index has them: in the pages they would be whole texts, four for each page
 	for _, long := range []string{"fields", "raw"} { // the smallest and largest of these say nothing, and are long
 		options = append(options, parquet.SkipPageBounds(long))
@@ -47,14 +47,14 @@ func newParquet(w io.Writer, f Form) (*columnar, error) {
 	return c, nil
 }
 
-// inOrder is a group whose columns stand as they were named, and not by the alphabet.
-type inOrder struct {
+// orderedGroup is a group whose columns stand as they were named, and not by the alphabet.
+type orderedGroup struct {
 	parquet.Group
 	names []string
 }
 
 // Fields implements parquet.Node.
-func (o inOrder) Fields() []parquet.Field {
+func (o orderedGroup) Fields() []parquet.Field {
 	fields := o.Group.Fields()
 	slices.SortFunc(fields, func(a, b parquet.Field) int {
 		return slices.Index(o.names, a.Name()) - slices.Index(o.names, b.Name())
@@ -68,7 +68,7 @@ func schemaOf(columns []Column) *parquet.Schema {
 		names[i] = c.Name
 		group[c.Name] = nodeOf(c)
 	}
-	return parquet.NewSchema("record", inOrder{group, names})
+	return parquet.NewSchema("record", orderedGroup{group, names})
 }
 
 func nodeOf(c Column) parquet.Node {
@@ -82,7 +82,7 @@ func nodeOf(c Column) parquet.Node {
 	case Time:
 		return parquet.Optional(parquet.Timestamp(parquet.Microsecond))
 	case JSON:
-		return parquet.Optional(parquet.Leaf(briefly{parquet.JSON().Type()}))
+		return parquet.Optional(parquet.Leaf(boundedType{parquet.JSON().Type()}))
 	}
 	if c.Field == "" && (c.Name == "source" || c.Name == "record_type") {
 		return parquet.Optional(parquet.Encoded(parquet.String(), &parquet.RLEDictionary))
@@ -90,9 +90,9 @@ func nodeOf(c Column) parquet.Node {
 	return parquet.Optional(text())
 }
 
-func text() parquet.Node { return parquet.Leaf(briefly{parquet.String().Type()}) }
+func text() parquet.Node { return parquet.Leaf(boundedType{parquet.String().Type()}) }
 
-func (c *columnar) write(r patra.Record) error {
+func (c *parquetWriter) write(r patra.Record) error {
 	fields, err := unpack(r)
 	if err != nil {
 		return err
@@ -138,7 +138,7 @@ func numberOf(k Kind, n int64, ok bool) parquet.Value {
 
 // appendTexts appends one text or a list of them. The levels say how much of the path is there: nothing, the (empty) list,
 // or a member.
-func (c *columnar) appendTexts(row parquet.Row, column int, list bool, texts []string, ok bool) parquet.Row {
+func (c *parquetWriter) appendTexts(row parquet.Row, column int, list bool, texts []string, ok bool) parquet.Row {
 	switch {
 	case !ok:
 		return append(row, parquet.NullValue().Level(0, 0, column))
@@ -154,7 +154,7 @@ func (c *columnar) appendTexts(row parquet.Row, column int, list bool, texts []s
 }
 
 // pass hands the collected rows on, and ends the row group when it is large enough.
-func (c *columnar) pass() error {
+func (c *parquetWriter) pass() error {
 	_, err := c.w.WriteRows(c.rows)
 	clear(c.rows)
 	if c.rows = c.rows[:0]; err == nil && c.held >= groupBytes {
@@ -163,9 +163,9 @@ func (c *columnar) pass() error {
 	return err
 }
 
-func (c *columnar) pending() int64 { return c.held }
+func (c *parquetWriter) pending() int64 { return c.held }
 
-func (c *columnar) flush() error {
+func (c *parquetWriter) flush() error {
 	c.held = 0
 	if len(c.rows) > 0 {
 		if err := c.pass(); err != nil {
@@ -175,7 +175,7 @@ func (c *columnar) flush() error {
 	return c.w.Flush()
 }
 
-func (c *columnar) close() error {
+func (c *parquetWriter) close() error {
 	if err := c.pass(); err != nil {
 		return err
 	}

@@ -34,12 +34,12 @@ type Part struct {
 
 // Job is what an export is about. Only the same one can be gone on with.
 type Job struct {
-	Form     Form        `json:"form"`
-	Layout   string      `json:"layout,omitempty"`
-	Question string      `json:"question"` // what was asked for, in words
-	Cursor   string      `json:"cursor,omitempty"`
-	Haul     *patra.Haul `json:"haul,omitempty"`  // what is taken of it
-	UpTo     int64       `json:"up_to,omitempty"` // or which row was the newest when it began
+	Form     Format              `json:"form"`
+	Layout   string              `json:"layout,omitempty"`
+	Question string              `json:"question"` // what was asked for, in words
+	Cursor   string              `json:"cursor,omitempty"`
+	Haul     *patra.ExportWindow `json:"haul,omitempty"`  // what is taken of it
+	UpTo     int64               `json:"up_to,omitempty"` // or which row was the newest when it began
 }
 
 // identity is what must be the same for an export to be gone on with. Which row was the newest is taken over.
@@ -50,9 +50,9 @@ func (j Job) identity() string {
 
 // Journal is how far an export has come. In a folder it is the manifest.
 type Journal struct {
-	Version int        `json:"version"`
-	Job     Job        `json:"job"`
-	Mark    patra.Mark `json:"mark"` // the last record that is safe
+	Version int                  `json:"version"`
+	Job     Job                  `json:"job"`
+	Mark    patra.ExportPosition `json:"mark"` // the last record that is safe
 	Result
 	Complete bool `json:"complete"`
 }
@@ -81,7 +81,7 @@ func (c *counter) Write(p []byte) (int, error) {
 }
 
 // NewStream begins a stream.
-func NewStream(w io.Writer, f Form) (s *Stream, err error) {
+func NewStream(w io.Writer, f Format) (s *Stream, err error) {
 	s = &Stream{n: counter{w: w}}
 	s.buf = bufio.NewWriterSize(&s.n, 256<<10)
 	s.enc, err = f.encoder(s.buf, false)

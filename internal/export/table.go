@@ -11,16 +11,16 @@ import (
 	"patra"
 )
 
-// table writes cells that are separated by commas or tabs, quoted where they must be.
-type table struct {
+// csvWriter writes cells that are separated by commas or tabs, quoted where they must be.
+type csvWriter struct {
 	w     *csv.Writer
-	form  Form
-	known []known // by column; those of mapped fields are empty
+	form  Format
+	known []builtinColumn // by column; those of mapped fields are empty
 	cells []string
 }
 
-func newTable(w io.Writer, f Form, comma rune, appended bool) (*table, error) {
-	t := &table{w: csv.NewWriter(w), form: f, cells: make([]string, len(f.Columns)), known: make([]known, len(f.Columns))}
+func newTable(w io.Writer, f Format, comma rune, appended bool) (*csvWriter, error) {
+	t := &csvWriter{w: csv.NewWriter(w), form: f, cells: make([]string, len(f.Columns)), known: make([]builtinColumn, len(f.Columns))}
 	t.w.Comma = comma
 	for i, c := range f.Columns {
 		t.cells[i] = t.safe(c.Name)
@@ -34,7 +34,7 @@ func newTable(w io.Writer, f Form, comma rune, appended bool) (*table, error) {
 	return t, t.w.Write(t.cells)
 }
 
-func (t *table) write(r patra.Record) error {
+func (t *csvWriter) write(r patra.Record) error {
 	fields, err := unpack(r)
 	if err != nil {
 		return err
@@ -49,7 +49,7 @@ func (t *table) write(r patra.Record) error {
 	return t.w.Write(t.cells)
 }
 
-func (t *table) fixedCell(k known, r patra.Record) string {
+func (t *csvWriter) fixedCell(k builtinColumn, r patra.Record) string {
 	if k.text != nil {
 		if k.Name == "fields" {
 			r, _ = Narrow(r, t.form.Fields) // it was unpacked before
@@ -70,7 +70,7 @@ func (t *table) fixedCell(k known, r patra.Record) string {
 }
 
 // fieldCell is a mapped field in a cell: a text as it is, a list with its separator, anything else as JSON.
-func (t *table) fieldCell(raw json.RawMessage) string {
+func (t *csvWriter) fieldCell(raw json.RawMessage) string {
 	texts, list, ok := field(raw)
 	switch {
 	case len(raw) == 0 || string(raw) == "null":
@@ -81,24 +81,24 @@ func (t *table) fieldCell(raw json.RawMessage) string {
 	return strings.Join(texts, t.form.Separator)
 }
 
-func (t *table) safe(cell string) string {
+func (t *csvWriter) safe(cell string) string {
 	if t.form.RawCells {
 		return cell
 	}
-	return Harmless(cell)
+	return EscapeFormula(cell)
 }
 
-func (t *table) pending() int64 { return 0 }
-func (t *table) flush() error   { t.w.Flush(); return t.w.Error() }
-func (t *table) close() error   { return t.flush() }
+func (t *csvWriter) pending() int64 { return 0 }
+func (t *csvWriter) flush() error   { t.w.Flush(); return t.w.Error() }
+func (t *csvWriter) close() error   { return t.flush() }
 
 // dangerous are the first characters of cells that spreadsheets take for formulas, or that make them look at the next
 // character: as providers send them, and as they are typed in full width.
 const dangerous = "=+-@\t\r\n＝＋－＠"
 
-// Harmless puts an apostrophe before a cell that a spreadsheet would take for a formula. Everything that comes from
+// EscapeFormula puts an apostrophe before a cell that a spreadsheet would take for a formula. Everything that comes from
 // providers comes from strangers.
-func Harmless(cell string) string {
+func EscapeFormula(cell string) string {
 	if first, _ := utf8.DecodeRuneInString(cell); cell != "" && strings.ContainsRune(dangerous, first) {
 		return "'" + cell
 	}

@@ -8,8 +8,8 @@ import (
 	"patra"
 )
 
-// piece is a part of a query in the provider's language.
-type piece struct {
+// fragment is a part of a query in the provider's language.
+type fragment struct {
 	text     string
 	compound bool // needs a group inside anything larger
 	negative bool // text is what must not hold; whoever takes the piece says the NOT
@@ -31,11 +31,11 @@ func (r *rendering) fragments(clauses []Node) {
 		text = whole.text
 	}
 	if text != "" {
-		r.fed[l.Param] = append(r.fed[l.Param], fed{value: text, fixed: true})
+		r.fed[l.Param] = append(r.fed[l.Param], paramValue{value: text, fixed: true})
 	}
 }
 
-func (r *rendering) piece(n Node) piece {
+func (r *rendering) piece(n Node) fragment {
 	switch n.Op {
 	case OpAnd:
 		return r.and(r.pieces(n.Args))
@@ -58,8 +58,8 @@ func (r *rendering) piece(n Node) piece {
 	return r.atom(n, r.g.rule(n, false), false)
 }
 
-func (r *rendering) pieces(args []Node) []piece {
-	out := make([]piece, len(args))
+func (r *rendering) pieces(args []Node) []fragment {
+	out := make([]fragment, len(args))
 	for i, arg := range args {
 		out[i] = r.piece(arg)
 	}
@@ -67,27 +67,27 @@ func (r *rendering) pieces(args []Node) []piece {
 }
 
 // atom fills the rule's template, for every value that it is repeated for. negative is for the record of the clause.
-func (r *rendering) atom(n Node, rule *Rule, negative bool) piece {
+func (r *rendering) atom(n Node, rule *Rule, negative bool) fragment {
 	t, err := parseTemplate(rule.Query)
 	if err != nil {
 		r.refuse(n, CodeGrammar, err.Error(), "")
-		return piece{}
+		return fragment{}
 	}
-	var parts []piece
+	var parts []fragment
 	put := func(fill func(string, bool) (string, error)) {
 		text, err := t.fill(fill)
 		if err != nil {
 			r.refuse(n, CodeValue, err.Error(), "ask without this word or character")
 			return
 		}
-		parts = append(parts, piece{text: text, compound: t.compound})
+		parts = append(parts, fragment{text: text, compound: t.compound})
 	}
 	switch n.Op {
 	case OpRange:
 		holes, bad := r.g.Fields[n.Field].ends(n)
 		if bad != nil {
 			r.refuse(n, bad.Code, bad.Text, bad.Hint)
-			return piece{}
+			return fragment{}
 		}
 		r.dropped(n, rule)
 		put(func(name string, _ bool) (string, error) {
@@ -104,7 +104,7 @@ func (r *rendering) atom(n Node, rule *Rule, negative bool) piece {
 		}
 	}
 	if len(parts) == 0 {
-		return piece{}
+		return fragment{}
 	}
 	// The NOT of "any of these" is "none of these": with a rule for the NOT, all parts have to hold.
 	made := r.or
@@ -133,12 +133,12 @@ func (g *Grammar) word(data []string, quoted bool, rule *Rule) (string, error) {
 }
 
 // and puts positive operands first, because a NOT in the middle is read differently by different languages.
-func (r *rendering) and(pieces []piece) piece {
+func (r *rendering) and(pieces []fragment) fragment {
 	l := r.g.Language
 	if len(pieces) == 1 {
 		return pieces[0]
 	}
-	slices.SortStableFunc(pieces, func(a, b piece) int {
+	slices.SortStableFunc(pieces, func(a, b fragment) int {
 		if a.negative == b.negative {
 			return 0
 		}
@@ -160,10 +160,10 @@ func (r *rendering) and(pieces []piece) piece {
 		r.need(word, "AND")
 		text += " " + word + " " + r.grouped(p)
 	}
-	return piece{text: text, compound: true}
+	return fragment{text: text, compound: true}
 }
 
-func (r *rendering) or(pieces []piece) piece {
+func (r *rendering) or(pieces []fragment) fragment {
 	if len(pieces) == 1 {
 		return pieces[0]
 	}
@@ -172,25 +172,25 @@ func (r *rendering) or(pieces []piece) piece {
 		texts[i] = r.grouped(r.alone(p))
 	}
 	r.need(r.g.Language.Or, "OR")
-	return piece{text: strings.Join(texts, " "+r.g.Language.Or+" "), compound: true}
+	return fragment{text: strings.Join(texts, " "+r.g.Language.Or+" "), compound: true}
 }
 
 // alone makes a piece that can stand without a positive neighbour.
-func (r *rendering) alone(p piece) piece {
+func (r *rendering) alone(p fragment) fragment {
 	l := r.g.Language
 	switch {
 	case !p.negative:
 		return p
 	case l.Not != "":
-		return piece{text: l.Not + " " + r.grouped(p), compound: true}
+		return fragment{text: l.Not + " " + r.grouped(p), compound: true}
 	case l.All != "" && l.andNot() != "":
-		return piece{text: l.All + " " + l.andNot() + " " + r.grouped(p), compound: true}
+		return fragment{text: l.All + " " + l.andNot() + " " + r.grouped(p), compound: true}
 	}
 	r.need("", "NOT on its own; put something positive beside it")
 	return p
 }
 
-func (r *rendering) grouped(p piece) string {
+func (r *rendering) grouped(p fragment) string {
 	if p.compound {
 		return r.g.Language.group(p.text)
 	}

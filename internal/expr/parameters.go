@@ -9,8 +9,8 @@ import (
 	"patra"
 )
 
-// fed is one value that one clause puts into a standard parameter.
-type fed struct {
+// paramValue is one value that one clause puts into a standard parameter.
+type paramValue struct {
 	value  string
 	clause Node
 	number int  // of the clause
@@ -42,7 +42,7 @@ func (r *rendering) parameters(clause Node) {
 			}
 			for _, v := range values {
 				made[key] = append(made[key], v)
-				r.fed[key] = append(r.fed[key], fed{value: v, clause: n, number: len(r.clauses), fixed: !strings.Contains(text, "{{"), option: !negative && r.g.alternatives(n.Name(), key)})
+				r.fed[key] = append(r.fed[key], paramValue{value: v, clause: n, number: len(r.clauses), fixed: !strings.Contains(text, "{{"), option: !negative && r.g.alternatives(n.Name(), key)})
 			}
 		}
 	}
@@ -194,10 +194,10 @@ func (r *rendering) collect() map[string][]string {
 }
 
 // unique drops fixed text that several clauses agree on, such as the kind of date.
-func (r *rendering) unique(list []fed) []fed {
-	var out []fed
+func (r *rendering) unique(list []paramValue) []paramValue {
+	var out []paramValue
 	for _, f := range list {
-		if f.fixed && slices.ContainsFunc(out, func(o fed) bool { return o.fixed && o.value == f.value }) {
+		if f.fixed && slices.ContainsFunc(out, func(o paramValue) bool { return o.fixed && o.value == f.value }) {
 			continue
 		}
 		out = append(out, f)
@@ -207,7 +207,7 @@ func (r *rendering) unique(list []fed) []fed {
 
 // conflicts refuses clauses that would change each other's meaning in one parameter: a second value where one fits, and
 // a second clause on a field whose repeated values mean "any of these".
-func (r *rendering) conflicts(key string, list []fed) {
+func (r *rendering) conflicts(key string, list []paramValue) {
 	p := r.g.Params[key]
 	if p.Join == "" && !p.Repeat && len(list) > 1 {
 		r.refuse(list[1].clause, CodeConflict, fmt.Sprintf("the parameter %s holds one value, and %s already fills it", key, r.g.text(list[0].clause)), "ask in two queries")

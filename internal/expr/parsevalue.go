@@ -8,8 +8,8 @@ import (
 	"patra"
 )
 
-// marks are what may stand before a value.
-type marks struct {
+// valuePrefix are what may stand before a value.
+type valuePrefix struct {
 	match  Match // "" where the field decides
 	token  bool
 	exact  bool // case matters
@@ -18,7 +18,7 @@ type marks struct {
 
 // value reads a word or quoted text with its marks. at is where its clause begins.
 func (p *parser) value(field string, at int) Node {
-	var m marks
+	var m valuePrefix
 	if p.tok.is("=") || p.tok.is("~") || p.tok.is("#") {
 		m.match = map[string]Match{"=": MatchExact, "~": MatchAny}[p.tok.text]
 		m.token = p.tok.text == "#"
@@ -58,7 +58,7 @@ func (p *parser) value(field string, at int) Node {
 }
 
 // clause decides by the field's type what a value asks for.
-func (p *parser) clause(field, text string, m marks, at int) Node {
+func (p *parser) clause(field, text string, m valuePrefix, at int) Node {
 	f, known := p.fields[field]
 	if !known {
 		f = Field{Type: TypeText}

@@ -39,7 +39,7 @@ func (g *Grammar) Render(n Node) (Rendered, error) {
 	if err := g.capability(n, false).Err(); err != nil {
 		return Rendered{}, err
 	}
-	r := &rendering{g: g, fed: map[string][]fed{}}
+	r := &rendering{g: g, fed: map[string][]paramValue{}}
 	n = Normalise(r.fold(Normalise(n)))
 	n = Normalise(r.settle(n))
 	if len(r.found) > 0 {
@@ -74,7 +74,7 @@ func (g *Grammar) Render(n Node) (Rendered, error) {
 type rendering struct {
 	g       *Grammar
 	clauses []Clause
-	fed     map[string][]fed // by standard parameter
+	fed     map[string][]paramValue // by standard parameter
 	found   patra.Problems
 }
 

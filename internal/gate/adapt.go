@@ -6,14 +6,14 @@ import (
 	"patra"
 )
 
-// Sign is what an answer says about how fast we are.
-type Sign int
+// Feedback is what an answer says about how fast we are.
+type Feedback int
 
 // The signs that there are.
 const (
-	Answered    Sign = iota // not too fast
-	Refused                 // too fast
-	Unavailable             // the provider has other troubles
+	Answered    Feedback = iota // not too fast
+	Refused                     // too fast
+	Unavailable                 // the provider has other troubles
 )
 
 const (
@@ -47,7 +47,7 @@ const (
 // faster, to find a capacity that has grown. A provider that is down halves the rate too, but that says nothing about its
 // capacity: the ceiling stays where it was. The same holds for refusals without an answer between them: whoever counts by
 // the minute refuses everything for the rest of it.
-func Adapt(t patra.Tempo, limit int64, s Sign, sent, now patra.Instant) patra.Tempo {
+func Adapt(t patra.AdaptiveRate, limit int64, s Feedback, sent, now patra.Instant) patra.AdaptiveRate {
 	limit = max(limit, 1)
 	rate := limit
 	if t.Rate > 0 {
@@ -60,10 +60,10 @@ func Adapt(t patra.Tempo, limit int64, s Sign, sent, now patra.Instant) patra.Te
 		if s == Refused && (t.Ceiling == 0 || t.AdaptedAt > t.RefusedAt) {
 			t.Ceiling = ceilingAt(rate, t.Ceiling)
 		}
-		return patra.Tempo{Rate: max(rate/2, min(leastRate, limit)), Ceiling: t.Ceiling, AdaptedAt: now, RefusedAt: now}
+		return patra.AdaptiveRate{Rate: max(rate/2, min(leastRate, limit)), Ceiling: t.Ceiling, AdaptedAt: now, RefusedAt: now}
 	}
 	if rate == limit {
-		return patra.Tempo{RefusedAt: t.RefusedAt}
+		return patra.AdaptiveRate{RefusedAt: t.RefusedAt}
 	}
 	if heard(t, s, sent, now) {
 		return t
@@ -73,7 +73,7 @@ func Adapt(t patra.Tempo, limit int64, s Sign, sent, now patra.Instant) patra.Te
 		return t
 	}
 	if rate += step; rate >= limit {
-		return patra.Tempo{RefusedAt: t.RefusedAt}
+		return patra.AdaptiveRate{RefusedAt: t.RefusedAt}
 	}
 	t.Rate, t.AdaptedAt = rate, now
 	return t
@@ -81,7 +81,7 @@ func Adapt(t patra.Tempo, limit int64, s Sign, sent, now patra.Instant) patra.Te
 
 // heard reports whether a sign says nothing new after the last refusal: its request left before that came back, or it is
 // one more of the same.
-func heard(t patra.Tempo, s Sign, sent, now patra.Instant) bool {
+func heard(t patra.AdaptiveRate, s Feedback, sent, now patra.Instant) bool {
 	if t.RefusedAt == 0 || now < t.RefusedAt { // a clock that was set back is not waited for
 		return false
 	}

@@ -12,17 +12,17 @@ import (
 	"patra/internal/sim"
 )
 
-var anySign = rapid.SampledFrom([]gate.Sign{gate.Answered, gate.Refused, gate.Unavailable})
+var anySign = rapid.SampledFrom([]gate.Feedback{gate.Answered, gate.Refused, gate.Unavailable})
 
-func drawTempo(t *rapid.T, limit int64, now patra.Instant) patra.Tempo {
+func drawTempo(t *rapid.T, limit int64, now patra.Instant) patra.AdaptiveRate {
 	ago := func(name string) patra.Instant {
 		return now - patra.Instant(rapid.Int64Range(0, 10_000_000).Draw(t, name))
 	}
-	return patra.Tempo{Rate: rapid.Int64Range(0, 2*limit).Draw(t, "rate"), Ceiling: rapid.Int64Range(0, 2*limit).Draw(t, "ceiling"), AdaptedAt: ago("adapted"), RefusedAt: ago("refused")}
+	return patra.AdaptiveRate{Rate: rapid.Int64Range(0, 2*limit).Draw(t, "rate"), Ceiling: rapid.Int64Range(0, 2*limit).Draw(t, "ceiling"), AdaptedAt: ago("adapted"), RefusedAt: ago("refused")}
 }
 
 // rateOf is the tempo as a rate.
-func rateOf(t patra.Tempo, limit int64) int64 {
+func rateOf(t patra.AdaptiveRate, limit int64) int64 {
 	if t.Rate == 0 {
 		return limit
 	}
@@ -69,7 +69,7 @@ func TestClimbingIsMonotone(t *testing.T) {
 
 func TestARefusalHalvesTheRateAndTheNextOnesAtOnceDoNot(t *testing.T) {
 	now := patra.Instant(1 << 50)
-	is := gate.Adapt(patra.Tempo{}, 20_000, gate.Refused, now, now)
+	is := gate.Adapt(patra.AdaptiveRate{}, 20_000, gate.Refused, now, now)
 	first := is
 	for n := range 20 {
 		at := now.Add(time.Duration(n) * 300 * time.Millisecond)
@@ -101,7 +101,7 @@ func TestARefusalHalvesTheRateAndTheNextOnesAtOnceDoNot(t *testing.T) {
 // Answers of requests that left before a refusal prove nothing about the rate since.
 func TestAnAnswerFromBeforeARefusalProvesNothing(t *testing.T) {
 	now := patra.Instant(1 << 50)
-	is := gate.Adapt(patra.Tempo{}, 20_000, gate.Refused, now, now)
+	is := gate.Adapt(patra.AdaptiveRate{}, 20_000, gate.Refused, now, now)
 	if after := gate.Adapt(is, 20_000, gate.Answered, now-1, now+patra.Second); after != is {
 		t.Errorf("%+v", after)
 	}
@@ -148,7 +148,7 @@ func TestAnswersBringTheTempoBack(t *testing.T) {
 // One answer after a day is one answer: not much more than half a second's climb.
 func TestAPauseProvesNothing(t *testing.T) {
 	now := patra.Instant(1 << 50)
-	is := gate.Adapt(patra.Tempo{}, 20_000, gate.Refused, now, now)
+	is := gate.Adapt(patra.AdaptiveRate{}, 20_000, gate.Refused, now, now)
 	if after := gate.Adapt(is, 20_000, gate.Answered, now+patra.Day, now+patra.Day); after.Rate != 12_000 {
 		t.Errorf("after a day and one answer the rate is %d", after.Rate)
 	}
@@ -158,7 +158,7 @@ func TestAPauseProvesNothing(t *testing.T) {
 func TestTheClimbGoesByTheTime(t *testing.T) {
 	after := func(processes int) int64 {
 		now := patra.Instant(1 << 50)
-		is := gate.Adapt(patra.Tempo{}, 20_000, gate.Refused, now, now)
+		is := gate.Adapt(patra.AdaptiveRate{}, 20_000, gate.Refused, now, now)
 		for n := range 4 * 30 * processes { // half a minute, four times a second each
 			at := now.Add(time.Duration(n+1) * 250 * time.Millisecond / time.Duration(processes))
 			is = gate.Adapt(is, 20_000, gate.Answered, at, at)
@@ -171,9 +171,9 @@ func TestTheClimbGoesByTheTime(t *testing.T) {
 }
 
 // rule is a way to adapt.
-type rule func(t patra.Tempo, limit int64, s gate.Sign, now patra.Instant) patra.Tempo
+type rule func(t patra.AdaptiveRate, limit int64, s gate.Feedback, now patra.Instant) patra.AdaptiveRate
 
-func ours(t patra.Tempo, limit int64, s gate.Sign, now patra.Instant) patra.Tempo {
+func ours(t patra.AdaptiveRate, limit int64, s gate.Feedback, now patra.Instant) patra.AdaptiveRate {
 	return gate.Adapt(t, limit, s, now, now)
 }
 
@@ -182,7 +182,7 @@ func ours(t patra.Tempo, limit int64, s gate.Sign, now patra.Instant) patra.Temp
 func follow(r rule, limit int64, c *sim.Capacity, over time.Duration) (used, refused float64) {
 	c.Began = time.Unix(1<<30, 0)
 	now, from := c.Began, c.Began.Add(10*time.Minute)
-	var is patra.Tempo
+	var is patra.AdaptiveRate
 	var before sim.Answers
 	for now.Before(c.Began.Add(over)) {
 		status, _ := c.Ask(now)
@@ -218,7 +218,7 @@ func TestAdaptConverges(t *testing.T) {
 func TestRefusalsAtRandom(t *testing.T) {
 	const limit = 200_000
 	dice, now, sent := rand.New(rand.NewPCG(1, 2)), patra.Instant(1<<50), 0
-	var is patra.Tempo
+	var is patra.AdaptiveRate
 	for began := now; now < began+3600*patra.Second; sent++ {
 		sign := gate.Answered
 		if dice.IntN(16) == 0 {
@@ -238,31 +238,33 @@ func TestRefusalsAtRandom(t *testing.T) {
 func TestWrongRulesDoNotConverge(t *testing.T) {
 	const limit = 10_000
 	for name, r := range map[string]rule{
-		"refusals are not heard": func(patra.Tempo, int64, gate.Sign, patra.Instant) patra.Tempo { return patra.Tempo{} },
-		"it never comes back": func(t patra.Tempo, limit int64, s gate.Sign, now patra.Instant) patra.Tempo {
+		"refusals are not heard": func(patra.AdaptiveRate, int64, gate.Feedback, patra.Instant) patra.AdaptiveRate {
+			return patra.AdaptiveRate{}
+		},
+		"it never comes back": func(t patra.AdaptiveRate, limit int64, s gate.Feedback, now patra.Instant) patra.AdaptiveRate {
 			if s == gate.Answered {
 				return t
 			}
 			return ours(t, limit, s, now)
 		},
-		"the ceiling is for ever": func(t patra.Tempo, limit int64, s gate.Sign, now patra.Instant) patra.Tempo {
+		"the ceiling is for ever": func(t patra.AdaptiveRate, limit int64, s gate.Feedback, now patra.Instant) patra.AdaptiveRate {
 			is := ours(t, limit, s, now)
 			if s == gate.Answered && t.Ceiling > 0 {
 				is.Ceiling, is.Rate = t.Ceiling, min(rateOf(is, limit), t.Ceiling*98/100)
 			}
 			return is
 		},
-		"no ceiling, and a tenth of the limit each second": func(t patra.Tempo, limit int64, s gate.Sign, now patra.Instant) patra.Tempo {
+		"no ceiling, and a tenth of the limit each second": func(t patra.AdaptiveRate, limit int64, s gate.Feedback, now patra.Instant) patra.AdaptiveRate {
 			rate := rateOf(t, limit)
 			if s == gate.Refused {
-				return patra.Tempo{Rate: max(rate/2, 100), AdaptedAt: now}
+				return patra.AdaptiveRate{Rate: max(rate/2, 100), AdaptedAt: now}
 			}
-			return patra.Tempo{Rate: min(limit, rate+limit*int64(now-t.AdaptedAt)/int64(10*patra.Second)), AdaptedAt: now}
+			return patra.AdaptiveRate{Rate: min(limit, rate+limit*int64(now-t.AdaptedAt)/int64(10*patra.Second)), AdaptedAt: now}
 		},
-		"as it was: quickly to the knee, then a hundredth of the limit each second": func(t patra.Tempo, limit int64, s gate.Sign, now patra.Instant) patra.Tempo {
+		"as it was: quickly to the knee, then a hundredth of the limit each second": func(t patra.AdaptiveRate, limit int64, s gate.Feedback, now patra.Instant) patra.AdaptiveRate {
 			rate := rateOf(t, limit)
 			if s == gate.Refused {
-				return patra.Tempo{Rate: max(rate/2, 100), Ceiling: rate, AdaptedAt: now}
+				return patra.AdaptiveRate{Rate: max(rate/2, 100), Ceiling: rate, AdaptedAt: now}
 			}
 			passed, knee := min(now-t.AdaptedAt, patra.Second), t.Ceiling*9/10
 			if rate < knee {
@@ -270,7 +272,7 @@ func TestWrongRulesDoNotConverge(t *testing.T) {
 			} else {
 				rate = min(limit, rate+limit*int64(passed)/int64(100*patra.Second))
 			}
-			return patra.Tempo{Rate: rate, Ceiling: t.Ceiling, AdaptedAt: now}
+			return patra.AdaptiveRate{Rate: rate, Ceiling: t.Ceiling, AdaptedAt: now}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

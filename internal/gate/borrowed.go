@@ -7,23 +7,23 @@ import (
 	"patra"
 )
 
-// borrowed is what this process knows of a key that may be lent.
-type borrowed struct {
+// leasedKey is what this process knows of a key that may be lent.
+type leasedKey struct {
 	key  string
 	turn chan struct{} // held by who takes a turn
 
 	mu   sync.Mutex
-	is   view
-	seen sight // what the keeper was last left with
+	is   ledgerView
+	seen stateReading // what the keeper was last left with
 	// Whether the last word was that it is lent, and whether there was one.
 	lent, said bool
 	probed     time.Time // when it was last looked whether the keeper is well
 }
 
-// view is what the ledger said, in our own time.
-type view struct {
+// ledgerView is what the ledger said, in our own time.
+type ledgerView struct {
 	known    bool
-	loan     patra.Loan
+	loan     patra.StateLease
 	asked    time.Time // when the ledger was last asked
 	ends     time.Time // no grant of the keeper may lie after it
 	lendable time.Time // from when it may be lent again
@@ -36,8 +36,8 @@ type view struct {
 	taken    int // as much of it as the keeper knows
 }
 
-// hearing is when the ledger's clock was read: it said now at some moment between asked and read.
-type hearing struct {
+// clockReading is when the ledger's clock was read: it said now at some moment between asked and read.
+type clockReading struct {
 	asked, read time.Time
 	now         patra.Instant
 }
@@ -45,8 +45,8 @@ type hearing struct {
 // drift is how much faster our clock may go than that of the ledger: a hundredth.
 const drift = 100
 
-// hear notes what the ledger says. What is read without a lock may be older than what we know.
-func (k *borrowed) hear(h hearing, is patra.RateState, locked bool, terms Terms) {
+// applyLedger notes what the ledger says. What is read without a lock may be older than what we know.
+func (k *leasedKey) applyLedger(h clockReading, is patra.RateState, locked bool, terms LeaseTerms) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	v := &k.is
@@ -80,33 +80,33 @@ func (k *borrowed) hear(h hearing, is patra.RateState, locked bool, terms Terms)
 	}
 }
 
-func (k *borrowed) view() view {
+func (k *leasedKey) view() ledgerView {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.is
 }
 
-// saw notes what the keeper was left with, and that it knows what the ledger said until then.
-func (k *borrowed) saw(s sight, v view) {
+// noteCached notes what the keeper was left with, and that it knows what the ledger said until then.
+func (k *leasedKey) noteCached(s stateReading, v ledgerView) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.seen, k.is.taken = s, max(k.is.taken, v.fresh)
 }
 
-// tell says whether the key is lent, if that is news. Lending for the first time is none.
-func (k *borrowed) tell(notice func(Change), lent bool, cause error) {
+// notifyChange says whether the key is lent, if that is news. Lending for the first time is none.
+func (k *leasedKey) notifyChange(notice func(BackendChange), lent bool, cause error) {
 	k.mu.Lock()
 	news := k.said && lent != k.lent || !k.said && !lent
 	k.lent, k.said = lent, true
 	k.mu.Unlock()
 	if news {
-		notice(Change{k.key, lent, cause})
+		notice(BackendChange{k.key, lent, cause})
 	}
 }
 
 // left is how long a loan lasts: by the clock that nobody sets, and by the one on the wall, as the first one stands still
 // while a machine sleeps.
-func (v view) left(now time.Time) time.Duration {
+func (v ledgerView) left(now time.Time) time.Duration {
 	return min(v.ends.Sub(now), v.ends.Round(0).Sub(now.Round(0)))
 }
 
@@ -117,12 +117,12 @@ func elapsed(at time.Time) time.Duration {
 }
 
 // good reports whether a turn may be taken at the keeper: the loan lasts, and up to the moment that is needed.
-func (v view) good(until time.Time, terms Terms) bool {
-	return v.loan.Runs() && v.left(time.Now()) > terms.Span/2 && !until.After(v.ends)
+func (v ledgerView) good(until time.Time, terms LeaseTerms) bool {
+	return v.loan.Active() && v.left(time.Now()) > terms.Span/2 && !until.After(v.ends)
 }
 
 // news puts what the ledger said into the state of the keeper: a later cooldown, and what a person or the provider set.
-func (v view) news(is patra.RateState, now patra.Instant, took time.Duration, read time.Time) patra.RateState {
+func (v ledgerView) news(is patra.RateState, now patra.Instant, took time.Duration, read time.Time) patra.RateState {
 	if left := v.cooldown.Sub(read) + took; !v.cooldown.IsZero() && left > 0 {
 		is.Cooldown = max(is.Cooldown, now.Add(left))
 	}
@@ -133,15 +133,15 @@ func (v view) news(is patra.RateState, now patra.Instant, took time.Duration, re
 	return is
 }
 
-// sight is a state with when it was seen: by the clock of who keeps it, and by ours, at or after that.
-type sight struct {
+// stateReading is a state with when it was seen: by the clock of who keeps it, and by ours, at or after that.
+type stateReading struct {
 	state patra.RateState
 	now   patra.Instant
 	read  time.Time
 }
 
 // moved is the state by another clock, which was read later. Its moments may come out later than they are, never earlier.
-func (s sight) moved(h hearing) patra.RateState {
+func (s stateReading) moved(h clockReading) patra.RateState {
 	return shifted(s.state, h.now-s.now-patra.Instant(max(h.asked.Sub(s.read), 0)/time.Microsecond))
 }
 

@@ -28,11 +28,11 @@ const (
 	askAgain, askAtMost = 250 * time.Millisecond, 2 * time.Second
 )
 
-// desk is where the callers of one process get the grants of one key.
-type desk struct {
+// permitCache is where the callers of one process get the grants of one key.
+type permitCache struct {
 	patra.RateLimit
 	cost    int
-	pace    Pace
+	pace    Headroom
 	ahead   bool
 	process string // who we are among those who share the rows
 	asking  atomic.Int64
@@ -47,11 +47,11 @@ type desk struct {
 	again  time.Time     // before then there is no use in asking
 }
 
-func (d *desk) patience() time.Duration { return d.pace.Patience() }
+func (d *permitCache) patience() time.Duration { return d.pace.Patience() }
 
 // charge takes grants from the state: one for each who asks now, and one more for each who is likely to come while it is
 // good. None at all means that it is too early to ask.
-func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, patra.RateState) {
+func (d *permitCache) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, patra.RateState) {
 	is.Limit, is.Burst = milli(d.PerSecond), d.Burst
 	rate, burst := d.speed(is)
 	from := max(now.Add(d.early()), is.Cooldown)
@@ -60,7 +60,7 @@ func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, p
 		is.WarmSince = warmSince(is, d.Warmup, from)
 	}
 	wanted, gap := int(max(1, min(d.asking.Load(), leaseMost))), d.gap()
-	if d.crowded(now, &is) {
+	if d.isContended(now, &is) {
 		gap = 0 // whoever took more than is asked for would take it from others
 	}
 	var all []patra.Instant
@@ -91,7 +91,7 @@ func (d *desk) charge(now patra.Instant, is patra.RateState) ([]patra.Instant, p
 }
 
 // speed is how fast grants follow each other as a row stands, and how many there may be at once.
-func (d *desk) speed(is patra.RateState) (perSecond float64, burst int) {
+func (d *permitCache) speed(is patra.RateState) (perSecond float64, burst int) {
 	if now := is.Rate(); now < float64(is.Limit)/1000 {
 		// While we are to be slow there are no bursts either: they would be longer than at the usual rate.
 		return min(d.pace.PerSecond, now), 1
@@ -100,10 +100,10 @@ func (d *desk) speed(is patra.RateState) (perSecond float64, burst int) {
 }
 
 // grant is the next grant. During a warm-up it costs more, and there are no bursts.
-func (d *desk) grant(is patra.RateState, from patra.Instant, rate float64, burst int) (at, next patra.Instant) {
+func (d *permitCache) grant(is patra.RateState, from patra.Instant, rate float64, burst int) (at, next patra.Instant) {
 	first := max(is.Arrival, from)
 	if !cold(first, is.WarmSince, d.Warmup) {
-		return Grant(is.Arrival, from, rate, burst, d.cost)
+		return NextPermit(is.Arrival, from, rate, burst, d.cost)
 	}
 	paid := func(cost int) patra.Instant {
 		permitted := min(d.pace.PerSecond, float64(is.Permitted())/1000)
@@ -114,11 +114,11 @@ func (d *desk) grant(is patra.RateState, from patra.Instant, rate float64, burst
 
 // afterLoan begins where somebody else ended who may have used up everything: with nothing. If that one is still at it,
 // nothing more is lent: two who grant at the same time would grant twice as much.
-func (d *desk) afterLoan(now patra.Instant, is *patra.RateState) {
+func (d *permitCache) afterLoan(now patra.Instant, is *patra.RateState) {
 	if is.Loan.Until > 0 {
 		is.Arrival = max(is.Arrival, is.Loan.Until+patra.Instant(d.pace.Burst)*interval(d.pace.PerSecond))
 	}
-	if is.Latest == 0 && is.Loan.Runs() {
+	if is.Latest == 0 && is.Loan.Active() {
 		is.Loan.RecalledAt = now
 	}
 }
@@ -126,8 +126,8 @@ func (d *desk) afterLoan(now patra.Instant, is *patra.RateState) {
 // crowd is how long after another process charged grants are still not taken ahead.
 const crowd = 5 * time.Second
 
-// crowded reports whether other processes ask under the same key, and writes down that we do.
-func (d *desk) crowded(now patra.Instant, is *patra.RateState) bool {
+// isContended reports whether other processes ask under the same key, and writes down that we do.
+func (d *permitCache) isContended(now patra.Instant, is *patra.RateState) bool {
 	if !d.ahead {
 		return false
 	}
@@ -142,13 +142,13 @@ func (d *desk) crowded(now patra.Instant, is *patra.RateState) bool {
 
 // useful reports whether a grant that nobody has asked for is likely to be used: whoever comes for it after so much time
 // must not come too late.
-func (d *desk) useful(in, span patra.Instant, n int, comes time.Duration) bool {
+func (d *permitCache) useful(in, span patra.Instant, n int, comes time.Duration) bool {
 	lasts := time.Duration(in)*time.Microsecond + d.patience()/2
 	return n < leaseMost && comes > 0 && comes <= min(lasts, leaseSpan) && time.Duration(span)*time.Microsecond <= leaseSpan
 }
 
 // gap is the time between two who ask, going by the last second; 0 if nothing is to be taken ahead.
-func (d *desk) gap() time.Duration {
+func (d *permitCache) gap() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	now := time.Now()
@@ -169,7 +169,7 @@ func (d *desk) gap() time.Duration {
 
 // early is how far ahead of now a grant must lie so that it is not too late when it is committed and the request is
 // prepared. Where there is patience enough it is nothing.
-func (d *desk) early() time.Duration {
+func (d *permitCache) early() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	ahead := time.Duration(0)
@@ -184,27 +184,27 @@ func (d *desk) early() time.Duration {
 
 // postpone says when to ask again: when a grant is near, but soon enough to notice that we have become faster, or that a
 // person has ended the cooldown.
-func (d *desk) postpone(cooldown, far time.Duration) {
+func (d *permitCache) postpone(cooldown, far time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.again = time.Now().Add(min(cooldown+max(far, askAgain), askAtMost))
 }
 
 // notYet is how long there is no use in asking.
-func (d *desk) notYet() time.Duration {
+func (d *permitCache) notYet() time.Duration {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return time.Until(d.again)
 }
 
-func (d *desk) committed(took time.Duration) {
+func (d *permitCache) committed(took time.Duration) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lead = max(took, d.lead*3/4)
 }
 
-// take hands out a grant of the lease that can still be used in time.
-func (d *desk) take(now time.Time) (time.Time, bool) {
+// acquire hands out a grant of the lease that can still be used in time.
+func (d *permitCache) acquire(now time.Time) (time.Time, bool) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	for len(d.lease) > 0 {
@@ -221,7 +221,7 @@ func (d *desk) take(now time.Time) (time.Time, bool) {
 	return time.Time{}, false
 }
 
-func (d *desk) noteAsked(now time.Time) {
+func (d *permitCache) noteAsked(now time.Time) {
 	d.asked = append(d.asked, now)
 	if most := leaseMost * int(demandOver/leaseSpan); len(d.asked) > most {
 		d.asked = d.asked[len(d.asked)-most:]
@@ -229,14 +229,14 @@ func (d *desk) noteAsked(now time.Time) {
 }
 
 // put keeps the rest of a lease whose first grant was handed out.
-func (d *desk) put(rest []time.Time, now time.Time) {
+func (d *permitCache) put(rest []time.Time, now time.Time) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lease = rest
 	d.noteAsked(now)
 }
 
-func (d *desk) clear() {
+func (d *permitCache) clear() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.lease = nil

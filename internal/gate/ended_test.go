@@ -25,7 +25,7 @@ func TestGrantsBehindACooldownThatWasEndedAreForgotten(t *testing.T) {
 			return wait
 		}
 		remaining := func() time.Duration {
-			left, err := g.Remaining(t.Context(), "source")
+			left, err := g.CooldownRemaining(t.Context(), "source")
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -43,7 +43,7 @@ func TestGrantsBehindACooldownThatWasEndedAreForgotten(t *testing.T) {
 			}
 			<-time.After(time.Millisecond)
 		}
-		if _, _, _, err := s.SteerGate(t.Context(), "source", patra.GateTurn{EndCooldown: true}, "", "me"); err != nil {
+		if _, _, _, err := s.UpdateGate(t.Context(), "source", patra.GateUpdate{EndCooldown: true}, "", "me"); err != nil {
 			t.Fatal(err)
 		}
 		if left := remaining(); left > 0 {

@@ -34,7 +34,7 @@ func (s *turnstile) RoundTrip(req *http.Request) (*http.Response, error) {
 		return nil, errors.Join(err, s.leave(ctx, id))
 	}
 	seconds, _ := strconv.Atoi(resp.Header.Get("Retry-After"))
-	err = s.gate.Report(ctx, s.limit, patra.RateAnswer{Status: resp.StatusCode, RetryAfter: time.Duration(seconds) * time.Second})
+	err = s.gate.Report(ctx, s.limit, patra.RateFeedback{Status: resp.StatusCode, RetryAfter: time.Duration(seconds) * time.Second})
 	resp.Body = &leaving{resp.Body, func() error { return s.leave(ctx, id) }} // it is on its way until all of it was read
 	return resp, err
 }
@@ -42,9 +42,9 @@ func (s *turnstile) RoundTrip(req *http.Request) (*http.Response, error) {
 // pass waits for a grant that can be used, and for a slot.
 func (s *turnstile) pass(ctx context.Context, id string) error {
 	for {
-		ended := s.gate.Ended(s.limit.Key)
+		ended := s.gate.CooldownEpoch(s.limit.Key)
 		wait, err := s.gate.Reserve(ctx, s.limit, 1)
-		if later, ok := errors.AsType[*patra.NotYet](err); ok {
+		if later, ok := errors.AsType[*patra.ThrottledError](err); ok {
 			if err := rest(ctx, later.Wait); err != nil {
 				return err
 			}
@@ -58,19 +58,19 @@ func (s *turnstile) pass(ctx context.Context, id string) error {
 			return err
 		}
 		for wait = time.Duration(1); wait > 0; {
-			if wait, err = s.gate.Enter(ctx, s.limit, patra.Entry{ID: id, Cost: 1, Lasts: time.Minute}); err == nil {
+			if wait, err = s.gate.AcquireSlot(ctx, s.limit, patra.InFlightRequest{ID: id, Cost: 1, Lasts: time.Minute}); err == nil {
 				err = rest(ctx, wait)
 			}
 			if err != nil {
 				return err
 			}
 		}
-		left, err := s.gate.Remaining(ctx, s.limit.Key)
+		left, err := s.gate.CooldownRemaining(ctx, s.limit.Key)
 		if err != nil {
 			return err
 		}
 		// A grant is void when a cooldown began meanwhile, when a person ended one, or when we are late.
-		if left == 0 && s.gate.Ended(s.limit.Key) == ended && time.Since(turn) <= s.gate.Patience(s.limit) {
+		if left == 0 && s.gate.CooldownEpoch(s.limit.Key) == ended && time.Since(turn) <= s.gate.MaxLateness(s.limit) {
 			return nil
 		}
 	}
@@ -78,7 +78,7 @@ func (s *turnstile) pass(ctx context.Context, id string) error {
 
 // leave frees the slot, also when the one who asked is gone.
 func (s *turnstile) leave(ctx context.Context, id string) error {
-	return s.gate.Leave(context.WithoutCancel(ctx), s.limit, id)
+	return s.gate.ReleaseSlot(context.WithoutCancel(ctx), s.limit, id)
 }
 
 func rest(ctx context.Context, d time.Duration) error {

@@ -6,7 +6,7 @@
 // after it, asks Remaining before and takes another grant if a cooldown began or a person ended one (Ended), and as long
 // as the clock of the rows goes forward. Between the last look at the clock and the provider there is more time that nobody
 // here sees: the promise holds at the provider if no request needs longer for that than the fastest one by more than what
-// is left of Pace.Slack, at least as much as the patience.
+// is left of Headroom.Slack, at least as much as the patience.
 //
 // A gate never sends anything and never gives a grant back: what was charged stays charged, because a provider counts a
 // failed request too. A process that dies has wasted the grants it held, and nothing more.
@@ -24,9 +24,9 @@ import (
 	"patra"
 )
 
-// Rows keep the state of keys for all who share a limit. TurnGate changes one, with everybody else waiting; turn gets
+// Rows keep the state of keys for all who share a limit. UpdateGateState changes one, with everybody else waiting; turn gets
 // the one clock that counts, and how long reading it took. An error means that nothing may be sent.
 type Rows interface {
-	TurnGate(ctx context.Context, key string, turn func(now patra.Instant, took time.Duration, was patra.RateState) patra.RateState) error
+	UpdateGateState(ctx context.Context, key string, turn func(now patra.Instant, took time.Duration, was patra.RateState) patra.RateState) error
 	GateState(ctx context.Context, key string) (is patra.RateState, now patra.Instant, err error)
 }

@@ -15,9 +15,9 @@ func interval(perSecond float64) patra.Instant {
 	return patra.Instant(min(math.Ceil(float64(patra.Second)/perSecond), float64(maxInterval)))
 }
 
-// Grant is the rate rule (the generic cell rate algorithm, which is a token bucket with one number of state). In
+// NextPermit is the rate rule (the generic cell rate algorithm, which is a token bucket with one number of state). In
 // any stretch of time T the grants cost at most burst + perSecond*T, or one of them alone more than the burst.
-func Grant(arrival, now patra.Instant, perSecond float64, burst, cost int) (at, next patra.Instant) {
+func NextPermit(arrival, now patra.Instant, perSecond float64, burst, cost int) (at, next patra.Instant) {
 	every := interval(perSecond)
 	next = max(arrival, now) + patra.Instant(cost)*every
 	at = max(now, next-patra.Instant(burst)*every)
@@ -29,11 +29,11 @@ func Wait(l patra.RateLimit, is patra.RateState, now patra.Instant) time.Duratio
 	if l.PerSecond <= 0 {
 		return 0
 	}
-	d := desk{RateLimit: l, cost: 1, pace: PaceOf(l)}
+	d := permitCache{RateLimit: l, cost: 1, pace: PaceOf(l)}
 	is.Limit, is.Burst = milli(l.PerSecond), l.Burst
 	rate, burst := d.speed(is)
 	from := max(now, is.Cooldown)
-	if !is.Loan.Lent(now) { // else somebody else knows better
+	if !is.Loan.Leased(now) { // else somebody else knows better
 		d.afterLoan(now, &is)
 	}
 	if l.Warmup > 0 {

@@ -25,7 +25,7 @@ func TestGrantNeverExceedsTheRate(t *testing.T) {
 		for _, gap := range rapid.SliceOfN(rapid.Float64Range(-2, 5), 1, 120).Draw(t, "gaps in intervals") {
 			now += patra.Instant(gap * float64(patra.Second) / perSecond)
 			var at patra.Instant
-			at, arrival = gate.Grant(arrival, now, perSecond, burst, 1)
+			at, arrival = gate.NextPermit(arrival, now, perSecond, burst, 1)
 			if at < now {
 				t.Fatalf("granted at %d, before it was asked for at %d", at, now)
 			}
@@ -42,7 +42,7 @@ func TestARateThatDoesNotDivideTheSecondIsKeptToo(t *testing.T) {
 	arrival := patra.Instant(0)
 	for range 10_000 {
 		var at patra.Instant
-		at, arrival = gate.Grant(arrival, 0, 3, 1, 1)
+		at, arrival = gate.NextPermit(arrival, 0, 3, 1, 1)
 		grants = append(grants, at)
 	}
 	if err := gatetest.Judge(grants, 3, 1); err != nil {
@@ -58,7 +58,7 @@ func TestAnIdleGateLetsAWholeBurstPassAndThenKeepsThePace(t *testing.T) {
 		arrival := patra.Instant(0)
 		for n := range 3 * burst {
 			var at patra.Instant
-			at, arrival = gate.Grant(arrival, now, perSecond, burst, 1)
+			at, arrival = gate.NextPermit(arrival, now, perSecond, burst, 1)
 			if want := now + patra.Instant(max(0, n-burst+1))*interval; at != want {
 				t.Fatalf("grant %d is at %d, want %d", n, at-now, want-now)
 			}

@@ -14,22 +14,22 @@ const (
 	granted        // it is lent: the turn is to be taken at the keeper
 )
 
-// settle takes the row of the ledger, and either takes the turn there or lends the key, prolongs the loan or finds that
+// syncLedger takes the row of the ledger, and either takes the turn there or lends the key, prolongs the loan or finds that
 // somebody did. A loan whose keeper failed is called back, and the turn taken here.
-func (l *Lent) settle(ctx context.Context, k *borrowed, need demand, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) (served bool, err error) {
+func (l *LeasedRows) syncLedger(ctx context.Context, k *leasedKey, need leaseRequest, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) (served bool, err error) {
 	well, cause := l.probe(ctx, k, need.cause)
-	var h hearing
+	var h clockReading
 	var is patra.RateState
 	var outcome int
-	err = l.ledger.TurnGate(ctx, k.key, func(now patra.Instant, took time.Duration, was patra.RateState) patra.RateState {
+	err = l.ledger.UpdateGateState(ctx, k.key, func(now patra.Instant, took time.Duration, was patra.RateState) patra.RateState {
 		read := time.Now()
-		h = hearing{read.Add(-took), read, now}
+		h = clockReading{read.Add(-took), read, now}
 		is, outcome = was, granted
 		failed := need.cause != nil && was.Loan.Name == need.name
 		switch {
-		case was.Loan.Runs() && failed:
+		case was.Loan.Active() && failed:
 			is.Loan.RecalledAt, outcome = now, turned
-		case was.Loan.Runs():
+		case was.Loan.Active():
 			is, outcome, cause = l.prolong(ctx, k, h, is, need)
 		case well && (was.Loan.RecalledAt == 0 || now >= was.Loan.RecalledAt.Add(l.terms.HoldDown)):
 			is, outcome, cause = l.lend(ctx, k.key, h, is)
@@ -44,16 +44,16 @@ func (l *Lent) settle(ctx context.Context, k *borrowed, need demand, turn func(p
 	if err != nil {
 		return false, err
 	}
-	k.hear(h, is, true, l.terms)
+	k.applyLedger(h, is, true, l.terms)
 	if outcome == turned {
-		k.tell(l.notice, false, cause)
+		k.notifyChange(l.notice, false, cause)
 	}
 	return outcome == turned, nil
 }
 
 // prolong makes a loan last longer where it has to. One that is over may be of a time that the keeper has forgotten, for
 // good reasons; then it is lent anew.
-func (l *Lent) prolong(ctx context.Context, k *borrowed, h hearing, is patra.RateState, need demand) (patra.RateState, int, error) {
+func (l *LeasedRows) prolong(ctx context.Context, k *leasedKey, h clockReading, is patra.RateState, need leaseRequest) (patra.RateState, int, error) {
 	if is.Loan.Until <= h.now {
 		there, err := l.find(ctx, at(k.key, is.Loan.Name))
 		if err == nil && there.Loan.Name != is.Loan.Name {
@@ -76,7 +76,7 @@ func (l *Lent) prolong(ctx context.Context, k *borrowed, h hearing, is patra.Rat
 	return is, granted, nil
 }
 
-func (k *borrowed) last() sight {
+func (k *leasedKey) last() stateReading {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.seen
@@ -85,18 +85,18 @@ func (k *borrowed) last() sight {
 // lend gives the state to the keeper, under a name that nobody ever used, and only then says so in the ledger. So a keeper
 // that does not know a loan has lost it. If the ledger is not written after all, the keeper has a state that nobody asks
 // for.
-func (l *Lent) lend(ctx context.Context, key string, h hearing, is patra.RateState) (patra.RateState, int, error) {
+func (l *LeasedRows) lend(ctx context.Context, key string, h clockReading, is patra.RateState) (patra.RateState, int, error) {
 	ctx, cancel := context.WithTimeout(ctx, mostWait)
 	defer cancel()
-	loan := patra.Loan{Epoch: is.Loan.Epoch + 1, Name: rand.Text(), Until: max(is.Loan.Until, h.now.Add(l.terms.Span))}
-	err := l.keeper.TurnGate(ctx, at(key, loan.Name), func(now patra.Instant, _ time.Duration, _ patra.RateState) patra.RateState {
+	loan := patra.StateLease{Epoch: is.Loan.Epoch + 1, Name: rand.Text(), Until: max(is.Loan.Until, h.now.Add(l.terms.Span))}
+	err := l.keeper.UpdateGateState(ctx, at(key, loan.Name), func(now patra.Instant, _ time.Duration, _ patra.RateState) patra.RateState {
 		there := shifted(is, now-h.now)
 		// Until the end of the loan before, others may have granted everything.
-		there.Loan = patra.Loan{Epoch: loan.Epoch, Name: loan.Name, Until: there.Loan.Until}
+		there.Loan = patra.StateLease{Epoch: loan.Epoch, Name: loan.Name, Until: there.Loan.Until}
 		return there
 	})
 	if err != nil {
-		if is.Loan.Runs() {
+		if is.Loan.Active() {
 			is.Loan.RecalledAt = h.now
 		}
 		return is, turned, err
@@ -108,7 +108,7 @@ func (l *Lent) lend(ctx context.Context, key string, h hearing, is patra.RateSta
 // mostWait is how long the row of the ledger is held for the keeper.
 const mostWait = 2 * redisTimeout
 
-func (l *Lent) find(ctx context.Context, key string) (patra.RateState, error) {
+func (l *LeasedRows) find(ctx context.Context, key string) (patra.RateState, error) {
 	ctx, cancel := context.WithTimeout(ctx, mostWait)
 	defer cancel()
 	is, _, err := l.keeper.GateState(ctx, key)
@@ -117,10 +117,10 @@ func (l *Lent) find(ctx context.Context, key string) (patra.RateState, error) {
 
 // probe looks whether the keeper is well enough to be lent something, before anybody's row is held for it. It does so now
 // and then, and not soon after a loan was called back.
-func (l *Lent) probe(ctx context.Context, k *borrowed, failed error) (well bool, cause error) {
+func (l *LeasedRows) probe(ctx context.Context, k *leasedKey, failed error) (well bool, cause error) {
 	k.mu.Lock()
 	v, again := k.is, k.probed.IsZero() || elapsed(k.probed) >= l.terms.Probe
-	if failed != nil || v.loan.Runs() || !again || time.Now().Before(v.lendable) {
+	if failed != nil || v.loan.Active() || !again || time.Now().Before(v.lendable) {
 		k.mu.Unlock()
 		return false, failed
 	}

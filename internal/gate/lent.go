@@ -11,52 +11,52 @@ import (
 	"patra"
 )
 
-// Lent are rows of a ledger that are lent, key by key and for a few seconds at a time, to a keeper who is faster and may
+// LeasedRows are rows of a ledger that are lent, key by key and for a few seconds at a time, to a keeper who is faster and may
 // lose its memory at any time. The ledger is what counts: it says how long the keeper may give grants, and gives none
 // before that moment is over. See docs/gate.md for why the promise holds then. It is safe for concurrent use.
-type Lent struct {
+type LeasedRows struct {
 	ledger Rows
 	keeper Rows
-	terms  Terms
-	notice func(Change)
+	terms  LeaseTerms
+	notice func(BackendChange)
 
 	mu   sync.Mutex
-	keys map[string]*borrowed
+	keys map[string]*leasedKey
 }
 
-// Terms are the times of lending.
-type Terms struct {
+// LeaseTerms are the times of lending.
+type LeaseTerms struct {
 	Span     time.Duration // how long a loan lasts if nobody prolongs it: what is lost when the keeper fails
 	HoldDown time.Duration // after a loan was called back nothing is lent for so long
 	Probe    time.Duration // how often it is looked whether the keeper is well again
 }
 
-// UsualTerms are those for a harvest.
-func UsualTerms() Terms {
-	return Terms{Span: 4 * time.Second, HoldDown: time.Minute, Probe: 5 * time.Second}
+// DefaultLeaseTerms are those for a harvest.
+func DefaultLeaseTerms() LeaseTerms {
+	return LeaseTerms{Span: 4 * time.Second, HoldDown: time.Minute, Probe: 5 * time.Second}
 }
 
-// Change is that grants of a key now come from the ledger, or from the keeper again.
-type Change struct {
+// BackendChange is that grants of a key now come from the ledger, or from the keeper again.
+type BackendChange struct {
 	Key  string
 	Lent bool
 	Err  error // why not
 }
 
 // NewLent lends rows of the ledger to a keeper. notice is told of changes, and may be nil.
-func NewLent(ledger, keeper Rows, terms Terms, notice func(Change)) *Lent {
+func NewLent(ledger, keeper Rows, terms LeaseTerms, notice func(BackendChange)) *LeasedRows {
 	if notice == nil {
-		notice = func(Change) {}
+		notice = func(BackendChange) {}
 	}
-	return &Lent{ledger: ledger, keeper: keeper, terms: terms, notice: notice, keys: map[string]*borrowed{}}
+	return &LeasedRows{ledger: ledger, keeper: keeper, terms: terms, notice: notice, keys: map[string]*leasedKey{}}
 }
 
-func (l *Lent) key(key string) *borrowed {
+func (l *LeasedRows) key(key string) *leasedKey {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	k, ok := l.keys[key]
 	if !ok {
-		k = &borrowed{key: key, turn: make(chan struct{}, 1)}
+		k = &leasedKey{key: key, turn: make(chan struct{}, 1)}
 		l.keys[key] = k
 	}
 	return k
@@ -64,11 +64,11 @@ func (l *Lent) key(key string) *borrowed {
 
 // GateState implements Rows. It asks the ledger, where every cooldown is, whoever wrote it down; and what it reads there
 // counts for the next turn.
-func (l *Lent) GateState(ctx context.Context, key string) (patra.RateState, patra.Instant, error) {
+func (l *LeasedRows) GateState(ctx context.Context, key string) (patra.RateState, patra.Instant, error) {
 	asked := time.Now()
 	is, now, err := l.ledger.GateState(ctx, key)
 	if err == nil {
-		l.key(key).hear(hearing{asked, time.Now(), now}, is, false, l.terms)
+		l.key(key).applyLedger(clockReading{asked, time.Now(), now}, is, false, l.terms)
 	}
 	return is, now, err
 }
@@ -80,8 +80,8 @@ const rounds = 16
 // errForgotten: the keeper answers, and knows nothing of the loan.
 var errForgotten = errors.New("the state that was lent is not there any more")
 
-// TurnGate implements Rows: at the keeper while the key is lent, else in the ledger.
-func (l *Lent) TurnGate(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
+// UpdateGateState implements Rows: at the keeper while the key is lent, else in the ledger.
+func (l *LeasedRows) UpdateGateState(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
 	k := l.key(key)
 	select {
 	case k.turn <- struct{}{}:
@@ -89,14 +89,14 @@ func (l *Lent) TurnGate(ctx context.Context, key string, turn func(patra.Instant
 		return context.Cause(ctx)
 	}
 	defer func() { <-k.turn }()
-	need := demand{spare: l.terms.Span}
+	need := leaseRequest{spare: l.terms.Span}
 	for range rounds {
 		if err := l.refresh(ctx, k); err != nil {
 			return err
 		}
 		v := k.view()
 		if need.cause == nil && v.good(need.until, l.terms) {
-			until, err := l.borrow(ctx, k, v, turn)
+			until, err := l.updateCached(ctx, k, v, turn)
 			if ctx.Err() != nil && err != nil {
 				return context.Cause(ctx) // which is not the keeper's fault
 			}
@@ -104,7 +104,7 @@ func (l *Lent) TurnGate(ctx context.Context, key string, turn func(patra.Instant
 				return own.error
 			}
 			if err == nil && until.IsZero() {
-				k.tell(l.notice, true, nil)
+				k.notifyChange(l.notice, true, nil)
 				return nil
 			}
 			if !need.until.IsZero() { // others were granted what we made room for
@@ -113,7 +113,7 @@ func (l *Lent) TurnGate(ctx context.Context, key string, turn func(patra.Instant
 			need.until, need.cause, need.name = until, err, v.loan.Name
 			continue
 		}
-		served, err := l.settle(ctx, k, need, turn)
+		served, err := l.syncLedger(ctx, k, need, turn)
 		if err != nil || served {
 			return err
 		}
@@ -122,8 +122,8 @@ func (l *Lent) TurnGate(ctx context.Context, key string, turn func(patra.Instant
 	return fmt.Errorf("the gate of %s: it is neither lent nor called back", key)
 }
 
-// demand is why the ledger has to be written: somebody needs a later moment than the loan permits, or the keeper failed.
-type demand struct {
+// leaseRequest is why the ledger has to be written: somebody needs a later moment than the loan permits, or the keeper failed.
+type leaseRequest struct {
 	until time.Time
 	spare time.Duration // how much longer than that a loan is to last
 	cause error
@@ -134,22 +134,22 @@ type demand struct {
 type ledgerError struct{ error }
 
 // refresh reads the ledger if that is some time ago.
-func (l *Lent) refresh(ctx context.Context, k *borrowed) error {
-	if v := k.view(); v.known && (!v.loan.Runs() || elapsed(v.asked) < l.terms.Span/2) {
+func (l *LeasedRows) refresh(ctx context.Context, k *leasedKey) error {
+	if v := k.view(); v.known && (!v.loan.Active() || elapsed(v.asked) < l.terms.Span/2) {
 		return nil
 	}
 	_, _, err := l.GateState(ctx, k.key)
 	return err
 }
 
-// borrow takes a turn at the keeper. If the loan does not last for the moment that is needed, nothing is changed, and the
+// updateCached takes a turn at the keeper. If the loan does not last for the moment that is needed, nothing is changed, and the
 // moment is told. What others must know when the keeper is gone is in the ledger before anybody goes on.
-func (l *Lent) borrow(ctx context.Context, k *borrowed, v view, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) (until time.Time, err error) {
-	var s sight
+func (l *LeasedRows) updateCached(ctx context.Context, k *leasedKey, v ledgerView, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) (until time.Time, err error) {
+	var s stateReading
 	var before patra.RateState
 	forgotten := false
-	err = l.keeper.TurnGate(ctx, at(k.key, v.loan.Name), func(now patra.Instant, took time.Duration, was patra.RateState) patra.RateState {
-		until, s = time.Time{}, sight{}
+	err = l.keeper.UpdateGateState(ctx, at(k.key, v.loan.Name), func(now patra.Instant, took time.Duration, was patra.RateState) patra.RateState {
+		until, s = time.Time{}, stateReading{}
 		if forgotten = was.Loan.Name != v.loan.Name; forgotten {
 			return was
 		}
@@ -166,7 +166,7 @@ func (l *Lent) borrow(ctx context.Context, k *borrowed, v view, turn func(patra.
 		if !reflect.DeepEqual(is, was) {
 			is.Loan.Turn++
 		}
-		s = sight{is, now, read}
+		s = stateReading{is, now, read}
 		return is
 	})
 	switch {
@@ -177,7 +177,7 @@ func (l *Lent) borrow(ctx context.Context, k *borrowed, v view, turn func(patra.
 	case !until.IsZero():
 		return until, nil
 	}
-	k.saw(s, v)
+	k.noteCached(s, v)
 	if grave(before, s.state) {
 		if err := l.report(ctx, k.key, before, s); err != nil {
 			return time.Time{}, &ledgerError{err}
@@ -193,13 +193,13 @@ func grave(before, is patra.RateState) bool {
 
 // report writes what a turn at the keeper changed into the ledger. If somebody called the loan back meanwhile, the
 // ledger knows better how fast we are, unless we know of a refusal.
-func (l *Lent) report(ctx context.Context, key string, before patra.RateState, s sight) error {
-	return l.ledger.TurnGate(ctx, key, func(now patra.Instant, took time.Duration, was patra.RateState) patra.RateState {
-		is := s.moved(hearing{time.Now().Add(-took), time.Now(), now})
+func (l *LeasedRows) report(ctx context.Context, key string, before patra.RateState, s stateReading) error {
+	return l.ledger.UpdateGateState(ctx, key, func(now patra.Instant, took time.Duration, was patra.RateState) patra.RateState {
+		is := s.moved(clockReading{time.Now().Add(-took), time.Now(), now})
 		if s.state.Cooldown > before.Cooldown {
 			was.Cooldown = max(was.Cooldown, is.Cooldown)
 		}
-		runs := was.Loan.Name == is.Loan.Name && was.Loan.Runs()
+		runs := was.Loan.Name == is.Loan.Name && was.Loan.Active()
 		switch {
 		case runs && is.Loan.Turn > was.Loan.Turn:
 			was.Loan.Turn = is.Loan.Turn

@@ -26,8 +26,8 @@ func lentGate(e storetest.Engine) func(testing.TB) func() gatetest.Gate {
 			t.Fatal(err)
 		}
 		return func() gatetest.Gate {
-			fell := func(c gate.Change) { t.Errorf("%s: lent is %v: %v", c.Key, c.Lent, c.Err) }
-			return gate.NewShared(gate.NewLent(e.Connect(t, url, clock), openRedis(t, gatetest.RedisURL(t), gate.WithClock(time.Now)), gate.UsualTerms(), fell))
+			fell := func(c gate.BackendChange) { t.Errorf("%s: lent is %v: %v", c.Key, c.Lent, c.Err) }
+			return gate.NewShared(gate.NewLent(e.Connect(t, url, clock), openRedis(t, gatetest.RedisURL(t), gate.WithClock(time.Now)), gate.DefaultLeaseTerms(), fell))
 		}
 	}
 }
@@ -49,12 +49,12 @@ type shaky struct {
 	turns     atomic.Int64
 }
 
-func (s *shaky) TurnGate(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
+func (s *shaky) UpdateGateState(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
 	if s.cut.Load() {
 		return errCut
 	}
 	s.turns.Add(1)
-	if err := s.Rows.TurnGate(ctx, key, turn); err != nil || !s.deaf.Load() {
+	if err := s.Rows.UpdateGateState(ctx, key, turn); err != nil || !s.deaf.Load() {
 		return err
 	}
 	return errCut
@@ -72,13 +72,13 @@ type stage struct {
 	t      *testing.T
 	ledger *store.Store
 	keeper *oblivious
-	terms  gate.Terms
+	terms  gate.LeaseTerms
 	limit  patra.RateLimit
 
 	mu      sync.Mutex
 	sent    []patra.Instant
 	errs    int
-	changes []gate.Change
+	changes []gate.BackendChange
 }
 
 // actor is one process.
@@ -89,7 +89,7 @@ type actor struct {
 }
 
 func newStage(t *testing.T, perSecond float64, burst int) *stage {
-	s := &stage{t: t, terms: gate.Terms{Span: 4 * time.Second, HoldDown: 10 * time.Second, Probe: time.Second},
+	s := &stage{t: t, terms: gate.LeaseTerms{Span: 4 * time.Second, HoldDown: 10 * time.Second, Probe: time.Second},
 		limit: patra.RateLimit{Key: "source", PerSecond: perSecond, Burst: burst}}
 	s.ledger = storetest.Engines()[0].Open(t, store.WithClock(time.Now))
 	// The keeper's clock is another one.
@@ -99,7 +99,7 @@ func newStage(t *testing.T, perSecond float64, burst int) *stage {
 
 func (s *stage) enter() *actor {
 	a := &actor{stage: s, ledger: &shaky{Rows: s.ledger}, keeper: &shaky{Rows: s.keeper}}
-	a.Shared = gate.NewShared(gate.NewLent(a.ledger, a.keeper, s.terms, func(c gate.Change) {
+	a.Shared = gate.NewShared(gate.NewLent(a.ledger, a.keeper, s.terms, func(c gate.BackendChange) {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		s.changes = append(s.changes, c)
@@ -115,8 +115,8 @@ type oblivious struct {
 
 func (o *oblivious) key(key string) string { return fmt.Sprintf("%s.%d", key, o.lost.Load()) }
 
-func (o *oblivious) TurnGate(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
-	return o.rows.TurnGate(ctx, o.key(key), turn)
+func (o *oblivious) UpdateGateState(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
+	return o.rows.UpdateGateState(ctx, o.key(key), turn)
 }
 
 func (o *oblivious) GateState(ctx context.Context, key string) (patra.RateState, patra.Instant, error) {
@@ -134,13 +134,13 @@ func (a *actor) send(dice *rand.Rand) bool {
 		}
 		at, late := time.Now().Add(wait), time.Duration(0)
 		if dice != nil {
-			late = time.Duration(dice.Int64N(int64(a.Patience(a.limit)) + 1))
+			late = time.Duration(dice.Int64N(int64(a.MaxLateness(a.limit)) + 1))
 		}
 		nap(wait + late)
-		if time.Since(at) > a.Patience(a.limit) {
+		if time.Since(at) > a.MaxLateness(a.limit) {
 			continue
 		}
-		left, err := a.Remaining(ctx, a.limit.Key)
+		left, err := a.CooldownRemaining(ctx, a.limit.Key)
 		if err != nil {
 			a.failed(err)
 			return false
@@ -177,7 +177,7 @@ func (s *stage) judge() {
 	}
 }
 
-func (s *stage) loan() patra.Loan {
+func (s *stage) loan() patra.StateLease {
 	s.t.Helper()
 	is, _, err := s.ledger.GateState(s.t.Context(), s.limit.Key)
 	if err != nil {
@@ -307,7 +307,7 @@ func TestWhatTheLedgerSaysReachesTheKeeper(t *testing.T) {
 				before := 0
 				s.play(20*time.Second, []*actor{a}, func() {
 					nap(5 * time.Second)
-					if err := s.ledger.TurnGate(t.Context(), s.limit.Key, func(now patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
+					if err := s.ledger.UpdateGateState(t.Context(), s.limit.Key, func(now patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
 						c.write(now, &is)
 						return is
 					}); err != nil {
@@ -467,11 +467,11 @@ func TestAKeeperThatIsWellAgainIsUsedAgain(t *testing.T) {
 			nap(5 * time.Second)
 			s.keeper.lost.Add(1)
 			nap(5 * time.Second)
-			if l := s.loan(); l.Runs() || l.Epoch != 1 {
+			if l := s.loan(); l.Active() || l.Epoch != 1 {
 				t.Errorf("%+v", l)
 			}
 			nap(20 * time.Second)
-			if l := s.loan(); !l.Runs() || l.Epoch != 2 {
+			if l := s.loan(); !l.Active() || l.Epoch != 2 {
 				t.Errorf("%+v", l)
 			}
 		})
@@ -520,7 +520,7 @@ func TestALoanThatEndedMayHaveBeenUsed(t *testing.T) {
 			t.Fatal("nothing was sent")
 		}
 		s.judge()
-		if l := s.loan(); !l.Runs() || l.Epoch != 2 || len(s.changes) > 0 {
+		if l := s.loan(); !l.Active() || l.Epoch != 2 || len(s.changes) > 0 {
 			t.Errorf("%+v, %v", l, s.changes)
 		}
 	})

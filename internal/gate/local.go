@@ -25,8 +25,8 @@ type memory struct {
 
 func (m *memory) now() patra.Instant { return patra.InstantOf(m.began.Add(time.Since(m.began))) }
 
-// TurnGate implements Rows.
-func (m *memory) TurnGate(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
+// UpdateGateState implements Rows.
+func (m *memory) UpdateGateState(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.rows[key] = turn(m.now(), 0, m.rows[key])

@@ -51,14 +51,14 @@ type (
 	stuck struct{ *gate.Local } // grants lie as far ahead as there are askers
 )
 
-func (g patient) Patience(l patra.RateLimit) time.Duration { return 3 * g.Local.Patience(l) }
+func (g patient) MaxLateness(l patra.RateLimit) time.Duration { return 3 * g.Local.MaxLateness(l) }
 
 func (g forgetful) Cooldown(_ context.Context, _ string, wait time.Duration) error {
 	*g.until = time.Now().Add(wait)
 	return nil
 }
 
-func (g forgetful) Remaining(context.Context, string) (time.Duration, error) {
+func (g forgetful) CooldownRemaining(context.Context, string) (time.Duration, error) {
 	return max(0, time.Until(*g.until)), nil
 }
 
@@ -69,7 +69,7 @@ func (g joint) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.D
 	return g.Local.Reserve(ctx, l, cost)
 }
 
-func (g deaf) Report(context.Context, patra.RateLimit, patra.RateAnswer) error { return nil }
+func (g deaf) Report(context.Context, patra.RateLimit, patra.RateFeedback) error { return nil }
 
 func (g bold) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error) {
 	l.PerSecond, l.Burst = l.PerSecond*1.1, l.Burst+1
@@ -86,10 +86,10 @@ func (g hasty) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.D
 	return g.Local.Reserve(ctx, l, cost)
 }
 
-// Reserve gives moments that lie further and further ahead, as a gate would that knows nothing of NotYet.
+// Reserve gives moments that lie further and further ahead, as a gate would that knows nothing of ThrottledError.
 func (g stuck) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error) {
 	wait, err := g.Local.Reserve(ctx, l, cost)
-	if _, ok := errors.AsType[*patra.NotYet](err); ok {
+	if _, ok := errors.AsType[*patra.ThrottledError](err); ok {
 		<-time.After(2 * time.Minute)
 		return g.Reserve(ctx, l, cost)
 	}
@@ -155,8 +155,8 @@ func TestTheSuiteCatchesWrongGates(t *testing.T) {
 // crowded lets everybody go at the end of a cooldown: grants from before it are good again.
 type crowded struct{ *gate.Local }
 
-func (g crowded) Remaining(ctx context.Context, key string) (time.Duration, error) {
-	left, err := g.Local.Remaining(ctx, key)
+func (g crowded) CooldownRemaining(ctx context.Context, key string) (time.Duration, error) {
+	left, err := g.Local.CooldownRemaining(ctx, key)
 	<-time.After(left)
 	return 0, err
 }

@@ -21,22 +21,22 @@ func TestWhatAnAnswerSaysIsKnownWhenTheLoanWasCalledBack(t *testing.T) {
 				t.Fatal("nothing was sent")
 			}
 		}
-		if err := a.Report(t.Context(), s.limit, patra.RateAnswer{Status: 429}); err != nil { // 5 a second
+		if err := a.Report(t.Context(), s.limit, patra.RateFeedback{Status: 429}); err != nil { // 5 a second
 			t.Fatal(err)
 		}
-		if !s.loan().Runs() {
+		if !s.loan().Active() {
 			t.Fatal("nothing is lent")
 		}
-		if _, _, _, err := s.ledger.SteerGate(t.Context(), "source", patra.GateTurn{PerSecond: 9}, "", "me"); err != nil {
+		if _, _, _, err := s.ledger.UpdateGate(t.Context(), "source", patra.GateUpdate{PerSecond: 9}, "", "me"); err != nil {
 			t.Fatal(err)
 		}
-		if err := s.ledger.TurnGate(t.Context(), "source", func(_ patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
+		if err := s.ledger.UpdateGateState(t.Context(), "source", func(_ patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
 			is.Tempo.Rate = 2000 // others were refused meanwhile
 			return is
 		}); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Report(t.Context(), s.limit, patra.RateAnswer{Status: 404, Told: patra.Told{PerSecond: 1, Concurrency: 2}}); err != nil {
+		if err := a.Report(t.Context(), s.limit, patra.RateFeedback{Status: 404, Told: patra.AdvertisedLimit{PerSecond: 1, Concurrency: 2}}); err != nil {
 			t.Fatal(err)
 		}
 		is, _, err := s.ledger.GateState(t.Context(), "source")
@@ -55,17 +55,17 @@ func TestWhatIsForgottenStaysForgotten(t *testing.T) {
 		if !a.send(nil) {
 			t.Fatal("nothing was sent")
 		}
-		if err := a.Report(t.Context(), s.limit, patra.RateAnswer{Status: 429}); err != nil {
+		if err := a.Report(t.Context(), s.limit, patra.RateFeedback{Status: 429}); err != nil {
 			t.Fatal(err)
 		}
 		nap(time.Second)
-		if !a.send(nil) || !s.loan().Runs() {
+		if !a.send(nil) || !s.loan().Active() {
 			t.Fatal("nothing is lent")
 		}
-		if _, _, _, err := s.ledger.SteerGate(t.Context(), "source", patra.GateTurn{Forget: true}, "", "me"); err != nil {
+		if _, _, _, err := s.ledger.UpdateGate(t.Context(), "source", patra.GateUpdate{Forget: true}, "", "me"); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Report(t.Context(), s.limit, patra.RateAnswer{Status: 200}); err != nil {
+		if err := a.Report(t.Context(), s.limit, patra.RateFeedback{Status: 200}); err != nil {
 			t.Fatal(err)
 		}
 		if is, _, err := s.ledger.GateState(t.Context(), "source"); err != nil || is.Tempo.Rate != 0 {

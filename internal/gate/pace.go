@@ -7,9 +7,9 @@ import (
 	"patra"
 )
 
-// Pace is how the limit of a provider is used: a little below its rate, and with a part of its burst in hand. What is
+// Headroom is how the limit of a provider is used: a little below its rate, and with a part of its burst in hand. What is
 // kept in hand is not lost: it is how late a request may be without coming too close to those after it.
-type Pace struct {
+type Headroom struct {
 	PerSecond float64
 	Burst     int
 	Slack     time.Duration // how much later than its grant a request may reach the provider
@@ -29,10 +29,10 @@ const (
 // stretch of time T requests that cost at most burst + perSecond*T come: if those after the first cost one more than the
 // burst leaves, the first and the last are granted (burst+1-Burst) intervals apart, and lateness takes no more of that than
 // leaves a whole one of the provider's. What the heaviest request costs must fit into the burst that is left.
-func PaceOf(l patra.RateLimit) Pace {
+func PaceOf(l patra.RateLimit) Headroom {
 	heaviest := max(l.Heaviest, 1)
 	every := float64(patra.Second) / l.PerSecond
-	p := Pace{PerSecond: l.PerSecond * headroom, Burst: l.Burst}
+	p := Headroom{PerSecond: l.PerSecond * headroom, Burst: l.Burst}
 	kept := 0
 	if l.Burst > heaviest {
 		kept = min(l.Burst-heaviest, max(1, int(math.Ceil(min(l.PerSecond, 1e6)*cushion))))
@@ -50,4 +50,4 @@ const mostPatience = time.Second
 
 // Patience is how much later than its moment a grant may be used. The rest of the slack is for the way to the provider
 // and for reading the clock.
-func (p Pace) Patience() time.Duration { return min(p.Slack/2, mostPatience) }
+func (p Headroom) Patience() time.Duration { return min(p.Slack/2, mostPatience) }

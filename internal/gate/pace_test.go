@@ -22,7 +22,7 @@ func TestRequestsThatAreLateByNoMoreThanTheSlackKeepTheLimit(t *testing.T) {
 		for range rapid.IntRange(burst, 4*burst+20).Draw(t, "requests") {
 			now += patra.Instant(rapid.Float64Range(0, 1.2).Draw(t, "gap") * float64(patra.Second) / perSecond)
 			var at patra.Instant
-			at, arrival = gate.Grant(arrival, now, pace.PerSecond, pace.Burst, 1)
+			at, arrival = gate.NextPermit(arrival, now, pace.PerSecond, pace.Burst, 1)
 			late := rapid.SampledFrom([]time.Duration{0, 0, pace.Slack / 2, pace.Slack}).Draw(t, "late")
 			seen = append(seen, at.Add(late))
 		}
@@ -43,7 +43,7 @@ func TestTheSlackIsNoLargerThanItMayBe(t *testing.T) {
 		arrival := patra.Instant(0)
 		for n := range 3 * l.burst * 10 {
 			var at patra.Instant
-			at, arrival = gate.Grant(arrival, 0, pace.PerSecond, pace.Burst, 1)
+			at, arrival = gate.NextPermit(arrival, 0, pace.PerSecond, pace.Burst, 1)
 			if n < l.burst {
 				at = max(at, patra.Instant(pace.Slack/time.Microsecond)*11/10)
 			}

@@ -27,9 +27,9 @@ type counted struct {
 	turns int
 }
 
-func (c *counted) TurnGate(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
+func (c *counted) UpdateGateState(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
 	c.turns++
-	return c.Rows.TurnGate(ctx, key, turn)
+	return c.Rows.UpdateGateState(ctx, key, turn)
 }
 
 const (
@@ -42,7 +42,7 @@ const (
 )
 
 // playTerms make loans short, as the play is.
-var playTerms = gate.Terms{Span: time.Second, HoldDown: 1500 * time.Millisecond, Probe: 200 * time.Millisecond}
+var playTerms = gate.LeaseTerms{Span: time.Second, HoldDown: 1500 * time.Millisecond, Probe: 200 * time.Millisecond}
 
 // TestMain lets the binary play a process that sends.
 func TestMain(m *testing.M) {
@@ -102,14 +102,14 @@ func playOne(ctx context.Context, g *gate.Shared) error {
 			return nil
 		case <-time.After(wait):
 		}
-		left, err := g.Remaining(ctx, "source")
+		left, err := g.CooldownRemaining(ctx, "source")
 		if err != nil {
 			return err
 		}
 		if left > 0 {
 			continue
 		}
-		if now := time.Now(); now.Sub(at) <= g.Patience(patra.RateLimit{PerSecond: playPerSecond, Burst: playBurst}) {
+		if now := time.Now(); now.Sub(at) <= g.MaxLateness(patra.RateLimit{PerSecond: playPerSecond, Burst: playBurst}) {
 			fmt.Printf("%d\n", now.UnixMicro()) // one write, so that a kill leaves no half of it
 		}
 	}

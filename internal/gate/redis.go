@@ -88,8 +88,8 @@ func hider(password string) *strings.Replacer {
 // Close closes all connections.
 func (r *Redis) Close() error { return r.client.Close() }
 
-// TurnGate implements Rows: it looks, and sets what turn makes of it unless somebody was faster; then turn is asked again.
-func (r *Redis) TurnGate(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
+// UpdateGateState implements Rows: it looks, and sets what turn makes of it unless somebody was faster; then turn is asked again.
+func (r *Redis) UpdateGateState(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
 	got, err := r.ask(ctx, key, "", nil)
 	if err != nil {
 		return err
@@ -182,7 +182,7 @@ func (r *Redis) failed(err error) error {
 
 // read gives the state that was told; the zero state where there is none.
 func (t reply) read() (patra.RateState, error) {
-	var k kept
+	var k redisState
 	if len(t.state) == 0 {
 		return patra.RateState{}, nil
 	}
@@ -192,26 +192,26 @@ func (t reply) read() (patra.RateState, error) {
 	return k.state(), nil
 }
 
-// kept is a state as Redis has it. Its moments are numbers, as in the store.
-type kept struct {
-	Limit    int64           `json:"limit"`
-	Burst    int             `json:"burst"`
-	Arrival  int64           `json:"arrival"`
-	Cooldown int64           `json:"cooldown"`
-	Rate     int64           `json:"rate,omitempty"`
-	Ceiling  int64           `json:"ceiling,omitempty"`
-	Adapted  int64           `json:"adapted,omitempty"`
-	Refused  int64           `json:"refused,omitempty"`
-	Notes    patra.RateNotes `json:"notes,omitzero"`
+// redisState is a state as Redis has it. Its moments are numbers, as in the store.
+type redisState struct {
+	Limit    int64             `json:"limit"`
+	Burst    int               `json:"burst"`
+	Arrival  int64             `json:"arrival"`
+	Cooldown int64             `json:"cooldown"`
+	Rate     int64             `json:"rate,omitempty"`
+	Ceiling  int64             `json:"ceiling,omitempty"`
+	Adapted  int64             `json:"adapted,omitempty"`
+	Refused  int64             `json:"refused,omitempty"`
+	Notes    patra.RateDetails `json:"notes,omitzero"`
 }
 
-func keptOf(s patra.RateState) kept {
-	return kept{s.Limit, s.Burst, int64(s.Arrival), int64(s.Cooldown), s.Tempo.Rate, s.Tempo.Ceiling, int64(s.Tempo.AdaptedAt), int64(s.Tempo.RefusedAt), s.RateNotes}
+func keptOf(s patra.RateState) redisState {
+	return redisState{s.Limit, s.Burst, int64(s.Arrival), int64(s.Cooldown), s.Tempo.Rate, s.Tempo.Ceiling, int64(s.Tempo.AdaptedAt), int64(s.Tempo.RefusedAt), s.RateDetails}
 }
 
-func (k kept) state() patra.RateState {
-	return patra.RateState{Limit: k.Limit, Burst: k.Burst, Arrival: patra.Instant(k.Arrival), Cooldown: patra.Instant(k.Cooldown), RateNotes: k.Notes,
-		Tempo: patra.Tempo{Rate: k.Rate, Ceiling: k.Ceiling, AdaptedAt: patra.Instant(k.Adapted), RefusedAt: patra.Instant(k.Refused)}}
+func (k redisState) state() patra.RateState {
+	return patra.RateState{Limit: k.Limit, Burst: k.Burst, Arrival: patra.Instant(k.Arrival), Cooldown: patra.Instant(k.Cooldown), RateDetails: k.Notes,
+		Tempo: patra.AdaptiveRate{Rate: k.Rate, Ceiling: k.Ceiling, AdaptedAt: patra.Instant(k.Adapted), RefusedAt: patra.Instant(k.Refused)}}
 }
 
 // RedisHealth is what a server says about itself. What it does not want to say is empty.

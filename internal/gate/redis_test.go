@@ -20,8 +20,8 @@ type apart struct {
 	name string
 }
 
-func (a apart) TurnGate(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
-	return a.Rows.TurnGate(ctx, a.name+key, turn)
+func (a apart) UpdateGateState(ctx context.Context, key string, turn func(patra.Instant, time.Duration, patra.RateState) patra.RateState) error {
+	return a.Rows.UpdateGateState(ctx, a.name+key, turn)
 }
 
 func (a apart) GateState(ctx context.Context, key string) (patra.RateState, patra.Instant, error) {
@@ -78,7 +78,7 @@ func TestNoTurnInRedisIsLost(t *testing.T) {
 		rows := apart{openRedis(t, url), name}
 		all.Go(func() {
 			for range turns {
-				if err := rows.TurnGate(t.Context(), "a", func(_ patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
+				if err := rows.UpdateGateState(t.Context(), "a", func(_ patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
 					is.Limit++
 					return is
 				}); err != nil && strings.Contains(err.Error(), "others were faster") {
@@ -107,15 +107,15 @@ func TestAStateOfAnEarlierRunIsNone(t *testing.T) {
 		is.Limit++
 		return is
 	}
-	if err := rows.TurnGate(t.Context(), "a", charge); err != nil {
+	if err := rows.UpdateGateState(t.Context(), "a", charge); err != nil {
 		t.Fatal(err)
 	}
 	s.Save(t)
-	if err := rows.TurnGate(t.Context(), "a", charge); err != nil {
+	if err := rows.UpdateGateState(t.Context(), "a", charge); err != nil {
 		t.Fatal(err)
 	}
 	s.Kill()
-	if err := rows.TurnGate(t.Context(), "a", charge); err == nil {
+	if err := rows.UpdateGateState(t.Context(), "a", charge); err == nil {
 		t.Error("a dead server answered")
 	}
 	if err := s.Start(t); err != nil {

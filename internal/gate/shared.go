@@ -14,20 +14,20 @@ import (
 // concurrent use.
 type Shared struct {
 	rows    Rows
-	own     Rows    // the rows that are never lent: slots are counted there
-	ledger  *ledger // of quotas; nil is none
-	ahead   bool    // grants may be taken before somebody asks for them
-	process string  // who we are among those who share the rows
+	own     Rows         // the rows that are never lent: slots are counted there
+	ledger  *quotaLedger // of quotas; nil is none
+	ahead   bool         // grants may be taken before somebody asks for them
+	process string       // who we are among those who share the rows
 
 	mu    sync.Mutex
-	desks map[line]*desk
-	slow  map[string]time.Time // keys that are below their limit, and when an answer was last counted for them
-	told  map[string]told      // what providers say about their limits, as far as we know
-	ended map[string]int64     // how often a person ended a cooldown, as far as we know
+	desks map[waitQueue]*permitCache
+	slow  map[string]time.Time        // keys that are below their limit, and when an answer was last counted for them
+	told  map[string]advertisedLimits // what providers say about their limits, as far as we know
+	ended map[string]int64            // how often a person ended a cooldown, as far as we know
 }
 
-// line is where requests of one cost queue at one limit.
-type line struct {
+// waitQueue is where requests of one cost queue at one limit.
+type waitQueue struct {
 	patra.RateLimit
 	cost int
 }
@@ -36,8 +36,8 @@ type line struct {
 func NewShared(rows Rows, opts ...Option) *Shared { return newShared(rows, true, opts...) }
 
 func newShared(rows Rows, ahead bool, opts ...Option) *Shared {
-	g := &Shared{rows: rows, own: rows, ahead: ahead, process: rand.Text(), desks: map[line]*desk{}, slow: map[string]time.Time{}, told: map[string]told{}, ended: map[string]int64{}}
-	if l, ok := rows.(*Lent); ok {
+	g := &Shared{rows: rows, own: rows, ahead: ahead, process: rand.Text(), desks: map[waitQueue]*permitCache{}, slow: map[string]time.Time{}, told: map[string]advertisedLimits{}, ended: map[string]int64{}}
+	if l, ok := rows.(*LeasedRows); ok {
 		g.own = l.ledger
 	}
 	for _, o := range opts {
@@ -46,13 +46,13 @@ func newShared(rows Rows, ahead bool, opts ...Option) *Shared {
 	return g
 }
 
-// Patience is how much later than its moment a grant may be used.
-func (g *Shared) Patience(l patra.RateLimit) time.Duration { return PaceOf(l).Patience() }
+// MaxLateness is how much later than its moment a grant may be used.
+func (g *Shared) MaxLateness(l patra.RateLimit) time.Duration { return PaceOf(l).Patience() }
 
 // Reserve charges one request to the limit and tells how long to wait before it may be sent. If it took long to be heard,
-// the moment may have passed already; then the wait is negative. A patra.NotYet charges nothing.
+// the moment may have passed already; then the wait is negative. A patra.ThrottledError charges nothing.
 func (g *Shared) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error) {
-	d := g.desk(line{l, max(cost, 1)})
+	d := g.desk(waitQueue{l, max(cost, 1)})
 	d.asking.Add(1)
 	defer d.asking.Add(-1)
 	select {
@@ -61,10 +61,10 @@ func (g *Shared) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time
 		return 0, context.Cause(ctx)
 	}
 	defer func() { <-d.turn }()
-	at, ok := d.take(time.Now())
+	at, ok := d.acquire(time.Now())
 	if !ok {
 		if wait := d.notYet(); wait > 0 {
-			return 0, &patra.NotYet{Wait: wait}
+			return 0, &patra.ThrottledError{Wait: wait}
 		}
 		var err error
 		if at, err = g.refill(ctx, d); err != nil {
@@ -78,13 +78,13 @@ func (g *Shared) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time
 const tries = 3
 
 // refill takes grants for those who ask, and some more if they will be asked for soon. It gives the first of them.
-func (g *Shared) refill(ctx context.Context, d *desk) (time.Time, error) {
+func (g *Shared) refill(ctx context.Context, d *permitCache) (time.Time, error) {
 	for try := 1; ; try++ {
 		var lease []time.Time
 		var took time.Duration
 		var read time.Time
 		var ended int64
-		err := g.rows.TurnGate(ctx, d.Key, func(now patra.Instant, reading time.Duration, was patra.RateState) patra.RateState {
+		err := g.rows.UpdateGateState(ctx, d.Key, func(now patra.Instant, reading time.Duration, was patra.RateState) patra.RateState {
 			read, took, ended = time.Now(), reading, was.Ended
 			var at []patra.Instant
 			at, was = d.charge(now, was)
@@ -93,7 +93,7 @@ func (g *Shared) refill(ctx context.Context, d *desk) (time.Time, error) {
 				lease = append(lease, read.Add(time.Duration(m-now)*time.Microsecond))
 			}
 			g.noteTempo(d.Key, was.Tempo)
-			g.noteTold(d.Key, was)
+			g.noteAdvertised(d.Key, was)
 			return was
 		})
 		if err != nil {
@@ -102,39 +102,39 @@ func (g *Shared) refill(ctx context.Context, d *desk) (time.Time, error) {
 		done := time.Now()
 		d.committed(done.Sub(read))
 		if g.noteEnded(d.Key, ended) {
-			g.void(d.Key)
+			g.discardPermits(d.Key)
 		}
 		if len(lease) == 0 {
-			return time.Time{}, &patra.NotYet{Wait: d.notYet()}
+			return time.Time{}, &patra.ThrottledError{Wait: d.notYet()}
 		}
 		// What nobody knows exactly enough is nobody's: the moment lies somewhere within the reading of the clock.
 		if try == tries || took <= d.pace.Slack/8 && done.Sub(lease[0]) <= d.patience()/2 {
 			d.put(lease[1:], done)
-			if g.Ended(d.Key) > ended { // whoever gave them did not know
+			if g.CooldownEpoch(d.Key) > ended { // whoever gave them did not know
 				d.clear()
-				return time.Time{}, &patra.NotYet{Wait: askAgain}
+				return time.Time{}, &patra.ThrottledError{Wait: askAgain}
 			}
 			return lease[0], nil
 		}
 	}
 }
 
-// Remaining tells how much of a cooldown is left, for one who had a grant before it began.
-func (g *Shared) Remaining(ctx context.Context, key string) (time.Duration, error) {
+// CooldownRemaining tells how much of a cooldown is left, for one who had a grant before it began.
+func (g *Shared) CooldownRemaining(ctx context.Context, key string) (time.Duration, error) {
 	is, now, err := g.rows.GateState(ctx, key)
 	if err != nil {
 		return 0, err
 	}
 	left := max(time.Duration(is.Cooldown-now)*time.Microsecond, 0)
 	if g.noteEnded(key, is.Ended) || left > 0 {
-		g.void(key)
+		g.discardPermits(key)
 	}
 	return left, nil
 }
 
-// Ended is how often a person ended a cooldown of a key, as far as Remaining and Reserve were told. Whoever sees after
+// CooldownEpoch is how often a person ended a cooldown of a key, as far as Remaining and Reserve were told. Whoever sees after
 // Remaining that this is more than it was before Reserve has a grant that is void.
-func (g *Shared) Ended(key string) int64 {
+func (g *Shared) CooldownEpoch(key string) int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.ended[key]
@@ -152,8 +152,8 @@ func (g *Shared) noteEnded(key string, n int64) (news bool) {
 
 // Cooldown keeps everybody from sending for a while. It only ever extends.
 func (g *Shared) Cooldown(ctx context.Context, key string, wait time.Duration) error {
-	defer g.void(key)
-	return g.rows.TurnGate(ctx, key, func(now patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
+	defer g.discardPermits(key)
+	return g.rows.UpdateGateState(ctx, key, func(now patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
 		was.Cooldown = max(was.Cooldown, now.Add(wait))
 		return was
 	})
@@ -164,7 +164,7 @@ const countEvery = 250 * time.Millisecond
 
 // signOf is what a status says; ok is false if it says nothing. A provider that fails, or does not answer at all, has
 // too much to do.
-func signOf(status int) (s Sign, ok bool) {
+func signOf(status int) (s Feedback, ok bool) {
 	switch {
 	case status == 200:
 		return Answered, true
@@ -178,23 +178,23 @@ func signOf(status int) (s Sign, ok bool) {
 
 // Report tells how the provider answered, and how long it wants to be left alone. A refusal slows everybody down, and
 // answers after it bring the tempo back. An ordinary answer costs nothing.
-func (g *Shared) Report(ctx context.Context, l patra.RateLimit, a patra.RateAnswer) error {
-	if err := g.ledger.hear(ctx, l, a.Told.Quota); err != nil {
+func (g *Shared) Report(ctx context.Context, l patra.RateLimit, a patra.RateFeedback) error {
+	if err := g.ledger.applyReport(ctx, l, a.Told.Quota); err != nil {
 		return err
 	}
 	sign, ok := signOf(a.Status)
 	ok = ok && (sign != Answered || g.counts(l.Key))
-	said, news := g.news(l, a.Told)
+	said, news := g.refreshState(l, a.Told)
 	if !ok && a.RetryAfter <= 0 && !news {
 		return nil
 	}
 	if news || sign != Answered || a.RetryAfter > 0 {
-		defer g.void(l.Key)
+		defer g.discardPermits(l.Key)
 	}
-	return g.rows.TurnGate(ctx, l.Key, func(now patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
+	return g.rows.UpdateGateState(ctx, l.Key, func(now patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
 		if news {
 			was.Told, was.ToldConcurrency = said.rate, said.concurrency
-			g.noteTold(l.Key, was)
+			g.noteAdvertised(l.Key, was)
 		}
 		if ok && was.Limit > 0 {
 			was.Tempo = Adapt(was.Tempo, was.Permitted(), sign, now.Add(-a.Took), now)
@@ -219,7 +219,7 @@ func (g *Shared) counts(key string) bool {
 	return true
 }
 
-func (g *Shared) noteTempo(key string, t patra.Tempo) {
+func (g *Shared) noteTempo(key string, t patra.AdaptiveRate) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	if _, slow := g.slow[key]; t.Rate == 0 {
@@ -229,19 +229,19 @@ func (g *Shared) noteTempo(key string, t patra.Tempo) {
 	}
 }
 
-func (g *Shared) desk(l line) *desk {
+func (g *Shared) desk(l waitQueue) *permitCache {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	d, ok := g.desks[l]
 	if !ok {
-		d = &desk{RateLimit: l.RateLimit, cost: l.cost, pace: PaceOf(l.RateLimit), ahead: g.ahead, process: g.process, turn: make(chan struct{}, 1)}
+		d = &permitCache{RateLimit: l.RateLimit, cost: l.cost, pace: PaceOf(l.RateLimit), ahead: g.ahead, process: g.process, turn: make(chan struct{}, 1)}
 		g.desks[l] = d
 	}
 	return d
 }
 
-// void throws away the grants that were taken before a cooldown.
-func (g *Shared) void(key string) {
+// discardPermits throws away the grants that were taken before a cooldown.
+func (g *Shared) discardPermits(key string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	for l, d := range g.desks {

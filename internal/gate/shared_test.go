@@ -55,13 +55,13 @@ func TestAGateThatCannotWriteGrantsNothing(t *testing.T) {
 		if wait, err := g.Reserve(ctx, patra.RateLimit{Key: "source", PerSecond: 10, Burst: 1}, 1); err == nil { // there is no table
 			t.Errorf("granted after %s", wait)
 		}
-		if left, err := g.Remaining(ctx, "source"); err == nil {
+		if left, err := g.CooldownRemaining(ctx, "source"); err == nil {
 			t.Errorf("%s remain", left)
 		}
 		if err := g.Cooldown(ctx, "source", time.Second); err == nil {
 			t.Error("a cooldown was begun")
 		}
-		if err := g.Report(ctx, patra.RateLimit{Key: "source"}, patra.RateAnswer{Status: 429, RetryAfter: time.Second}); err == nil {
+		if err := g.Report(ctx, patra.RateLimit{Key: "source"}, patra.RateFeedback{Status: 429, RetryAfter: time.Second}); err == nil {
 			t.Error("a refusal was kept")
 		}
 	})
@@ -73,11 +73,11 @@ func TestWhatAProviderSaysIsWrittenOnce(t *testing.T) {
 		rows := &counted{Rows: e.Open(t)}
 		l := patra.RateLimit{Key: "source", PerSecond: 10, Burst: 5, Concurrency: 4}
 		g, other := gate.NewShared(rows), gate.NewShared(rows)
-		says := func(g *gate.Shared, told patra.Told, want int, rate int64, slots int) {
+		says := func(g *gate.Shared, told patra.AdvertisedLimit, want int, rate int64, slots int) {
 			t.Helper()
 			before := rows.turns
 			for range 50 {
-				if err := g.Report(t.Context(), l, patra.RateAnswer{Status: 200, Told: told}); err != nil {
+				if err := g.Report(t.Context(), l, patra.RateFeedback{Status: 200, Told: told}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -86,17 +86,17 @@ func TestWhatAProviderSaysIsWrittenOnce(t *testing.T) {
 				t.Errorf("told %+v 50 times, it was written %d times and became %d and %d, %v", told, n, is.Told, is.ToldConcurrency, err)
 			}
 		}
-		says(g, patra.Told{}, 0, 0, 0)
-		says(g, patra.Told{PerSecond: 50, Concurrency: 4}, 0, 0, 0) // it permits more than we ask for
-		says(g, patra.Told{Concurrency: 1000}, 0, 0, 0)
-		says(g, patra.Told{PerSecond: 3, Concurrency: 2}, 1, 3000, 2)
-		says(g, patra.Told{}, 0, 3000, 2)
+		says(g, patra.AdvertisedLimit{}, 0, 0, 0)
+		says(g, patra.AdvertisedLimit{PerSecond: 50, Concurrency: 4}, 0, 0, 0) // it permits more than we ask for
+		says(g, patra.AdvertisedLimit{Concurrency: 1000}, 0, 0, 0)
+		says(g, patra.AdvertisedLimit{PerSecond: 3, Concurrency: 2}, 1, 3000, 2)
+		says(g, patra.AdvertisedLimit{}, 0, 3000, 2)
 		if _, err := other.Reserve(t.Context(), l, 1); err != nil { // from now on it knows
 			t.Fatal(err)
 		}
-		says(other, patra.Told{PerSecond: 3, Concurrency: 2}, 0, 3000, 2)
-		says(other, patra.Told{PerSecond: 5}, 1, 5000, 2)
-		says(other, patra.Told{PerSecond: 10, Concurrency: 9}, 1, 0, 0)
+		says(other, patra.AdvertisedLimit{PerSecond: 3, Concurrency: 2}, 0, 3000, 2)
+		says(other, patra.AdvertisedLimit{PerSecond: 5}, 1, 5000, 2)
+		says(other, patra.AdvertisedLimit{PerSecond: 10, Concurrency: 9}, 1, 0, 0)
 	})
 }
 
@@ -115,7 +115,7 @@ func TestRefusalsOfRequestsThatWereOnTheirWayAreOneSign(t *testing.T) {
 		}
 		for n, took := range []time.Duration{0, 3 * time.Second, 6 * time.Second, 9 * time.Second, time.Second} {
 			<-time.After(2 * time.Second)
-			if err := g.Report(t.Context(), l, patra.RateAnswer{Status: 429, Took: took}); err != nil {
+			if err := g.Report(t.Context(), l, patra.RateFeedback{Status: 429, Took: took}); err != nil {
 				t.Fatal(err)
 			}
 			want := int64(8000)
@@ -140,7 +140,7 @@ func TestAnAnswerCostsNothing(t *testing.T) {
 		answers := func() int {
 			before := rows.turns
 			for range 100 {
-				if err := g.Report(t.Context(), patra.RateLimit{Key: "source"}, patra.RateAnswer{Status: 200}); err != nil {
+				if err := g.Report(t.Context(), patra.RateLimit{Key: "source"}, patra.RateFeedback{Status: 200}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -149,7 +149,7 @@ func TestAnAnswerCostsNothing(t *testing.T) {
 		if n := answers(); n != 0 {
 			t.Errorf("100 answers were written %d times", n)
 		}
-		if err := g.Report(t.Context(), patra.RateLimit{Key: "source"}, patra.RateAnswer{Status: 503}); err != nil {
+		if err := g.Report(t.Context(), patra.RateLimit{Key: "source"}, patra.RateFeedback{Status: 503}); err != nil {
 			t.Fatal(err)
 		}
 		if n := answers(); n == 0 || n > 8 {

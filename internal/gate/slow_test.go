@@ -21,7 +21,7 @@ func TestASlowGateLetsHeavyRequestsThrough(t *testing.T) {
 			send := func() (wait time.Duration) {
 				for range 1000 {
 					more, err := g.Reserve(t.Context(), l, 10)
-					later, ok := errors.AsType[*patra.NotYet](err)
+					later, ok := errors.AsType[*patra.ThrottledError](err)
 					if !ok {
 						if err != nil {
 							t.Fatal(err)
@@ -35,7 +35,7 @@ func TestASlowGateLetsHeavyRequestsThrough(t *testing.T) {
 				return 0
 			}
 			<-time.After(send())
-			if err := g.Report(t.Context(), l, patra.RateAnswer{Status: 429}); err != nil {
+			if err := g.Report(t.Context(), l, patra.RateFeedback{Status: 429}); err != nil {
 				t.Fatal(err)
 			}
 			if wait := send(); wait > 10*time.Minute {
@@ -53,10 +53,10 @@ func TestWhoeverWasToldToAskAgainHearsOfTheEndOfACooldown(t *testing.T) {
 		if _, err := g.Reserve(t.Context(), l, 1); err != nil {
 			t.Fatal(err)
 		}
-		if err := g.Report(t.Context(), l, patra.RateAnswer{Status: 429, RetryAfter: 10 * time.Hour}); err != nil {
+		if err := g.Report(t.Context(), l, patra.RateFeedback{Status: 429, RetryAfter: 10 * time.Hour}); err != nil {
 			t.Fatal(err)
 		}
-		var later *patra.NotYet
+		var later *patra.ThrottledError
 		for later == nil {
 			if _, err := g.Reserve(t.Context(), l, 1); err != nil && !errors.As(err, &later) {
 				t.Fatal(err)
@@ -65,7 +65,7 @@ func TestWhoeverWasToldToAskAgainHearsOfTheEndOfACooldown(t *testing.T) {
 		if later.Wait > 2*time.Second {
 			t.Errorf("it is to ask again after %s, and hears of nothing until then", later.Wait)
 		}
-		if _, _, _, err := s.SteerGate(t.Context(), "source", patra.GateTurn{EndCooldown: true}, "", "me"); err != nil {
+		if _, _, _, err := s.UpdateGate(t.Context(), "source", patra.GateUpdate{EndCooldown: true}, "", "me"); err != nil {
 			t.Fatal(err)
 		}
 		<-time.After(2 * time.Second)

@@ -2,8 +2,8 @@ package gate
 
 import "patra"
 
-// told is what a provider says about its limits, where that is less than the source says; 0 is nothing.
-type told struct {
+// advertisedLimits is what a provider says about its limits, where that is less than the source says; 0 is nothing.
+type advertisedLimits struct {
 	rate        int64 // thousandths of a request a second
 	concurrency int
 }
@@ -11,9 +11,9 @@ type told struct {
 // mostSlots is more requests on their way than anybody has: counting them would cost more than it is worth.
 const mostSlots = 100
 
-// news is what an answer says about the limits, and whether the rows do not know it yet. The last answer counts: a provider
+// refreshState is what an answer says about the limits, and whether the rows do not know it yet. The last answer counts: a provider
 // that was careful for a while says so. What does not bind us is not kept, so that an ordinary answer costs no write.
-func (g *Shared) news(l patra.RateLimit, says patra.Told) (is told, news bool) {
+func (g *Shared) refreshState(l patra.RateLimit, says patra.AdvertisedLimit) (is advertisedLimits, news bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	is = g.told[l.Key]
@@ -31,9 +31,9 @@ func (g *Shared) news(l patra.RateLimit, says patra.Told) (is told, news bool) {
 	return is, is != was
 }
 
-// noteTold remembers what the rows know.
-func (g *Shared) noteTold(key string, is patra.RateState) {
+// noteAdvertised remembers what the rows know.
+func (g *Shared) noteAdvertised(key string, is patra.RateState) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.told[key] = told{is.Told, is.ToldConcurrency}
+	g.told[key] = advertisedLimits{is.Told, is.ToldConcurrency}
 }

@@ -31,17 +31,17 @@ func label(text string) string {
 	return head + "~" + patra.HashBytes([]byte(text))[:8]
 }
 
-// bounded gives labels to texts, until there are too many.
-type bounded struct {
+// labelLimiter gives labels to texts, until there are too many.
+type labelLimiter struct {
 	most  int
 	mu    sync.Mutex
 	known map[string]bool
 }
 
-func newBounded(most int) *bounded { return &bounded{most: most, known: map[string]bool{}} }
+func newBounded(most int) *labelLimiter { return &labelLimiter{most: most, known: map[string]bool{}} }
 
 // admit reports whether a text has numbers of its own.
-func (b *bounded) admit(text string) bool {
+func (b *labelLimiter) admit(text string) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.known[text] {
@@ -53,18 +53,18 @@ func (b *bounded) admit(text string) bool {
 	return true
 }
 
-func (b *bounded) label(text string) string {
+func (b *labelLimiter) label(text string) string {
 	if text = label(text); !b.admit(text) {
 		return others
 	}
 	return text
 }
 
-// places gives labels to sources, endpoints and operations, which are bounded together.
-type places struct{ *bounded }
+// scopeLabels gives labels to sources, endpoints and operations, which are bounded together.
+type scopeLabels struct{ *labelLimiter }
 
 // at gives the labels of a place, and behind them some more, of which there are few.
-func (p places) at(source, endpoint string, op patra.Operation, more ...string) []string {
+func (p scopeLabels) at(source, endpoint string, op patra.Operation, more ...string) []string {
 	source, endpoint, operation := label(source), label(endpoint), label(string(op))
 	if !p.admit(source + "\x00" + endpoint + "\x00" + operation) {
 		source, endpoint, operation = others, others, others

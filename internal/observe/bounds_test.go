@@ -58,7 +58,7 @@ func TestSeriesAreBounded(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, status := range []int{429, 503} {
-			if err := g.Report(t.Context(), limit, patra.RateAnswer{Status: status}); err != nil {
+			if err := g.Report(t.Context(), limit, patra.RateFeedback{Status: status}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -71,10 +71,10 @@ func TestSeriesAreBounded(t *testing.T) {
 			b.n.Quotas = append(b.n.Quotas, patra.QuotaUse{Key: name, Window: window, From: boardTime - 1, To: boardTime + 1})
 		}
 		b.n.Queue = append(b.n.Queue, patra.QueueState{Source: name, Endpoint: name, Operation: op})
-		b.n.Sources = append(b.n.Sources, patra.SourceNumbers{Source: name, LastPage: new(boardTime)})
-		b.n.Sinks = append(b.n.Sinks, patra.SinkNumbers{Name: name})
+		b.n.Sources = append(b.n.Sources, patra.SourceMetrics{Source: name, LastPage: new(boardTime)})
+		b.n.Sinks = append(b.n.Sinks, patra.SinkMetrics{Name: name})
 		b.n.Controls = append(b.n.Controls, patra.Control{Target: patra.Target{Scope: patra.ScopeSource, Key: name}, Kind: patra.KindPause})
-		b.n.Cursors = append(b.n.Cursors, patra.CursorNumbers{Reach: 10, CursorFacts: patra.CursorFacts{Cursor: patra.Cursor{Namespace: patra.Namespace{Source: name, Endpoint: name, Operation: op, ScopeKey: name}}}})
+		b.n.Cursors = append(b.n.Cursors, patra.CursorMetrics{Reach: 10, CursorFacts: patra.CursorFacts{Cursor: patra.Cursor{Namespace: patra.Namespace{Source: name, Endpoint: name, Operation: op, ScopeKey: name}}}})
 	}
 	b.n.Gates = append(b.n.Gates[:1:1], b.n.Gates...) // the same twice
 	m.WatchStore(b)

@@ -91,23 +91,23 @@ func (m *Metrics) Relayed(p relay.Progress) {
 	m.lag.WithLabelValues(sink).Set(float64(p.Lag))
 }
 
-// evidence counts what is kept. It changes nothing of it.
-type evidence struct {
-	executor.Evidence
+// countingBodyWriter counts what is kept. It changes nothing of it.
+type countingBodyWriter struct {
+	executor.BodyWriter
 	m *Metrics
 }
 
 // Evidence makes a keeper of answers whose work is counted.
-func (m *Metrics) Evidence(e executor.Evidence) executor.Evidence {
+func (m *Metrics) Evidence(e executor.BodyWriter) executor.BodyWriter {
 	if e == nil {
 		return nil
 	}
-	return evidence{e, m}
+	return countingBodyWriter{e, m}
 }
 
-// Keep implements executor.Evidence.
-func (e evidence) Keep(ctx context.Context, came string, body []byte, clean bool) (patra.KeptBody, error) {
-	kept, err := e.Evidence.Keep(ctx, came, body, clean)
+// Put implements executor.BodyWriter.
+func (e countingBodyWriter) Put(ctx context.Context, came string, body []byte, clean bool) (patra.StoredBody, error) {
+	kept, err := e.BodyWriter.Put(ctx, came, body, clean)
 	if err == nil {
 		e.m.evidenceBodies.Inc()
 		e.m.evidenceWritten.Add(float64(kept.StoredSize))

@@ -32,7 +32,7 @@ func (g *Gate) Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.D
 }
 
 // Report implements executor.Gate.
-func (g *Gate) Report(ctx context.Context, l patra.RateLimit, a patra.RateAnswer) error {
+func (g *Gate) Report(ctx context.Context, l patra.RateLimit, a patra.RateFeedback) error {
 	if a.Status == http.StatusTooManyRequests || a.Status == http.StatusServiceUnavailable {
 		g.m.refused.WithLabelValues(g.m.keys.label(l.Key), strconv.Itoa(a.Status)).Inc()
 	}

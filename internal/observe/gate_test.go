@@ -15,20 +15,20 @@ import (
 
 // board is a store that stands as a test wants it.
 type board struct {
-	n   patra.Numbers
+	n   patra.MetricsSnapshot
 	err error
 }
 
 const boardTime = patra.Instant(1 << 50)
 
-func (b *board) Numbers(context.Context) (patra.Numbers, error) {
+func (b *board) MetricsSnapshot(context.Context) (patra.MetricsSnapshot, error) {
 	n := b.n
 	n.At = boardTime
 	return n, b.err
 }
 
-func (b *board) KeptPart(context.Context, string) (patra.KeptPart, error) {
-	return patra.KeptPart{}, b.err
+func (b *board) StoredBodyRange(context.Context, string) (patra.StoredBodyRange, error) {
+	return patra.StoredBodyRange{}, b.err
 }
 
 func (b *board) Files() (file, log int64, ok bool) { return 1, 1, true }
@@ -49,7 +49,7 @@ func TestWhatPassesTheGateIsCounted(t *testing.T) {
 		}
 	}
 	for _, status := range []int{200, 429, 429, 503, 500} {
-		if err := g.Report(t.Context(), l, patra.RateAnswer{Status: status}); err != nil {
+		if err := g.Report(t.Context(), l, patra.RateFeedback{Status: status}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -58,8 +58,8 @@ func TestWhatPassesTheGateIsCounted(t *testing.T) {
 	if _, err := g.Reserve(cancelled, l, 1); err == nil {
 		t.Error("granted to one who is gone")
 	}
-	b := &board{n: patra.Numbers{Gates: []patra.KeyedRate{
-		{Key: "a", RateState: patra.RateState{Limit: 3000, Tempo: patra.Tempo{Rate: 1500}, Arrival: boardTime.Add(2 * time.Second), RateNotes: patra.RateNotes{Slots: []patra.Slot{{Until: boardTime + 1}}}}},
+	b := &board{n: patra.MetricsSnapshot{Gates: []patra.KeyedRate{
+		{Key: "a", RateState: patra.RateState{Limit: 3000, Tempo: patra.AdaptiveRate{Rate: 1500}, Arrival: boardTime.Add(2 * time.Second), RateDetails: patra.RateDetails{Slots: []patra.Slot{{Until: boardTime + 1}}}}},
 		{Key: "b", RateState: patra.RateState{Limit: 3000, Cooldown: boardTime.Add(90 * time.Second)}},
 	}, Quotas: []patra.QuotaUse{
 		{Key: "a", Window: patra.QuotaDay, From: boardTime - 1, To: boardTime + 1, Limit: 100, Usable: 90, Used: 50},

@@ -6,10 +6,10 @@ import (
 	"runtime/debug"
 )
 
-// Guard gives what goroutines defer: it catches a panic, logs what it says without what nobody may see, and ends the
+// RecoverPanic gives what goroutines defer: it catches a panic, logs what it says without what nobody may see, and ends the
 // process as the panic would have. Left alone, the runtime prints the text of a panic as it is, and that may be an address
 // with a key in it.
-func Guard(log *slog.Logger) func() {
+func RecoverPanic(log *slog.Logger) func() {
 	return func() {
 		broken := recover()
 		if broken == nil {

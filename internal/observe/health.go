@@ -25,8 +25,8 @@ type Health struct {
 	Checks []Check
 }
 
-// checked is what came of one check.
-type checked struct {
+// checkResult is what came of one check.
+type checkResult struct {
 	Name   string `json:"name"`
 	OK     bool   `json:"ok"`
 	Reason string `json:"reason,omitempty"`
@@ -34,8 +34,8 @@ type checked struct {
 
 // readiness is the answer of whoever is asked whether it is ready.
 type readiness struct {
-	Ready  bool      `json:"ready"`
-	Checks []checked `json:"checks"`
+	Ready  bool          `json:"ready"`
+	Checks []checkResult `json:"checks"`
 }
 
 // Alive answers as long as anybody is there.
@@ -43,11 +43,11 @@ func (h *Health) Alive(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(h
 
 // Ready answers with each check, and with 503 unless all are well. A check that does not come to an end is not.
 func (h *Health) Ready(w http.ResponseWriter, r *http.Request) {
-	drains := checked{Name: "draining", OK: h.Drains.Err() == nil}
+	drains := checkResult{Name: "draining", OK: h.Drains.Err() == nil}
 	if !drains.OK {
 		drains.Reason = "the process was told to stop, and finishes what it is at"
 	}
-	said := readiness{Ready: drains.OK, Checks: []checked{drains}}
+	said := readiness{Ready: drains.OK, Checks: []checkResult{drains}}
 	for _, c := range h.Checks {
 		one := c.run(r.Context())
 		said.Ready = said.Ready && one.OK
@@ -61,7 +61,7 @@ func (h *Health) Ready(w http.ResponseWriter, r *http.Request) {
 	_ = json.NewEncoder(w).Encode(said) // who is gone is not told
 }
 
-func (c Check) run(ctx context.Context) checked {
+func (c Check) run(ctx context.Context) checkResult {
 	ctx, cancel := context.WithTimeout(ctx, checkTime)
 	defer cancel()
 	done := make(chan error, 1)
@@ -73,12 +73,12 @@ func (c Check) run(ctx context.Context) checked {
 		err = ctx.Err()
 	}
 	if err == nil {
-		return checked{Name: c.Name, OK: true}
+		return checkResult{Name: c.Name, OK: true}
 	}
 	if ctx.Err() != nil {
-		return checked{Name: c.Name, Reason: "there was no answer in " + checkTime.String()}
+		return checkResult{Name: c.Name, Reason: "there was no answer in " + checkTime.String()}
 	}
-	return checked{Name: c.Name, Reason: err.Error()}
+	return checkResult{Name: c.Name, Reason: err.Error()}
 }
 
 // NotReady reads from the answer of somebody who is not ready why that is, to be put after a sentence; nothing from any other answer.

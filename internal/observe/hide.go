@@ -31,9 +31,9 @@ type Secrets struct {
 // Add makes values known that last, such as what the settings name. Those that are known already cost nothing.
 func (s *Secrets) Add(values ...string) { s.add(false, values) }
 
-// AddPassing makes values known of which there are ever new ones, such as tokens: they take the place of the oldest of them, and
+// AddTemporary makes values known of which there are ever new ones, such as tokens: they take the place of the oldest of them, and
 // of nothing that lasts.
-func (s *Secrets) AddPassing(values ...string) { s.add(true, values) }
+func (s *Secrets) AddTemporary(values ...string) { s.add(true, values) }
 
 func (s *Secrets) add(passes bool, values []string) {
 	if s == nil {
@@ -84,16 +84,16 @@ func (s *Secrets) look() (all, long patra.Redactor) {
 	return s.redactor, s.long
 }
 
-// hideKnown takes out known secrets and nothing else.
-func (s *Secrets) hideKnown(text string) string {
+// redactKnown takes out known secrets and nothing else.
+func (s *Secrets) redactKnown(text string) string {
 	all, _ := s.look()
 	return all.Text(text)
 }
 
-// Hide is a text as others may see it: without known secrets, without what looks like one where secrets usually stand (in
+// Redact is a text as others may see it: without known secrets, without what looks like one where secrets usually stand (in
 // addresses, in headers, behind names such as api_key), and without addresses and numbers of people.
-func (s *Secrets) Hide(text string) string {
-	text = s.hideKnown(text)
+func (s *Secrets) Redact(text string) string {
+	text = s.redactKnown(text)
 	if strings.Contains(text, "@") && strings.Contains(text, "://") {
 		text = otherLogin.ReplaceAllString(webLogin.ReplaceAllString(text, "${1}"+mask+"@"), "${1}"+mask+"@")
 	}

@@ -19,14 +19,14 @@ import (
 )
 
 // full is a store that has one of everything.
-var full = board{n: patra.Numbers{
+var full = board{n: patra.MetricsSnapshot{
 	Gates:    []patra.KeyedRate{{Key: "a"}},
 	Quotas:   []patra.QuotaUse{{Key: "a", Window: patra.QuotaDay, From: boardTime - 1, To: boardTime + 1}},
 	Queue:    []patra.QueueState{{Source: "a", Endpoint: "b", Operation: patra.Harvest}},
 	Controls: []patra.Control{{Target: patra.Target{Scope: patra.ScopeSource, Key: "a"}, Kind: patra.KindPause}},
-	Cursors:  []patra.CursorNumbers{{Reach: 10}},
-	Sources:  []patra.SourceNumbers{{Source: "a", LastPage: new(boardTime)}},
-	Sinks:    []patra.SinkNumbers{{Name: "hook"}}, LastClaim: new(boardTime),
+	Cursors:  []patra.CursorMetrics{{Reach: 10}},
+	Sources:  []patra.SourceMetrics{{Source: "a", LastPage: new(boardTime)}},
+	Sinks:    []patra.SinkMetrics{{Name: "hook"}}, LastClaim: new(boardTime),
 }}
 
 // fixedNames are those that were agreed on before there was a program, with what the linter says against them.
@@ -76,7 +76,7 @@ func everything(t *testing.T, m *observe.Metrics) {
 	if _, err := g.Reserve(t.Context(), limit, 1); err != nil {
 		t.Fatal(err)
 	}
-	if err := g.Report(t.Context(), limit, patra.RateAnswer{Status: 429}); err != nil {
+	if err := g.Report(t.Context(), limit, patra.RateFeedback{Status: 429}); err != nil {
 		t.Fatal(err)
 	}
 	m.Relayed(relay.Progress{Sink: "hook"})

@@ -23,28 +23,28 @@ type LogOptions struct {
 // the writer. A line is always one line. What is logged in a span says so.
 func NewLog(w io.Writer, o LogOptions) *slog.Logger {
 	options := &slog.HandlerOptions{Level: o.Level}
-	out := lastLook{w, o.Secrets}
+	out := lineRedactor{w, o.Secrets}
 	var inner slog.Handler = slog.NewTextHandler(out, options)
 	if o.JSON {
 		inner = slog.NewJSONHandler(out, options)
 	}
-	return slog.New(&lines{inner: inner, secrets: o.Secrets, json: o.JSON})
+	return slog.New(&redactingHandler{inner: inner, secrets: o.Secrets, json: o.JSON})
 }
 
-// lines hides what nobody may see, and leaves the writing to another handler.
-type lines struct {
+// redactingHandler hides what nobody may see, and leaves the writing to another handler.
+type redactingHandler struct {
 	inner   slog.Handler
 	secrets *Secrets
 	json    bool
 }
 
 // Enabled reports whether lines of a level are written.
-func (h *lines) Enabled(ctx context.Context, level slog.Level) bool {
+func (h *redactingHandler) Enabled(ctx context.Context, level slog.Level) bool {
 	return h.inner.Enabled(ctx, level)
 }
 
 // Handle writes a line.
-func (h *lines) Handle(ctx context.Context, r slog.Record) error {
+func (h *redactingHandler) Handle(ctx context.Context, r slog.Record) error {
 	out := slog.NewRecord(r.Time.UTC(), r.Level, h.text(r.Message), r.PC)
 	if in := trace.SpanContextFromContext(ctx); in.IsSampled() {
 		out.AddAttrs(slog.String("trace_id", in.TraceID().String()), slog.String("span_id", in.SpanID().String()))
@@ -57,13 +57,13 @@ func (h *lines) Handle(ctx context.Context, r slog.Record) error {
 }
 
 // WithAttrs is a handler whose lines have some attributes.
-func (h *lines) WithAttrs(attrs []slog.Attr) slog.Handler {
-	return &lines{h.inner.WithAttrs(h.attrs(attrs, 0)), h.secrets, h.json}
+func (h *redactingHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
+	return &redactingHandler{h.inner.WithAttrs(h.attrs(attrs, 0)), h.secrets, h.json}
 }
 
 // WithGroup is a handler whose lines have their attributes under a name.
-func (h *lines) WithGroup(name string) slog.Handler {
-	return &lines{h.inner.WithGroup(h.text(name)), h.secrets, h.json}
+func (h *redactingHandler) WithGroup(name string) slog.Handler {
+	return &redactingHandler{h.inner.WithGroup(h.text(name)), h.secrets, h.json}
 }
 
 // mostText and deepest bound what a value may be: one that is longer, or that holds itself, tells nobody anything.
@@ -72,15 +72,15 @@ const (
 	deepest  = 16
 )
 
-func (h *lines) text(s string) string {
-	s = h.secrets.Hide(s)
+func (h *redactingHandler) text(s string) string {
+	s = h.secrets.Redact(s)
 	if len(s) > mostText {
 		s = s[:mostText] + " (and more)"
 	}
 	return s
 }
 
-func (h *lines) attrs(all []slog.Attr, depth int) []slog.Attr {
+func (h *redactingHandler) attrs(all []slog.Attr, depth int) []slog.Attr {
 	out := make([]slog.Attr, len(all))
 	for i, a := range all {
 		out[i] = h.attr(a, depth)
@@ -88,7 +88,7 @@ func (h *lines) attrs(all []slog.Attr, depth int) []slog.Attr {
 	return out
 }
 
-func (h *lines) attr(a slog.Attr, depth int) slog.Attr {
+func (h *redactingHandler) attr(a slog.Attr, depth int) slog.Attr {
 	if a.Equal(slog.Attr{}) { // which handlers leave out
 		return a
 	}
@@ -98,7 +98,7 @@ func (h *lines) attr(a slog.Attr, depth int) slog.Attr {
 	return slog.Attr{Key: h.text(a.Key), Value: h.value(a.Value, depth)}
 }
 
-func (h *lines) value(v slog.Value, depth int) (out slog.Value) {
+func (h *redactingHandler) value(v slog.Value, depth int) (out slog.Value) {
 	defer func() {
 		if broken := recover(); broken != nil { // of a value that cannot say what it is
 			out = slog.StringValue(h.text(fmt.Sprint("!PANIC: ", broken)))
@@ -113,13 +113,13 @@ func (h *lines) value(v slog.Value, depth int) (out slog.Value) {
 	case slog.KindString:
 		return slog.StringValue(h.text(v.String()))
 	case slog.KindInt64, slog.KindUint64, slog.KindFloat64: // some passwords are numbers
-		if text := v.String(); h.secrets.hideKnown(text) != text {
+		if text := v.String(); h.secrets.redactKnown(text) != text {
 			return slog.StringValue(mask)
 		}
 		return v
 	case slog.KindDuration:
 		// In JSON it is a number too, of nanoseconds. Taken out of the finished line, a part of it would leave no JSON.
-		if text := strconv.FormatInt(int64(v.Duration()), 10); h.json && h.secrets.hideKnown(text) != text {
+		if text := strconv.FormatInt(int64(v.Duration()), 10); h.json && h.secrets.redactKnown(text) != text {
 			return slog.StringValue(mask)
 		}
 	case slog.KindAny:
@@ -129,7 +129,7 @@ func (h *lines) value(v slog.Value, depth int) (out slog.Value) {
 }
 
 // any turns whatever it is into what others may see of it.
-func (h *lines) any(x any) slog.Value {
+func (h *redactingHandler) any(x any) slog.Value {
 	switch x := x.(type) {
 	case nil:
 		return slog.AnyValue(nil)
@@ -151,14 +151,14 @@ func (h *lines) any(x any) slog.Value {
 	return slog.AnyValue(json.RawMessage(b))
 }
 
-// lastLook takes known secrets out of finished lines. It finds what was not known yet when an attribute was made.
-type lastLook struct {
+// lineRedactor takes known secrets out of finished lines. It finds what was not known yet when an attribute was made.
+type lineRedactor struct {
 	w       io.Writer
 	secrets *Secrets
 }
 
 // Write writes a line.
-func (l lastLook) Write(line []byte) (int, error) {
+func (l lineRedactor) Write(line []byte) (int, error) {
 	_, long := l.secrets.look()
 	if _, err := io.WriteString(l.w, long.Text(string(line))); err != nil {
 		return 0, err

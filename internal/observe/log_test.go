@@ -172,7 +172,7 @@ func TestAPanicShowsNoSecret(t *testing.T) {
 		log := observe.NewLog(os.Stderr, observe.LogOptions{JSON: true, Secrets: secrets})
 		done := make(chan int)
 		go func() {
-			defer observe.Guard(log)()
+			defer observe.RecoverPanic(log)()
 			panic(fmt.Errorf("cannot read https://h/?k=%s", url.QueryEscape(canary)))
 		}()
 		<-done
@@ -195,14 +195,14 @@ func TestSecretsForgetTheOldestThatPass(t *testing.T) {
 		s.Add(fmt.Sprintf("password-%04d", i))
 	}
 	for i := range 200 {
-		s.AddPassing("password-0049", fmt.Sprintf("token-number-%04d", i))
+		s.AddTemporary("password-0049", fmt.Sprintf("token-number-%04d", i))
 	}
-	if got := s.Hide("token-number-0199 token-number-0000 password-0000 password-0049"); got != "REDACTED token-number-0000 REDACTED REDACTED" {
+	if got := s.Redact("token-number-0199 token-number-0000 password-0000 password-0049"); got != "REDACTED token-number-0000 REDACTED REDACTED" {
 		t.Error(got)
 	}
 	var none *observe.Secrets
 	none.Add("x")
-	if none.Hide("x") != "x" {
+	if none.Redact("x") != "x" {
 		t.Error("nobody knows nothing")
 	}
 }

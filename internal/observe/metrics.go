@@ -22,9 +22,9 @@ import (
 // Metrics are the counters of one process.
 type Metrics struct {
 	registry *prometheus.Registry
-	places   places
-	keys     *bounded
-	sinks    *bounded
+	places   scopeLabels
+	keys     *labelLimiter
+	sinks    *labelLimiter
 
 	batches, items, errors, throttled, retries, heals, tasks *prometheus.CounterVec
 	batchTime, httpTime                                      *prometheus.HistogramVec
@@ -38,7 +38,7 @@ type Metrics struct {
 
 	statements         *prometheus.HistogramVec
 	timers             sync.Map // name of a statement -> prometheus.Observer
-	names              *bounded
+	names              *labelLimiter
 	transactionRetries *prometheus.CounterVec
 	refusals           prometheus.Counter
 	advances           *prometheus.CounterVec
@@ -65,7 +65,7 @@ func (m *Metrics) dropped() float64 {
 
 // NewMetrics makes counters that start at nothing.
 func NewMetrics(version string) *Metrics {
-	m := &Metrics{registry: prometheus.NewRegistry(), places: places{newBounded(mostPlaces)}, keys: newBounded(mostKeys), sinks: newBounded(mostSinks), names: newBounded(mostStatements)}
+	m := &Metrics{registry: prometheus.NewRegistry(), places: scopeLabels{newBounded(mostPlaces)}, keys: newBounded(mostKeys), sinks: newBounded(mostSinks), names: newBounded(mostStatements)}
 	m.registry.MustRegister(collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	build := m.gauge("patra_build_info", "Which program this is; always 1.", "version", "goversion")
 	build.WithLabelValues(label(version), runtime.Version()).Set(1)

@@ -14,12 +14,14 @@ const (
 	mostSinks   = patra.MostSinks
 )
 
-// shared are numbers that are read when they are asked for: they are everybody's, and not only ours. Every process of a store
+// storeCollector are numbers that are read when they are asked for: they are everybody's, and not only ours. Every process of a store
 // tells the same.
-type shared struct{ standing }
+type storeCollector struct{ storeSnapshot }
 
 // WatchStore shows how the store stands whenever somebody asks for the numbers.
-func (m *Metrics) WatchStore(s Store) { m.registry.MustRegister(&shared{standing{store: s}}) }
+func (m *Metrics) WatchStore(s Store) {
+	m.registry.MustRegister(&storeCollector{storeSnapshot{store: s}})
+}
 
 func desc(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(name, help, labels, nil)
@@ -67,7 +69,7 @@ var (
 )
 
 // Describe implements prometheus.Collector.
-func (*shared) Describe(to chan<- *prometheus.Desc) {
+func (*storeCollector) Describe(to chan<- *prometheus.Desc) {
 	for _, d := range []*prometheus.Desc{
 		storeUp, readTook, walBytes, fileBytes, records, keptBytes, keptCount, leftOut,
 		queued, due, running, oldestDue, queueHeld, expired, lastClaim, inForce,
@@ -78,13 +80,13 @@ func (*shared) Describe(to chan<- *prometheus.Desc) {
 	}
 }
 
-// teller gives numbers, each of them once: two of the same name would keep everybody from all of them.
-type teller struct {
+// metricEmitter gives numbers, each of them once: two of the same name would keep everybody from all of them.
+type metricEmitter struct {
 	to   chan<- prometheus.Metric
 	told map[*prometheus.Desc]map[string]bool
 }
 
-func (t teller) tell(d *prometheus.Desc, value float64, labels ...string) {
+func (t metricEmitter) emit(d *prometheus.Desc, value float64, labels ...string) {
 	id := ""
 	for i, text := range labels {
 		labels[i] = label(text)
@@ -100,26 +102,26 @@ func (t teller) tell(d *prometheus.Desc, value float64, labels ...string) {
 }
 
 // Collect implements prometheus.Collector. What cannot be read has no number.
-func (s *shared) Collect(to chan<- prometheus.Metric) {
-	t := teller{to, map[*prometheus.Desc]map[string]bool{}}
+func (s *storeCollector) Collect(to chan<- prometheus.Metric) {
+	t := metricEmitter{to, map[*prometheus.Desc]map[string]bool{}}
 	if file, log, ok := s.store.Files(); ok {
-		t.tell(fileBytes, float64(file))
-		t.tell(walBytes, float64(log))
+		t.emit(fileBytes, float64(file))
+		t.emit(walBytes, float64(log))
 	}
 	n, total := s.now()
 	if n == nil {
-		t.tell(storeUp, 0)
+		t.emit(storeUp, 0)
 		return
 	}
-	t.tell(storeUp, 1)
-	t.tell(readTook, s.lastTook().Seconds())
-	t.tell(records, float64(n.Records))
+	t.emit(storeUp, 1)
+	t.emit(readTook, s.lastTook().Seconds())
+	t.emit(records, float64(n.Records))
 	if total != nil {
-		t.tell(keptBytes, float64(total.bytes))
-		t.tell(keptCount, float64(total.bodies))
+		t.emit(keptBytes, float64(total.bytes))
+		t.emit(keptCount, float64(total.bodies))
 	}
 	for _, what := range []string{patra.LeftGates, patra.LeftQuotas, patra.LeftQueues, patra.LeftCursors, patra.LeftSources, patra.LeftSinks} {
-		t.tell(leftOut, float64(n.LeftOut[what]), what)
+		t.emit(leftOut, float64(n.LeftOut[what]), what)
 	}
 	t.queue(n)
 	t.cursors(n)
@@ -127,9 +129,9 @@ func (s *shared) Collect(to chan<- prometheus.Metric) {
 	t.gates(n)
 }
 
-func (t teller) queue(n *patra.Numbers) {
+func (t metricEmitter) queue(n *patra.MetricsSnapshot) {
 	for _, q := range n.Queue[:min(len(n.Queue), mostPlaces)] {
-		at := func(d *prometheus.Desc, value float64) { t.tell(d, value, q.Source, q.Endpoint, string(q.Operation)) }
+		at := func(d *prometheus.Desc, value float64) { t.emit(d, value, q.Source, q.Endpoint, string(q.Operation)) }
 		at(queued, float64(q.Queued()))
 		at(due, float64(q.Due))
 		at(running, float64(q.Running))
@@ -140,13 +142,13 @@ func (t teller) queue(n *patra.Numbers) {
 		at(oldestDue, oldest)
 		at(queueHeld, truth(q.Held != ""))
 	}
-	t.tell(expired, float64(n.Expired))
+	t.emit(expired, float64(n.Expired))
 	if n.LastClaim != nil {
-		t.tell(lastClaim, unix(*n.LastClaim))
+		t.emit(lastClaim, unix(*n.LastClaim))
 	}
 	for _, c := range n.Controls[:min(len(n.Controls), 2*mostPlaces)] {
-		at := c.Place()
-		t.tell(inForce, 1, at.Source, at.Endpoint, string(at.Operation), string(c.Kind))
+		at := c.WorkScope()
+		t.emit(inForce, 1, at.Source, at.Endpoint, string(at.Operation), string(c.Kind))
 	}
 }
 
@@ -155,19 +157,19 @@ func namespace(n patra.Namespace) string {
 	return string(n.Scope) + "-" + patra.Hash([]any{n.Key, n.ScopeKey})[:8]
 }
 
-func (t teller) cursors(n *patra.Numbers) {
+func (t metricEmitter) cursors(n *patra.MetricsSnapshot) {
 	type sum struct{ gaps, disputed, planned, sealed float64 }
 	type place struct{ source, endpoint, op string }
 	at, of := map[place]sum{}, map[place]sum{}
 	for _, c := range n.Cursors[:min(len(n.Cursors), mostCursors)] {
 		p := place{c.Cursor.Source, c.Cursor.Endpoint, string(c.Cursor.Operation)}
 		ns := namespace(c.Cursor.Namespace)
-		t.tell(cursorLag, n.At.Sub(c.Cursor.Value).Seconds(), p.source, p.endpoint, p.op, ns)
+		t.emit(cursorLag, n.At.Sub(c.Cursor.Value).Seconds(), p.source, p.endpoint, p.op, ns)
 		stood := 0.0
 		if c.Waiting || c.Gaps > 0 {
 			stood = max(n.At.Sub(c.Cursor.UpdatedAt).Seconds(), 0)
 		}
-		t.tell(cursorStood, stood, p.source, p.endpoint, p.op, ns)
+		t.emit(cursorStood, stood, p.source, p.endpoint, p.op, ns)
 		planned, sealed := c.Planned()
 		here := at[p]
 		here.gaps, here.disputed = here.gaps+float64(c.Gaps), here.disputed+float64(c.Disputed)
@@ -178,46 +180,46 @@ func (t teller) cursors(n *patra.Numbers) {
 		of[p] = all
 	}
 	for p, s := range at {
-		t.tell(gapsAhead, s.gaps, p.source, p.endpoint, p.op)
-		t.tell(disputed, s.disputed, p.source, p.endpoint, p.op)
+		t.emit(gapsAhead, s.gaps, p.source, p.endpoint, p.op)
+		t.emit(disputed, s.disputed, p.source, p.endpoint, p.op)
 	}
 	for p, s := range of {
 		if s.planned > 0 {
-			t.tell(completeness, s.sealed/s.planned, p.source, p.op)
+			t.emit(completeness, s.sealed/s.planned, p.source, p.op)
 		}
 	}
 }
 
-func (t teller) sources(n *patra.Numbers) {
+func (t metricEmitter) sources(n *patra.MetricsSnapshot) {
 	for _, s := range n.Sources[:min(len(n.Sources), mostPlaces)] {
 		if s.LastPage != nil {
-			t.tell(lastPage, unix(*s.LastPage), s.Source)
+			t.emit(lastPage, unix(*s.LastPage), s.Source)
 		}
-		t.tell(failed, float64(s.Failed), s.Source)
-		t.tell(openItem, float64(s.Aside), s.Source)
+		t.emit(failed, float64(s.Failed), s.Source)
+		t.emit(openItem, float64(s.Aside), s.Source)
 	}
 	for _, s := range n.Sinks[:min(len(n.Sinks), mostSinks)] {
-		t.tell(sinkDepth, float64(s.Depth), s.Name)
-		t.tell(sinkAside, float64(s.Aside), s.Name)
-		t.tell(sinkFailures, float64(s.Failures), s.Name)
+		t.emit(sinkDepth, float64(s.Depth), s.Name)
+		t.emit(sinkAside, float64(s.Aside), s.Name)
+		t.emit(sinkFailures, float64(s.Failures), s.Name)
 	}
 }
 
-func (t teller) gates(n *patra.Numbers) {
+func (t metricEmitter) gates(n *patra.MetricsSnapshot) {
 	for _, k := range n.Gates[:min(len(n.Gates), mostKeys)] {
 		rate, left := k.Rate(), max(k.Cooldown.Sub(n.At).Seconds(), 0)
 		if left > 0 {
 			rate = 0
 		}
-		t.tell(rateNow, rate, k.Key)
-		t.tell(cooldownLeft, left, k.Key)
-		t.tell(aheadNow, max(k.Arrival.Sub(n.At).Seconds(), 0), k.Key)
-		t.tell(onTheirWay, float64(k.Taken(n.At)), k.Key)
+		t.emit(rateNow, rate, k.Key)
+		t.emit(cooldownLeft, left, k.Key)
+		t.emit(aheadNow, max(k.Arrival.Sub(n.At).Seconds(), 0), k.Key)
+		t.emit(onTheirWay, float64(k.InFlight(n.At)), k.Key)
 	}
 	for _, q := range n.Quotas[:min(len(n.Quotas), 2*mostKeys)] {
 		if q.From <= n.At && n.At < q.To {
-			t.tell(budgetLeft, float64(q.Left()), q.Key, q.Window)
-			t.tell(budgetLimit, float64(q.Usable), q.Key, q.Window)
+			t.emit(budgetLeft, float64(q.Left()), q.Key, q.Window)
+			t.emit(budgetLimit, float64(q.Usable), q.Key, q.Window)
 		}
 	}
 }

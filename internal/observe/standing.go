@@ -10,8 +10,8 @@ import (
 
 // Store tells how everything stands that all processes share.
 type Store interface {
-	Numbers(ctx context.Context) (patra.Numbers, error)
-	KeptPart(ctx context.Context, after string) (patra.KeptPart, error)
+	MetricsSnapshot(ctx context.Context) (patra.MetricsSnapshot, error)
+	StoredBodyRange(ctx context.Context, after string) (patra.StoredBodyRange, error)
 	Files() (file, log int64, ok bool)
 }
 
@@ -25,28 +25,28 @@ const (
 	leastFresh, mostFresh, shareFresh = 5 * time.Second, time.Minute, 50
 )
 
-// kept is what is known of the answers that are kept.
-type kept struct{ bodies, bytes int64 }
+// evidenceTotals is what is known of the answers that are kept.
+type evidenceTotals struct{ bodies, bytes int64 }
 
-// standing reads the store for those who ask for numbers: seldom, one at a time, and not longer than they would wait.
-type standing struct {
+// storeSnapshot reads the store for those who ask for numbers: seldom, one at a time, and not longer than they would wait.
+type storeSnapshot struct {
 	store Store
 
 	mu      sync.Mutex
-	have    *patra.Numbers // nil: nothing is known, or what was known is too old
-	at      time.Time      // when it was read
-	until   time.Time      // nobody reads before
-	reading chan struct{}  // closed when the reading that is under way is over; nil: none is
+	have    *patra.MetricsSnapshot // nil: nothing is known, or what was known is too old
+	at      time.Time              // when it was read
+	until   time.Time              // nobody reads before
+	reading chan struct{}          // closed when the reading that is under way is over; nil: none is
 	took    time.Duration
 
-	total *kept  // of the last walk through all kept answers; nil: none was done yet
-	walk  kept   // of the one that is under way
-	after string // as far as it came
+	total *evidenceTotals // of the last walk through all kept answers; nil: none was done yet
+	walk  evidenceTotals  // of the one that is under way
+	after string          // as far as it came
 }
 
 // now gives how everything stands, or nil if the store does not say so in time. What it said a moment ago is good enough for
 // as long as it is only slow.
-func (s *standing) now() (*patra.Numbers, *kept) {
+func (s *storeSnapshot) now() (*patra.MetricsSnapshot, *evidenceTotals) {
 	s.mu.Lock()
 	if time.Now().Before(s.until) {
 		defer s.mu.Unlock()
@@ -73,20 +73,20 @@ func (s *standing) now() (*patra.Numbers, *kept) {
 }
 
 // lastTook is how long the last reading took.
-func (s *standing) lastTook() time.Duration {
+func (s *storeSnapshot) lastTook() time.Duration {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.took
 }
 
-func (s *standing) read(done chan struct{}) {
+func (s *storeSnapshot) read(done chan struct{}) {
 	ctx, cancel := context.WithTimeout(context.Background(), readTime)
 	defer cancel()
 	began := time.Now()
-	n, err := s.store.Numbers(ctx)
-	var part patra.KeptPart
+	n, err := s.store.MetricsSnapshot(ctx)
+	var part patra.StoredBodyRange
 	if err == nil {
-		part, err = s.store.KeptPart(ctx, s.after) // nobody else touches it while a reading is under way
+		part, err = s.store.StoredBodyRange(ctx, s.after) // nobody else touches it while a reading is under way
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *standing) read(done chan struct{}) {
 
 // walked adds a part of the kept answers. To add up all at once would take as long as there are answers, so each reading does
 // some, and the sum is told when all were seen.
-func (s *standing) walked(part patra.KeptPart) {
+func (s *storeSnapshot) walked(part patra.StoredBodyRange) {
 	if part.Last != "" {
 		s.walk.bodies, s.walk.bytes, s.after = s.walk.bodies+part.Bodies, s.walk.bytes+part.Bytes, part.Last
 	}
@@ -110,5 +110,5 @@ func (s *standing) walked(part patra.KeptPart) {
 		return
 	}
 	total := s.walk
-	s.total, s.walk, s.after = &total, kept{}, ""
+	s.total, s.walk, s.after = &total, evidenceTotals{}, ""
 }

@@ -19,7 +19,7 @@ type slowStore struct {
 	reads atomic.Int64
 	takes atomic.Int64 // nanoseconds; a reading may be under way when it changes
 	err   error
-	parts []patra.KeptPart // of the kept answers, by how often was asked
+	parts []patra.StoredBodyRange // of the kept answers, by how often was asked
 	asked []string
 }
 
@@ -29,17 +29,17 @@ func slowly(takes time.Duration) *slowStore {
 	return s
 }
 
-func (s *slowStore) Numbers(ctx context.Context) (patra.Numbers, error) {
+func (s *slowStore) MetricsSnapshot(ctx context.Context) (patra.MetricsSnapshot, error) {
 	s.reads.Add(1)
 	select {
 	case <-time.After(time.Duration(s.takes.Load())):
-		return patra.Numbers{Records: 7, Queue: []patra.QueueState{{Source: "a", Endpoint: "b", Operation: patra.Harvest, Due: 3}}}, s.err
+		return patra.MetricsSnapshot{Records: 7, Queue: []patra.QueueState{{Source: "a", Endpoint: "b", Operation: patra.Harvest, Due: 3}}}, s.err
 	case <-ctx.Done():
-		return patra.Numbers{}, ctx.Err()
+		return patra.MetricsSnapshot{}, ctx.Err()
 	}
 }
 
-func (s *slowStore) KeptPart(_ context.Context, after string) (p patra.KeptPart, err error) {
+func (s *slowStore) StoredBodyRange(_ context.Context, after string) (p patra.StoredBodyRange, err error) {
 	s.asked = append(s.asked, after)
 	if len(s.parts) > 0 {
 		p, s.parts = s.parts[0], s.parts[1:]
@@ -168,10 +168,10 @@ func TestWhatWasSaidIsGoodForAWhile(t *testing.T) {
 // All kept answers are added up in parts, and the sum is told when all were seen.
 func TestKeptAnswersAreAddedUpInParts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		full := func(last string) patra.KeptPart {
-			return patra.KeptPart{Last: last, Bodies: patra.KeptAtOnce, Bytes: 100}
+		full := func(last string) patra.StoredBodyRange {
+			return patra.StoredBodyRange{Last: last, Bodies: patra.KeptAtOnce, Bytes: 100}
 		}
-		m, s := observe.NewMetrics("test"), &slowStore{parts: []patra.KeptPart{full("a"), full("b"), {Last: "c", Bodies: 5, Bytes: 7}, full("a"), {}, {}}}
+		m, s := observe.NewMetrics("test"), &slowStore{parts: []patra.StoredBodyRange{full("a"), full("b"), {Last: "c", Bodies: 5, Bytes: 7}, full("a"), {}, {}}}
 		m.WatchStore(s)
 		for i, want := range []string{"", "", "207", "207", "100", "0"} {
 			said := scrape(m)
@@ -196,19 +196,19 @@ func TestWatermarksAreTold(t *testing.T) {
 	m := observe.NewMetrics("test")
 	day := patra.Instant(24 * 60 * 60 * int64(patra.Second))
 	at := func(days int) patra.Instant { return boardTime - patra.Instant(days)*day }
-	cursor := func(op patra.Operation, key string, origin, sealed, value, reach int) patra.CursorNumbers {
-		return patra.CursorNumbers{Reach: at(reach), CursorFacts: patra.CursorFacts{Cursor: patra.Cursor{
+	cursor := func(op patra.Operation, key string, origin, sealed, value, reach int) patra.CursorMetrics {
+		return patra.CursorMetrics{Reach: at(reach), CursorFacts: patra.CursorFacts{Cursor: patra.Cursor{
 			Namespace: patra.Namespace{Source: "crossref", Endpoint: "works", Operation: op, Key: "indexed", Scope: patra.ScopeExpr, ScopeKey: key},
 			Origin:    at(origin), SealedThrough: at(sealed), Value: at(value), UpdatedAt: at(2)}}}
 	}
 	stalled := cursor(patra.Harvest, "q1", 10, 8, 6, 0) // 2 of 10 days are sealed
 	stalled.Gaps, stalled.Disputed = 3, 1
-	b := &board{n: patra.Numbers{Cursors: []patra.CursorNumbers{
+	b := &board{n: patra.MetricsSnapshot{Cursors: []patra.CursorMetrics{
 		stalled,
 		cursor(patra.Harvest, "q2", 10, 0, 0, 0), // all of 10
 		cursor(patra.Backfill, "q1", 30, 30, 30, 30), // nothing was planned
-	}, Sources: []patra.SourceNumbers{{Source: "crossref", LastPage: new(boardTime - 5_000_000), Failed: 2, Aside: 4}, {Source: "arxiv"}},
-		Sinks:    []patra.SinkNumbers{{Name: "hook", Depth: 12, Aside: 1, Failures: 3}},
+	}, Sources: []patra.SourceMetrics{{Source: "crossref", LastPage: new(boardTime - 5_000_000), Failed: 2, Aside: 4}, {Source: "arxiv"}},
+		Sinks:    []patra.SinkMetrics{{Name: "hook", Depth: 12, Aside: 1, Failures: 3}},
 		Controls: []patra.Control{{Target: patra.Target{Scope: patra.ScopeEndpoint, Key: "crossref/works"}, Kind: patra.KindHalt, State: patra.Halted}},
 		LeftOut:  map[string]int64{patra.LeftCursors: 8}, Expired: 1, LastClaim: new(boardTime)}}
 	m.WatchStore(b)
@@ -237,6 +237,6 @@ func TestWatermarksAreTold(t *testing.T) {
 	}
 }
 
-func namespaceOf(c patra.CursorNumbers) string {
+func namespaceOf(c patra.CursorMetrics) string {
 	return "EXPR-" + patra.Hash([]any{c.Cursor.Key, c.Cursor.ScopeKey})[:8]
 }

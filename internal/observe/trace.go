@@ -75,7 +75,7 @@ type runSampler struct{ share float64 }
 func (s runSampler) ShouldSample(p sdk.SamplingParameters) sdk.SamplingResult {
 	parent := trace.SpanContextFromContext(p.ParentContext)
 	result := sdk.SamplingResult{Decision: sdk.RecordAndSample, Tracestate: parent.TraceState()}
-	if parent.IsValid() && !parent.IsSampled() || p.Name == executor.SpanTrigger && !patra.Sampled(s.share, runOf(p.Attributes)) {
+	if parent.IsValid() && !parent.IsSampled() || p.Name == executor.SpanTrigger && !patra.InLogSample(s.share, runOf(p.Attributes)) {
 		result.Decision = sdk.Drop
 	}
 	return result

@@ -102,7 +102,7 @@ func TestPlanningAgainAfterAnySuccessesAndFailuresConverges(t *testing.T) {
 		w := days(0, 12)
 		covered, live := patra.Coverage{}, patra.Coverage{}
 		for round := 0; ; round++ {
-			parts := toDo(patra.Backfill, w, w.From, covered, live, nil, "", false)
+			parts := planNeed(patra.Backfill, w, w.From, covered, live, nil, "", false)
 			if len(parts) == 0 && len(live) == 0 {
 				break
 			}
@@ -148,7 +148,7 @@ func TestBelowTheWatermarkAllIsReadAgainAndAboveItWhatIsNeitherCoveredNorLive(t 
 	rapid.Check(t, func(t *rapid.T) {
 		window := patra.Window{From: moment().Draw(t, "from"), To: moment().Draw(t, "to")}
 		watermark, covered, live := moment().Draw(t, "watermark"), coverages().Draw(t, "covered"), coverages().Draw(t, "live")
-		got := byPurpose(toDo(patra.Harvest, window, watermark, covered, live, nil, "", false))
+		got := byPurpose(planNeed(patra.Harvest, window, watermark, covered, live, nil, "", false))
 		below := patra.NewCoverage(window).Clip(patra.Window{From: start - patra.Day, To: watermark})
 		if !slices.Equal(got[patra.PurposeLookback], below) {
 			t.Fatalf("the look-back is %v, want %v", got[patra.PurposeLookback], below)
@@ -157,11 +157,11 @@ func TestBelowTheWatermarkAllIsReadAgainAndAboveItWhatIsNeitherCoveredNorLive(t 
 		if !slices.Equal(got[patra.PurposeNeed], above) {
 			t.Fatalf("the need is %v, want %v", got[patra.PurposeNeed], above)
 		}
-		history := byPurpose(toDo(patra.Backfill, window, watermark, covered, live, nil, "", false))
+		history := byPurpose(planNeed(patra.Backfill, window, watermark, covered, live, nil, "", false))
 		if want := patra.NewCoverage(window).Minus(covered).Minus(live); !slices.Equal(history[patra.PurposeNeed], want) || len(history) > 1 {
 			t.Fatalf("history needs %v, want %v and nothing twice", history, want)
 		}
-		all := byPurpose(toDo(patra.Harvest, window, watermark, covered, live, nil, patra.PurposeReconcile, false))
+		all := byPurpose(planNeed(patra.Harvest, window, watermark, covered, live, nil, patra.PurposeReconcile, false))
 		if !slices.Equal(all[patra.PurposeReconcile], patra.NewCoverage(window)) || len(all) > 1 {
 			t.Fatalf("under force %v is read", all)
 		}
@@ -174,10 +174,10 @@ func TestWhatAPlanHasCutIsNotCutAgain(t *testing.T) {
 		watermark, covered, sliced := moment().Draw(t, "watermark"), coverages().Draw(t, "covered"), coverages().Draw(t, "sliced")
 		force := rapid.SampledFrom([]patra.Purpose{"", patra.PurposeReconcile, patra.PurposeFill}).Draw(t, "force")
 		var first, again []patra.Window
-		for _, p := range toDo(patra.Harvest, window, watermark, covered, nil, nil, force, false) {
+		for _, p := range planNeed(patra.Harvest, window, watermark, covered, nil, nil, force, false) {
 			first = append(first, p.Window)
 		}
-		for _, p := range toDo(patra.Harvest, window, watermark, covered, nil, sliced, force, false) {
+		for _, p := range planNeed(patra.Harvest, window, watermark, covered, nil, sliced, force, false) {
 			again = append(again, p.Window)
 		}
 		if want := patra.NewCoverage(first...).Minus(sliced); !slices.Equal(patra.NewCoverage(again...), want) {
@@ -186,7 +186,7 @@ func TestWhatAPlanHasCutIsNotCutAgain(t *testing.T) {
 	})
 }
 
-func byPurpose(parts []part) map[patra.Purpose]patra.Coverage {
+func byPurpose(parts []needPart) map[patra.Purpose]patra.Coverage {
 	out := map[patra.Purpose]patra.Coverage{}
 	for _, p := range parts {
 		out[p.why] = out[p.why].Union(patra.NewCoverage(p.Window))
@@ -367,7 +367,7 @@ func TestKnownIdsAreCutIntoBuckets(t *testing.T) {
 	j := b.job()
 	j.plan.Strategy, j.Buckets = patra.StrategyIDRange, 5
 	var buckets []patra.IDRange
-	for sl, err := range j.cut(t.Context(), []part{{days(0, 1), patra.PurposeRefresh}}) {
+	for sl, err := range j.cut(t.Context(), []needPart{{days(0, 1), patra.PurposeRefresh}}) {
 		if err != nil || sl.Spec.Range.Kind != patra.RangeBucket || sl.Purpose != patra.PurposeRefresh || sl.IsPart() {
 			t.Fatalf("%+v, %v", sl.Spec, err)
 		}

@@ -28,22 +28,22 @@ type Draft struct {
 
 // sliceParams is how a plan is cut. It is stored with the plan, so that whoever goes on with it cuts in the same way.
 type sliceParams struct {
-	Step      patra.Period  `json:"step"`
-	MinStep   patra.Period  `json:"min_step"`
-	MaxSpan   patra.Period  `json:"max_span"`
-	Precision patra.Unit    `json:"precision,omitempty"`
-	Target    int64         `json:"target"`
-	MaxPages  int64         `json:"max_pages"`
-	Newest    bool          `json:"newest_first,omitempty"`
-	Force     bool          `json:"force,omitempty"`
-	Purpose   patra.Purpose `json:"purpose,omitempty"` // under force
-	Fill      bool          `json:"fill,omitempty"`
-	Disputed  bool          `json:"disputed,omitempty"` // of a fill: what is in dispute too
-	Trigger   string        `json:"trigger,omitempty"`
-	IDsOf     string        `json:"ids_of,omitempty"`  // of an update by id: where the ids are from
-	Buckets   int64         `json:"buckets,omitempty"` // and how many slices they are dealt into
-	Pick      *patra.Pick   `json:"pick,omitempty"`    // which of them, where it is not all
-	Known     int64         `json:"known,omitempty"`   // how many that were
+	Step      patra.Period          `json:"step"`
+	MinStep   patra.Period          `json:"min_step"`
+	MaxSpan   patra.Period          `json:"max_span"`
+	Precision patra.Unit            `json:"precision,omitempty"`
+	Target    int64                 `json:"target"`
+	MaxPages  int64                 `json:"max_pages"`
+	Newest    bool                  `json:"newest_first,omitempty"`
+	Force     bool                  `json:"force,omitempty"`
+	Purpose   patra.Purpose         `json:"purpose,omitempty"` // under force
+	Fill      bool                  `json:"fill,omitempty"`
+	Disputed  bool                  `json:"disputed,omitempty"` // of a fill: what is in dispute too
+	Trigger   string                `json:"trigger,omitempty"`
+	IDsOf     string                `json:"ids_of,omitempty"`  // of an update by id: where the ids are from
+	Buckets   int64                 `json:"buckets,omitempty"` // and how many slices they are dealt into
+	Pick      *patra.RecordSelector `json:"pick,omitempty"`    // which of them, where it is not all
+	Known     int64                 `json:"known,omitempty"`   // how many that were
 }
 
 // Draft decides a plan without storing anything.
@@ -81,7 +81,7 @@ func (p *Planner) compile(req Request) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := spec.Guarded(req.BaseURL); err != nil {
+	if err := spec.RequireHTTPS(req.BaseURL); err != nil {
 		return nil, err
 	}
 	if err := possible(spec, req); err != nil {
@@ -89,7 +89,7 @@ func (p *Planner) compile(req Request) (*Draft, error) {
 	}
 	lacking, err := spec.Access(p.have())
 	if err == nil {
-		err = spec.Exposed(req.BaseURL, p.have())
+		err = spec.CheckSecretTarget(req.BaseURL, p.have())
 	}
 	if err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func question(spec *source.Spec, req Request) (n expr.Node, err error) {
 		return n, err
 	}
 	n = expr.Normalise(n)
-	return n, spec.CanAsk(n)
+	return n, spec.CheckQuery(n)
 }
 
 // possible says why a source cannot be asked in this way, if it cannot.
@@ -279,7 +279,7 @@ func (p *Planner) buckets(ctx context.Context, now patra.Instant, spec *source.S
 	if known, err = p.known(ctx, spec, ""); err != nil {
 		return 0, 0, err
 	}
-	*req.Pick = req.Pick.At(now, known)
+	*req.Pick = req.Pick.Resolve(now, known)
 	if req.Pick.By == patra.PickMapping {
 		if req.Pick.Specs, err = p.otherMappings(ctx, spec); err != nil {
 			return 0, 0, err
@@ -323,7 +323,7 @@ func (p *Planner) known(ctx context.Context, spec *source.Spec, idsOf string) (i
 // whenever it was begun.
 func (p *Planner) findSame(ctx context.Context, d *Draft, req Request) (err error) {
 	if req.ByID && !req.Force {
-		open, err := p.Store.LastByID(ctx, d.Plan)
+		open, err := p.Store.LastUpdateByID(ctx, d.Plan)
 		if err != nil {
 			return err
 		}
@@ -359,7 +359,7 @@ func (p *Planner) done(ctx context.Context, plan patra.Plan) (bool, error) {
 }
 
 // Slices cuts a draft as it would be cut now, one slice after the other, and stores nothing.
-func (p *Planner) Slices(ctx context.Context, d *Draft) (iter.Seq2[patra.Slice, error], *Tally, error) {
+func (p *Planner) Slices(ctx context.Context, d *Draft) (iter.Seq2[patra.Slice, error], *SlicingStats, error) {
 	j, err := p.job(d.Spec, d.Expr, d.Plan)
 	if err != nil {
 		return nil, nil, err

@@ -23,7 +23,7 @@ type File struct {
 	Decision patra.WindowDecision `json:"decision"`
 	Cursor   *patra.Cursor        `json:"cursor,omitempty"`
 	Params   map[string]string    `json:"params,omitempty"` // of the source
-	Price    patra.Price          `json:"price"`
+	Price    patra.CostEstimate   `json:"price"`
 	Slices   []patra.Slice        `json:"slices"`
 	Sum      string               `json:"sha256"` // of all the rest, so that what is applied is what was shown
 }
@@ -35,7 +35,7 @@ func (f File) sum() string {
 }
 
 // NewFile is a draft with all its slices.
-func NewFile(now patra.Instant, d *Draft, price patra.Price, slices []patra.Slice) File {
+func NewFile(now patra.Instant, d *Draft, price patra.CostEstimate, slices []patra.Slice) File {
 	f := File{V: fileVersion, Made: now, Plan: d.Plan, Decision: d.Decision, Cursor: d.Cursor, Params: d.Spec.Parameters, Price: price, Slices: slices}
 	f.Sum = f.sum()
 	return f
@@ -58,7 +58,7 @@ func (p *Planner) Apply(ctx context.Context, now patra.Instant, f File, req Requ
 		return nil, err
 	}
 	compiling, compile := p.span(ctx, SpanCompile)
-	d, err := p.agreed(compiling, f, req)
+	d, err := p.compareFile(compiling, f, req)
 	fail(compile, err)
 	compile.End()
 	if err != nil {
@@ -93,9 +93,9 @@ func (p *Planner) insert(ctx context.Context, now patra.Instant, f File, res *Re
 		return err
 	}
 	if err := stillNeeded(f.Slices, parts); err != nil {
-		return p.giveUp(ctx, j, err)
+		return p.failPlan(ctx, j, err)
 	}
-	c := &chunk{planner: p, ctx: ctx, now: now, job: j, room: unlimited, version: version, res: res, trail: p.trail(0)}
+	c := &sliceBatch{planner: p, ctx: ctx, now: now, job: j, room: unlimited, version: version, res: res, trail: p.trail(0)}
 	for group := range together(f.Slices) {
 		if !c.take(group, nil) {
 			return c.err
@@ -104,7 +104,7 @@ func (p *Planner) insert(ctx context.Context, now patra.Instant, f File, res *Re
 	if err := c.flush(); err != nil {
 		return err
 	}
-	res.Tally.Price = f.Price
+	res.SlicingStats.Price = f.Price
 	res.Plan.Status = patra.Ready
 	return p.Store.EndSlicing(ctx, res.Plan.ID, patra.SlicingEnd{Status: patra.Ready, Reason: f.Plan.Reason, Records: c.records, Requests: c.requests})
 }
@@ -125,8 +125,8 @@ func together(all []patra.Slice) iter.Seq[[]patra.Slice] {
 	}
 }
 
-// agreed compiles the request again and compares it with the file.
-func (p *Planner) agreed(ctx context.Context, f File, req Request) (*Draft, error) {
+// compareFile compiles the request again and compares it with the file.
+func (p *Planner) compareFile(ctx context.Context, f File, req Request) (*Draft, error) {
 	if f.V != fileVersion {
 		return nil, changed("v", fmt.Sprintf("the file has version %d; this program knows %d", f.V, fileVersion))
 	}
@@ -191,7 +191,7 @@ func (p *Planner) agreed(ctx context.Context, f File, req Request) (*Draft, erro
 // genuine makes sure that the slices of a file ask for what they answer for: a file can be edited.
 func (j *job) genuine(all []patra.Slice) error {
 	for i, sl := range all {
-		p := part{sl.Window, sl.Purpose}
+		p := needPart{sl.Window, sl.Purpose}
 		if sl.Estimate == nil {
 			return changed("slices", fmt.Sprintf("slice %s of the file has no estimate", sl.Window))
 		}
@@ -215,7 +215,7 @@ func (j *job) genuine(all []patra.Slice) error {
 }
 
 // stillNeeded compares what a file would read with what is to be read now.
-func stillNeeded(slices []patra.Slice, parts []part) error {
+func stillNeeded(slices []patra.Slice, parts []needPart) error {
 	var planned, needed []patra.Window
 	for _, sl := range slices {
 		planned = append(planned, sl.Window)

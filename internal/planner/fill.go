@@ -13,10 +13,10 @@ const (
 	chunkSize  = 2000 // slices that are stored together: enough to be quick, and little to do again
 )
 
-// fill adds the slices of a plan that is not finished. What does not fit into the queue now is left for later: the plan
+// addSlices adds the slices of a plan that is not finished. What does not fit into the queue now is left for later: the plan
 // is PARTIAL until then. When somebody asks for a plan again, its failed tasks are queued again too; a server that looks
 // after plans does no such thing, or a task that cannot succeed would be tried for ever.
-func (p *Planner) fill(ctx context.Context, now patra.Instant, d *Draft, retry bool) (*Result, error) {
+func (p *Planner) addSlices(ctx context.Context, now patra.Instant, d *Draft, retry bool) (*Result, error) {
 	res := &Result{Draft: *d}
 	if err := ended(d.Plan); err != nil {
 		return res, err
@@ -28,7 +28,7 @@ func (p *Planner) fill(ctx context.Context, now patra.Instant, d *Draft, retry b
 		}
 	}
 	for try := 0; res.Plan.Status != patra.Ready; try++ {
-		err := p.pour(ctx, now, res)
+		err := p.storeSlices(ctx, now, res)
 		moved := errors.Is(err, patra.ErrPlanMoved) || errors.Is(err, patra.ErrIllegalMove)
 		if err == nil || !moved || try == maxReplans {
 			return res, err
@@ -60,8 +60,8 @@ func ended(plan patra.Plan) error {
 	return patra.Problems{{Code: "PLAN_ENDED", Path: "plan", Text: text, Hint: hint}}
 }
 
-// pour cuts what is needed now and stores it chunk by chunk, until all of it is there or the queue is full.
-func (p *Planner) pour(ctx context.Context, now patra.Instant, res *Result) error {
+// storeSlices cuts what is needed now and stores it chunk by chunk, until all of it is there or the queue is full.
+func (p *Planner) storeSlices(ctx context.Context, now patra.Instant, res *Result) error {
 	j, err := p.job(res.Spec, res.Expr, res.Plan)
 	if err != nil {
 		return err
@@ -81,14 +81,14 @@ func (p *Planner) pour(ctx context.Context, now patra.Instant, res *Result) erro
 	if full != "" { // nothing is counted that cannot be planned
 		parts = nil
 	}
-	c := &chunk{full: full, planner: p, ctx: ctx, now: now, job: j, room: room, version: version, res: res, trail: p.trail(res.Plan.SliceCount)}
+	c := &sliceBatch{full: full, planner: p, ctx: ctx, now: now, job: j, room: room, version: version, res: res, trail: p.trail(res.Plan.SliceCount)}
 	j.groups(ctx, parts, c.take)
 	if c.err == nil {
 		c.err = c.flush()
 	}
-	res.Tally.add(j.tally)
+	res.SlicingStats.add(j.tally)
 	if c.err != nil {
-		return p.giveUp(ctx, j, c.err)
+		return p.failPlan(ctx, j, c.err)
 	}
 	end := patra.SlicingEnd{Status: patra.Ready, Reason: res.Decision.Reason, Records: c.records, Requests: c.requests, Warnings: j.tally.Warnings}
 	if c.full != "" {
@@ -101,8 +101,8 @@ func (p *Planner) pour(ctx context.Context, now patra.Instant, res *Result) erro
 	return nil
 }
 
-// giveUp ends a plan whose window cannot be cut at all. An interruption ends nothing: the plan is gone on with later.
-func (p *Planner) giveUp(ctx context.Context, j *job, why error) error {
+// failPlan ends a plan whose window cannot be cut at all. An interruption ends nothing: the plan is gone on with later.
+func (p *Planner) failPlan(ctx context.Context, j *job, why error) error {
 	problems, ok := errors.AsType[patra.Problems](why)
 	if !ok {
 		return why
@@ -114,7 +114,7 @@ func (p *Planner) giveUp(ctx context.Context, j *job, why error) error {
 	return errors.Join(why, err)
 }
 
-func (t *Tally) add(o Tally) {
+func (t *SlicingStats) add(o SlicingStats) {
 	t.Price.Slices += o.Price.Slices
 	t.Price.Records += o.Price.Records
 	t.Price.Requests += o.Price.Requests
@@ -122,13 +122,13 @@ func (t *Tally) add(o Tally) {
 	t.Warnings = append(t.Warnings, o.Warnings...)
 }
 
-// chunk collects slices until they are worth a transaction.
-type chunk struct {
+// sliceBatch collects slices until they are worth a transaction.
+type sliceBatch struct {
 	planner *Planner
 	ctx     context.Context
 	now     patra.Instant
 	job     *job
-	room    room
+	room    queueCapacity
 	version int64
 	res     *Result
 
@@ -136,12 +136,12 @@ type chunk struct {
 	records, requests int64
 	full              string // why no more fits
 	err               error
-	trail             sliceTrail
+	trail             sliceTracer
 }
 
 // take adds slices that belong together. It never parts them: a window that is cut by ids is there as a whole or not at
 // all.
-func (c *chunk) take(group []patra.Slice, err error) bool {
+func (c *sliceBatch) take(group []patra.Slice, err error) bool {
 	if err != nil {
 		c.err = err
 		return false
@@ -162,7 +162,7 @@ func (c *chunk) take(group []patra.Slice, err error) bool {
 }
 
 // flush stores the chunk.
-func (c *chunk) flush() error {
+func (c *sliceBatch) flush() error {
 	if len(c.slices) == 0 {
 		return nil
 	}
@@ -177,6 +177,6 @@ func (c *chunk) flush() error {
 	c.res.Added += int64(len(c.slices))
 	c.res.Plan.SliceCount += int64(len(c.slices))
 	c.slices = c.slices[:0]
-	c.planner.tell(c.job.tally)
+	c.planner.publish(c.job.tally)
 	return nil
 }

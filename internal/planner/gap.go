@@ -7,9 +7,9 @@ import (
 	"patra"
 )
 
-// Like is a request for the same question as an earlier plan: the same endpoint, query, parameters and campaign. Whoever
+// RequestLike is a request for the same question as an earlier plan: the same endpoint, query, parameters and campaign. Whoever
 // asks adds the source as it counts now, and the dates.
-func (p *Planner) Like(ctx context.Context, plan patra.Plan) (Request, error) {
+func (p *Planner) RequestLike(ctx context.Context, plan patra.Plan) (Request, error) {
 	d, err := p.restore(ctx, plan)
 	if err != nil {
 		return Request{}, err
@@ -35,13 +35,13 @@ func (p *Planner) disputed(ctx context.Context, j *job, c *patra.Cursor) (patra.
 	return p.Store.Disputed(ctx, c.ID)
 }
 
-// toFill is what is missing, and what is in dispute: exactly that. What somebody is at work on is left to them, and what
+// gapsToFill is what is missing, and what is in dispute: exactly that. What somebody is at work on is left to them, and what
 // the same plan has cut already is never cut twice.
-func toFill(w patra.Window, covered, live, disputed, sliced patra.Coverage) (parts []part) {
+func gapsToFill(w patra.Window, covered, live, disputed, sliced patra.Coverage) (parts []needPart) {
 	whole := patra.NewCoverage(w)
 	missing := whole.Minus(covered)
 	for _, s := range missing.Union(disputed.Clip(w)).Minus(live).Minus(sliced) {
-		parts = append(parts, part{s, patra.PurposeFill})
+		parts = append(parts, needPart{s, patra.PurposeFill})
 	}
 	return parts
 }

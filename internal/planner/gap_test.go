@@ -15,7 +15,7 @@ import (
 // fillOf is a request for the gaps of a cursor.
 func (y *yard) fillOf(plan patra.Plan, from, to int, disputed bool) Request {
 	y.T.Helper()
-	req, err := y.planner.Like(y.T.Context(), plan)
+	req, err := y.planner.RequestLike(y.T.Context(), plan)
 	if err != nil {
 		y.T.Fatal(err)
 	}
@@ -35,7 +35,7 @@ func (y *yard) end(cursorID int64, states map[patra.Window]patra.Completeness) {
 		case !known:
 			y.Work(c)
 		case state == "":
-			err = y.Finish(y.T.Context(), c, y.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Status: 403, Text: "no"}})
+			err = y.Finish(y.T.Context(), c, y.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Status: 403, Text: "no"}})
 		default:
 			y.Page(c, 1, false)
 			err = y.Succeed(c, state)
@@ -173,7 +173,7 @@ func TestAFillIsWhatIsMissingOrInDisputeAndNobodysWork(t *testing.T) {
 			return patra.NewCoverage(ws...)
 		}
 		covered, live, sliced, disputed := draw("covered"), draw("live"), draw("sliced"), draw("disputed")
-		parts := toFill(days(0, 12), covered, live, disputed, sliced)
+		parts := gapsToFill(days(0, 12), covered, live, disputed, sliced)
 		for day := range 14 {
 			at := days(day, day+1).From
 			var hits int

@@ -7,10 +7,10 @@ import (
 	"patra"
 )
 
-// held says why nothing may be added to a plan: somebody holds it back, or its endpoint waits for a person. A breaker does
+// blockedBy says why nothing may be added to a plan: somebody holds it back, or its endpoint waits for a person. A breaker does
 // not keep anybody from planning: it ends by itself.
-func (p *Planner) held(ctx context.Context, plan patra.Plan) (string, error) {
-	hold, err := p.Store.Held(ctx, plan.Place())
+func (p *Planner) blockedBy(ctx context.Context, plan patra.Plan) (string, error) {
+	hold, err := p.Store.PeekAdmission(ctx, plan.WorkScope())
 	switch hold.Code {
 	case patra.WaitPaused:
 		return patra.ReasonPaused, err
@@ -23,7 +23,7 @@ func (p *Planner) held(ctx context.Context, plan patra.Plan) (string, error) {
 // refuseHalted refuses a request for an endpoint that waits for a person: what is planned now would only wait with it, and
 // whoever asks would learn of it late.
 func (p *Planner) refuseHalted(ctx context.Context, plan patra.Plan) error {
-	hold, err := p.Store.Held(ctx, plan.Place())
+	hold, err := p.Store.PeekAdmission(ctx, plan.WorkScope())
 	if err != nil || hold.Code != patra.WaitHalted {
 		return err
 	}

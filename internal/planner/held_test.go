@@ -19,14 +19,14 @@ func TestAHaltedEndpointIsNotPlannedFor(t *testing.T) {
 		if first.Plan.Status != patra.Partial || first.Added != 4 {
 			t.Fatalf("%d slices, %s", first.Added, first.Plan.Status)
 		}
-		at := first.Plan.Place()
+		at := first.Plan.WorkScope()
 		if _, err := y.Halt(t.Context(), at, patra.Fault{Level: patra.LevelFatal, Code: patra.CodeHTTP, Status: 401, Text: "who are you?"}); err != nil {
 			t.Fatal(err)
 		}
 		y.planner.Config.Inventory = 0
 		tend := func() int64 {
 			t.Helper()
-			if err := y.planner.Tend(t.Context(), y.Clock.Instant()); err != nil {
+			if err := y.planner.ContinueAll(t.Context(), y.Clock.Instant()); err != nil {
 				t.Fatal(err)
 			}
 			p, err := y.Store.Plan(t.Context(), first.Plan.ID)
@@ -42,7 +42,7 @@ func TestAHaltedEndpointIsNotPlannedFor(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), "HALTED at crossref/works") || !strings.Contains(err.Error(), "who are you?") || !strings.Contains(err.Error(), "patra resume crossref/works") {
 			t.Errorf("refused with %v", err)
 		}
-		kept, err := y.Instances(t.Context(), store.Filter{Status: patra.Rejected})
+		kept, err := y.Triggers(t.Context(), store.Filter{Status: patra.Rejected})
 		if err != nil || len(kept) != 1 {
 			t.Errorf("%d triggers are kept with the reason, %v", len(kept), err)
 		}
@@ -59,8 +59,8 @@ func TestAHaltedEndpointIsNotPlannedFor(t *testing.T) {
 func TestABreakerKeepsNobodyFromPlanning(t *testing.T) {
 	y := newYard(t, storetest.Engines()[0], "crossref")
 	y.planner.Prober = nil
-	at := patra.Place{Source: "crossref", Endpoint: "works", Operation: patra.Harvest}
-	if _, err := y.Fail(t.Context(), at, patra.BreakerRule{Failures: 1, Shortest: 1, Longest: 2}, 0, patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork}, 0); err != nil {
+	at := patra.WorkScope{Source: "crossref", Endpoint: "works", Operation: patra.Harvest}
+	if _, err := y.RecordFailure(t.Context(), at, patra.BreakerRule{Failures: 1, Shortest: 1, Longest: 2}, 0, patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork}, 0); err != nil {
 		t.Fatal(err)
 	}
 	if res := y.plan(y.ask(patra.Harvest, 0, 2)); res.Added != 2 {
@@ -89,7 +89,7 @@ func TestAPausedPlaceIsPlannedLater(t *testing.T) {
 		if _, err := y.Resume(t.Context(), target, "", "me"); err != nil {
 			t.Fatal(err)
 		}
-		if err := y.planner.Tend(t.Context(), y.Clock.Instant()); err != nil {
+		if err := y.planner.ContinueAll(t.Context(), y.Clock.Instant()); err != nil {
 			t.Fatal(err)
 		}
 		if p, err := y.Store.Plan(t.Context(), res.Plan.ID); err != nil || p.Status != patra.Ready || p.SliceCount != 3 {

@@ -15,7 +15,7 @@ type idPart struct {
 
 // byParts cuts a window that is too full by ids. The parts tile the space of ids, the empty stretches too: nobody can
 // say that an id is not there before it was asked for.
-func (j *job) byParts(ctx context.Context, p part, space patra.IDRange, est patra.Estimate, give yield) bool {
+func (j *job) byParts(ctx context.Context, p needPart, space patra.IDRange, est patra.Estimate, give sliceSink) bool {
 	err := j.judge.within(ctx, p.Window, space, est)
 	var parts []idPart
 	if err == nil {
@@ -28,7 +28,7 @@ func (j *job) byParts(ctx context.Context, p part, space patra.IDRange, est patr
 	return give(j.partSlices(p, space, parts), nil)
 }
 
-func (j *job) partSlices(p part, space patra.IDRange, parts []idPart) []patra.Slice {
+func (j *job) partSlices(p needPart, space patra.IDRange, parts []idPart) []patra.Slice {
 	field := j.spec.Window.Split.Field
 	group := make([]patra.Slice, 0, len(parts))
 	for _, r := range parts {

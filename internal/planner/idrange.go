@@ -9,7 +9,7 @@ import (
 
 // byID makes buckets of the ids that are known, each about as large as a slice should be. Which bucket an id is in
 // depends on the id alone, so every known id is in exactly one of them, also those that are added meanwhile.
-func (j *job) byID(ctx context.Context, p part, give yield) bool {
+func (j *job) byID(ctx context.Context, p needPart, give sliceSink) bool {
 	known, key := j.Known, cmp.Or(j.IDsOf, patra.OwnIDs)
 	if j.Pick != nil {
 		key = j.Pick.Key()

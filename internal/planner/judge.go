@@ -10,9 +10,9 @@ import (
 	"patra/internal/expr"
 )
 
-// judge estimates how many records there are: by asking the provider for a count, from history, from a first page, and
+// estimator estimates how many records there are: by asking the provider for a count, from history, from a first page, and
 // when nothing helps by a constant. It remembers what it asked, and asks only so many times.
-type judge struct {
+type estimator struct {
 	planner *Planner
 	job     *job
 	left    int
@@ -20,12 +20,12 @@ type judge struct {
 }
 
 // counts reports whether the provider can still be asked.
-func (g *judge) counts() bool { return g.probes() && g.job.spec.CanCount() }
+func (g *estimator) counts() bool { return g.probes() && g.job.spec.CanCount() }
 
-func (g *judge) probes() bool { return g.planner.Prober != nil && g.left > 0 }
+func (g *estimator) probes() bool { return g.planner.Prober != nil && g.left > 0 }
 
 // estimate goes down the chain for one window, and for a range of its ids if one is given.
-func (g *judge) estimate(ctx context.Context, w patra.Window, ids *patra.IDRange) (patra.Estimate, error) {
+func (g *estimator) estimate(ctx context.Context, w patra.Window, ids *patra.IDRange) (patra.Estimate, error) {
 	if g.counts() {
 		probe, err := g.probe(ctx, w, ids)
 		switch {
@@ -36,7 +36,7 @@ func (g *judge) estimate(ctx context.Context, w patra.Window, ids *patra.IDRange
 		}
 	}
 	if d, err := g.history(ctx); err != nil || d.Span > 0 {
-		return patra.Estimate{Records: d.In(w), Grounds: patra.ByHistory}, err
+		return patra.Estimate{Records: d.Expected(w), Grounds: patra.ByHistory}, err
 	}
 	if g.probes() && !g.job.spec.Stateful() {
 		probe, err := g.probe(ctx, w, ids)
@@ -63,7 +63,7 @@ func firstPage(w patra.Window, p patra.Probe) patra.Estimate {
 }
 
 // probe asks the provider. One that does not answer is not asked again for this plan; planning goes on without it.
-func (g *judge) probe(ctx context.Context, w patra.Window, ids *patra.IDRange) (*patra.Probe, error) {
+func (g *estimator) probe(ctx context.Context, w patra.Window, ids *patra.IDRange) (*patra.Probe, error) {
 	g.left--
 	g.job.tally.Probes++
 	s := g.job.spec
@@ -74,7 +74,7 @@ func (g *judge) probe(ctx context.Context, w patra.Window, ids *patra.IDRange) (
 	probe, err := g.planner.Prober.Probe(ctx, s, query, g.asked(w), g.job.plan.BaseURL)
 	if err == nil {
 		g.learn(probe)
-		g.planner.tell(g.job.tally)
+		g.planner.publish(g.job.tally)
 		return &probe, nil
 	}
 	if ctx.Err() != nil || errors.Is(err, context.Canceled) {
@@ -86,7 +86,7 @@ func (g *judge) probe(ctx context.Context, w patra.Window, ids *patra.IDRange) (
 }
 
 // asked is the window that the provider counts: without the overlap, which would be counted twice.
-func (g *judge) asked(w patra.Window) patra.Window {
+func (g *estimator) asked(w patra.Window) patra.Window {
 	if g.job.plan.Strategy == patra.StrategyLandmark {
 		return w
 	}
@@ -95,7 +95,7 @@ func (g *judge) asked(w patra.Window) patra.Window {
 
 // learn keeps how large an ordinary page is, judged by what came: a page, or a count with one record beside it. Where a
 // search gives only ids, neither says anything about records.
-func (g *judge) learn(p patra.Probe) {
+func (g *estimator) learn(p patra.Probe) {
 	t, items := &g.job.tariff, int64(p.Items)
 	if p.Total != nil && *p.Total > 0 && g.job.spec.Pagination.SizeParam != "" {
 		items = 1
@@ -107,7 +107,7 @@ func (g *judge) learn(p patra.Probe) {
 }
 
 // history is what similar windows had. It is read once for a plan.
-func (g *judge) history(ctx context.Context) (patra.Density, error) {
+func (g *estimator) history(ctx context.Context) (patra.Density, error) {
 	if g.density != nil {
 		return *g.density, nil
 	}
@@ -124,7 +124,7 @@ func (g *judge) history(ctx context.Context) (patra.Density, error) {
 
 // divide estimates the pieces of a window whose estimate is known. Pieces that the provider can tell apart must add up to
 // the whole.
-func (g *judge) divide(ctx context.Context, w patra.Window, est patra.Estimate, pieces []patra.Window) ([]patra.Estimate, error) {
+func (g *estimator) divide(ctx context.Context, w patra.Window, est patra.Estimate, pieces []patra.Window) ([]patra.Estimate, error) {
 	out, err := g.shares(est, len(pieces), func(i int) (patra.Estimate, error) { return g.estimate(ctx, pieces[i], nil) })
 	if err != nil || slices.ContainsFunc(pieces, func(p patra.Window) bool { return g.asked(p) != p }) {
 		return out, err
@@ -133,7 +133,7 @@ func (g *judge) divide(ctx context.Context, w patra.Window, est patra.Estimate, 
 }
 
 // divideIDs estimates ranges of ids of one window.
-func (g *judge) divideIDs(ctx context.Context, w patra.Window, est patra.Estimate, ranges []patra.IDRange) ([]patra.Estimate, error) {
+func (g *estimator) divideIDs(ctx context.Context, w patra.Window, est patra.Estimate, ranges []patra.IDRange) ([]patra.Estimate, error) {
 	out, err := g.shares(est, len(ranges), func(i int) (patra.Estimate, error) { return g.estimate(ctx, w, &ranges[i]) })
 	if err != nil {
 		return nil, err
@@ -142,12 +142,12 @@ func (g *judge) divideIDs(ctx context.Context, w patra.Window, est patra.Estimat
 }
 
 // shares asks for each piece while that is possible, and otherwise deals out what is left in equal shares.
-func (g *judge) shares(est patra.Estimate, n int, ask func(int) (patra.Estimate, error)) ([]patra.Estimate, error) {
+func (g *estimator) shares(est patra.Estimate, n int, ask func(int) (patra.Estimate, error)) ([]patra.Estimate, error) {
 	out := make([]patra.Estimate, n)
 	var known int64
 	for i := range out {
 		if est.Grounds != patra.ByCount && est.Grounds != patra.ByShare || !g.counts() {
-			g.deal(out[i:], est, known)
+			g.splitEvenly(out[i:], est, known)
 			return out, nil
 		}
 		var err error
@@ -159,7 +159,7 @@ func (g *judge) shares(est patra.Estimate, n int, ask func(int) (patra.Estimate,
 	return out, nil
 }
 
-func (g *judge) deal(out []patra.Estimate, est patra.Estimate, known int64) {
+func (g *estimator) splitEvenly(out []patra.Estimate, est patra.Estimate, known int64) {
 	grounds := est.Grounds
 	if grounds == patra.ByCount {
 		grounds = patra.ByShare
@@ -173,7 +173,7 @@ func (g *judge) deal(out []patra.Estimate, est patra.Estimate, known int64) {
 }
 
 // within makes sure that all ids of a window lie in the space that is cut: those outside would never be asked for.
-func (g *judge) within(ctx context.Context, w patra.Window, space patra.IDRange, est patra.Estimate) error {
+func (g *estimator) within(ctx context.Context, w patra.Window, space patra.IDRange, est patra.Estimate) error {
 	if est.Grounds != patra.ByCount || !g.counts() {
 		return nil
 	}
@@ -192,7 +192,7 @@ const (
 
 // partitionLaw refuses a field by which a window cannot be cut: the pieces have more than the whole when a record has
 // two dates, and less when records have none, which would be lost. Only exact counts are evidence.
-func (g *judge) partitionLaw(whole patra.Estimate, pieces []patra.Estimate, of string) error {
+func (g *estimator) partitionLaw(whole patra.Estimate, pieces []patra.Estimate, of string) error {
 	sum := int64(0)
 	counted := whole.Grounds == patra.ByCount && g.job.spec.Response.Total.Trust == patra.TrustExact
 	for _, p := range pieces {

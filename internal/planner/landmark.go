@@ -8,7 +8,7 @@ import (
 
 // byLandmark makes one slice of the whole part: the source cannot be asked for a stretch of time, so every walk sees
 // everything, and answers for all of the time at once.
-func (j *job) byLandmark(ctx context.Context, p part, give yield) bool {
+func (j *job) byLandmark(ctx context.Context, p needPart, give sliceSink) bool {
 	est, err := j.judge.estimate(ctx, p.Window, nil)
 	if err != nil {
 		give(nil, err)

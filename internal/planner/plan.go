@@ -19,9 +19,9 @@ import (
 // Result is a stored plan.
 type Result struct {
 	Draft
-	Tally   `json:"tally"`
-	Added   int64 `json:"added"`   // slices of this call
-	Retried int   `json:"retried"` // failed tasks of an earlier trigger that were queued again
+	SlicingStats `json:"tally"`
+	Added        int64 `json:"added"`   // slices of this call
+	Retried      int   `json:"retried"` // failed tasks of an earlier trigger that were queued again
 }
 
 // Plan decides a plan and stores it: the trigger first, so that a request that cannot be compiled is kept with its
@@ -50,12 +50,12 @@ func (p *Planner) Plan(ctx context.Context, now patra.Instant, req Request) (res
 	if err := p.freeze(ctx, now, d, req.Pick); err != nil {
 		return nil, err
 	}
-	return p.fill(compiling, now, d, true)
+	return p.addSlices(compiling, now, d, true)
 }
 
 // freeze makes the list of an update that is for some records only, before anything of it can run. A plan that was found
 // has its list already.
-func (p *Planner) freeze(ctx context.Context, now patra.Instant, d *Draft, pick *patra.Pick) error {
+func (p *Planner) freeze(ctx context.Context, now patra.Instant, d *Draft, pick *patra.RecordSelector) error {
 	if pick == nil || d.Plan.Status != patra.Draft {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (p *Planner) freeze(ctx context.Context, now patra.Instant, d *Draft, pick 
 	if err := json.Unmarshal(d.Plan.SliceParams, &params); err != nil {
 		return err
 	}
-	return p.Store.Freeze(ctx, now, d.Plan.ID, d.Spec.Source, d.Spec.RecordType, *pick, params.Buckets)
+	return p.Store.FreezeRecordList(ctx, now, d.Plan.ID, d.Spec.Source, d.Spec.RecordType, *pick, params.Buckets)
 }
 
 // store keeps the plan without slices, and the cursor that it is for.
@@ -94,7 +94,7 @@ func (p *Planner) accept(ctx context.Context, now patra.Instant, req Request) (i
 		return 0, err
 	}
 	by := req.By
-	return p.Store.AcceptTrigger(ctx, now, patra.Instance{Scheduler: cmp.Or(by.Scheduler, patra.SchedulerManual), JobID: cmp.Or(by.Job, "cli"), LogID: cmp.Or(by.Log, rand.Text()),
+	return p.Store.AcceptTrigger(ctx, now, patra.Trigger{Scheduler: cmp.Or(by.Scheduler, patra.SchedulerManual), JobID: cmp.Or(by.Job, "cli"), LogID: cmp.Or(by.Log, rand.Text()),
 		Trigger: cmp.Or(by.Type, patra.TriggerManual), TriggeredAt: now, Params: params, Source: req.Source.Code, Endpoint: req.Endpoint, Operation: cmp.Or(req.Operation, patra.Harvest)})
 }
 
@@ -144,7 +144,7 @@ func (p *Planner) Continue(ctx context.Context, now patra.Instant, plan patra.Pl
 	if err := p.freeze(ctx, now, d, j.Pick); err != nil { // whoever began it may have died before
 		return nil, err
 	}
-	return p.fill(ctx, now, d, false)
+	return p.addSlices(ctx, now, d, false)
 }
 
 // enoughFailed is how many failures in a row are a reason not to go on by oneself.

@@ -161,7 +161,7 @@ func TestAPausedCampaignIsNeitherPlannedNorBegun(t *testing.T) {
 		if _, err := y.Resume(t.Context(), patra.WorkTarget(patra.ScopeCursor, id), "", "me"); err != nil {
 			t.Fatal(err)
 		}
-		if err := y.planner.Tend(t.Context(), y.Clock.Instant()); err != nil {
+		if err := y.planner.ContinueAll(t.Context(), y.Clock.Instant()); err != nil {
 			t.Fatal(err)
 		}
 		if n := y.work(id, 9); n != 6 {
@@ -216,7 +216,7 @@ func TestATriggerThatCannotBecomeAPlanIsKeptWithItsReason(t *testing.T) {
 	if _, err := y.planner.Plan(t.Context(), y.Clock.Instant(), req); err == nil {
 		t.Fatal("planned")
 	}
-	kept, err := y.Instances(t.Context(), store.Filter{})
+	kept, err := y.Triggers(t.Context(), store.Filter{})
 	if err != nil || len(kept) != 1 || kept[0].Status != patra.Rejected || !strings.Contains(string(kept[0].Error), "no field titel") || kept[0].JobID != "nightly" {
 		t.Fatalf("%+v, %v", kept, err)
 	}
@@ -256,8 +256,8 @@ func TestAQuotaIsPlannedWithAndNeverOverdrawn(t *testing.T) {
 	y.planner.Config.BackfillShare = 0.5
 	y.file.Defaults.Rate.Quota.Daily = 100 // 90 may be planned with; a day is about 2 requests
 	past := y.plan(y.ask(patra.Backfill, 0, 60))
-	if past.Plan.Status != patra.Partial || past.Plan.Reason != patra.ReasonQuota || past.Plan.Requests > 45 || past.Plan.Requests == 0 && past.Tally.Price.Requests > 50 {
-		t.Errorf("history: %s %s, %d slices, %+v", past.Plan.Status, past.Plan.Reason, past.Added, past.Tally.Price)
+	if past.Plan.Status != patra.Partial || past.Plan.Reason != patra.ReasonQuota || past.Plan.Requests > 45 || past.Plan.Requests == 0 && past.SlicingStats.Price.Requests > 50 {
+		t.Errorf("history: %s %s, %d slices, %+v", past.Plan.Status, past.Plan.Reason, past.Added, past.SlicingStats.Price)
 	}
 	ahead := y.plan(y.ask(patra.Harvest, 0, 60))
 	if ahead.Plan.Status != patra.Partial || ahead.Added == 0 {
@@ -328,7 +328,7 @@ func TestAnApprovedFileIsStoredAsItWasShown(t *testing.T) {
 	for sl := range seq {
 		all = append(all, sl)
 	}
-	f := NewFile(y.Clock.Instant(), d, patra.Price{}, all)
+	f := NewFile(y.Clock.Instant(), d, patra.CostEstimate{}, all)
 	y.Clock.Move(48 * time.Hour) // the window would be another one by now
 	res, err := y.planner.Apply(ctx, y.Clock.Instant(), f, f.Request(y.file, "me@example.org"))
 	if err != nil || res.Added != 10 || res.Plan.Key != f.Plan.Key || res.Plan.Status != patra.Ready {
@@ -387,7 +387,7 @@ func TestTheSafetyLagFollowsLateArrivals(t *testing.T) {
 		t.Errorf("%+v", after.Decision)
 	}
 	l, err := y.Lateness(t.Context(), first.Plan.CursorID, 0)
-	if err != nil || l.Late != 20 || l.AdviseLookback() == 0 {
+	if err != nil || l.Late != 20 || l.SuggestLookback() == 0 {
 		t.Errorf("%+v, %v", l, err)
 	}
 }
@@ -449,7 +449,7 @@ func TestAPlanWhosePlannerDiedIsGoneOnWith(t *testing.T) {
 	}
 	tend := func() patra.Plan {
 		t.Helper()
-		if err := y.planner.Tend(ctx, y.Clock.Instant()); err != nil {
+		if err := y.planner.ContinueAll(ctx, y.Clock.Instant()); err != nil {
 			t.Fatal(err)
 		}
 		p, err := y.Store.Plan(ctx, d.Plan.ID)

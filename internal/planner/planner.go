@@ -25,7 +25,7 @@ import (
 // Triggers keeps what was asked for, whatever comes of it. AcceptTrigger fails with patra.ErrFired when the same fire of
 // the same job was accepted before.
 type Triggers interface {
-	AcceptTrigger(ctx context.Context, now patra.Instant, in patra.Instance) (int64, error)
+	AcceptTrigger(ctx context.Context, now patra.Instant, in patra.Trigger) (int64, error)
 	RejectTrigger(ctx context.Context, id int64, reason json.RawMessage) error
 }
 
@@ -48,30 +48,30 @@ type Plans interface {
 	Retry(ctx context.Context, planID int64) (int, error)
 	Unfinished(ctx context.Context, begunBefore patra.Instant) ([]int64, error)
 	PlanStates(ctx context.Context, planID int64) (map[patra.Status]int, error)
-	LastByID(ctx context.Context, like patra.Plan) (*patra.Plan, error)
+	LastUpdateByID(ctx context.Context, like patra.Plan) (*patra.Plan, error)
 	LastEnds(ctx context.Context, planID int64, n int) ([]patra.Status, error)
 }
 
 // Queue tells how much is waiting, what it will cost, and what holds it back.
 type Queue interface {
-	Stock(ctx context.Context, partition string) (int64, error)
-	Committed(ctx context.Context, source, endpoint string) (map[patra.Operation]patra.Commitment, error)
+	QueuedTasks(ctx context.Context, partition string) (int64, error)
+	ReservedQuota(ctx context.Context, source, endpoint string) (map[patra.Operation]patra.ReservedQuota, error)
 	QuotaOf(ctx context.Context, key string) ([]patra.QuotaUse, error)
-	Held(ctx context.Context, at patra.Place) (patra.Hold, error)
+	PeekAdmission(ctx context.Context, at patra.WorkScope) (patra.Admission, error)
 }
 
-// Past tells what earlier harvests found.
-type Past interface {
+// HarvestHistory tells what earlier harvests found.
+type HarvestHistory interface {
 	History(ctx context.Context, gateKey, source, endpoint, exprProtoHash string, near patra.Window) (patra.Density, error)
 	LastLag(ctx context.Context, cursorID int64) (*time.Duration, error)
 	Lateness(ctx context.Context, cursorID int64, since patra.Instant) (patra.Lateness, error)
 	CountRecords(ctx context.Context, source string) (int64, error)
 }
 
-// Picks tells which records an update by id is for, and keeps the list with the plan.
-type Picks interface {
-	CountCandidates(ctx context.Context, source, recordType string, p patra.Pick) (int64, error)
-	Freeze(ctx context.Context, now patra.Instant, planID int64, source, recordType string, p patra.Pick, buckets int64) error
+// RecordSelection tells which records an update by id is for, and keeps the list with the plan.
+type RecordSelection interface {
+	CountCandidates(ctx context.Context, source, recordType string, p patra.RecordSelector) (int64, error)
+	FreezeRecordList(ctx context.Context, now patra.Instant, planID int64, source, recordType string, p patra.RecordSelector, buckets int64) error
 	SpecsOf(ctx context.Context, source string) ([]string, error)
 }
 
@@ -91,8 +91,8 @@ type Store interface {
 	Cursors
 	Plans
 	Queue
-	Past
-	Picks
+	HarvestHistory
+	RecordSelection
 	Splits
 }
 
@@ -122,13 +122,13 @@ type Config struct {
 type Planner struct {
 	Store   Store
 	Config  Config
-	Prober  Prober       // nil: nothing is counted
-	Secrets Secrets      // nil: there are none
-	Observe func(Tally)  // told how far the cutting is, now and then; may be nil
-	Tracer  trace.Tracer // nil: nothing is traced
+	Prober  Prober             // nil: nothing is counted
+	Secrets Secrets            // nil: there are none
+	Observe func(SlicingStats) // told how far the cutting is, now and then; may be nil
+	Tracer  trace.Tracer       // nil: nothing is traced
 }
 
-func (p *Planner) tell(t Tally) {
+func (p *Planner) publish(t SlicingStats) {
 	if p.Observe != nil {
 		p.Observe(t)
 	}
@@ -144,17 +144,17 @@ type Request struct {
 	Params    map[string]string // of the source
 	Query     string            // in the text form; empty asks for everything
 	From, To  *patra.Instant
-	First     *patra.Instant  // where the first harvest begins, in place of what the source says
-	ByID      bool            // of an UPDATE: known records, one by one
-	Pick      *patra.Pick     // of an UPDATE by id: which records; nil is all that are known
-	IDsOf     string          // of an UPDATE by id: SOURCE or SOURCE.FIELD whose values are the ids; empty is the source itself
-	Newest    bool            // newest first
-	BaseURL   string          // a mirror or a simulator in place of the source's own address
-	Origin    json.RawMessage // which layer each setting is from, for those who ask later
-	Purpose   patra.Purpose   // why what is covered is read again; empty is RECONCILE
-	Force     bool            // plan again although the same plan exists, and read again what is covered
-	Fill      *Fill           // read what is missing of one cursor, and nothing else
-	Priority  int             // 0 is that of the operation
+	First     *patra.Instant        // where the first harvest begins, in place of what the source says
+	ByID      bool                  // of an UPDATE: known records, one by one
+	Pick      *patra.RecordSelector // of an UPDATE by id: which records; nil is all that are known
+	IDsOf     string                // of an UPDATE by id: SOURCE or SOURCE.FIELD whose values are the ids; empty is the source itself
+	Newest    bool                  // newest first
+	BaseURL   string                // a mirror or a simulator in place of the source's own address
+	Origin    json.RawMessage       // which layer each setting is from, for those who ask later
+	Purpose   patra.Purpose         // why what is covered is read again; empty is RECONCILE
+	Force     bool                  // plan again although the same plan exists, and read again what is covered
+	Fill      *Fill                 // read what is missing of one cursor, and nothing else
+	Priority  int                   // 0 is that of the operation
 	By        Trigger
 
 	expr json.RawMessage // the query in its stored form, in place of Query

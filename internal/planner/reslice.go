@@ -27,7 +27,7 @@ func (p *Planner) Reslice(ctx context.Context, now patra.Instant, cursorID int64
 		if err != nil {
 			return cut, errors.Join(failed, err)
 		}
-		if why, err := p.held(ctx, plan); err != nil || why != "" { // cutting may cost requests
+		if why, err := p.blockedBy(ctx, plan); err != nil || why != "" { // cutting may cost requests
 			failed = errors.Join(failed, err)
 			continue
 		}
@@ -87,7 +87,7 @@ func (j *job) children(ctx context.Context, parent patra.Slice) ([]patra.Slice, 
 	if parent.IsPart() {
 		j.cutPart(ctx, parent, give)
 	} else {
-		for _, w := range patra.Rest(parent.Window, confirmed(parent)) {
+		for _, w := range patra.RemainingWindow(parent.Window, confirmed(parent)) {
 			if !j.cutRest(ctx, parent, w, give) {
 				break
 			}
@@ -110,8 +110,8 @@ func confirmed(s patra.Slice) patra.Window {
 }
 
 // cutRest cuts a window into halves at least, whatever is expected of it: as it was, it did not fit.
-func (j *job) cutRest(ctx context.Context, parent patra.Slice, w patra.Window, give yield) bool {
-	p := part{w, parent.Purpose}
+func (j *job) cutRest(ctx context.Context, parent patra.Slice, w patra.Window, give sliceSink) bool {
+	p := needPart{w, parent.Purpose}
 	est, err := j.judge.again(ctx, parent, w, nil)
 	if err != nil {
 		give(nil, err)
@@ -130,7 +130,7 @@ func (j *job) cutRest(ctx context.Context, parent patra.Slice, w patra.Window, g
 		return false
 	}
 	for i, piece := range pieces {
-		if !j.fit(ctx, part{piece, p.why}, shares[i], give) {
+		if !j.fit(ctx, needPart{piece, p.why}, shares[i], give) {
 			return false
 		}
 	}
@@ -139,7 +139,7 @@ func (j *job) cutRest(ctx context.Context, parent patra.Slice, w patra.Window, g
 
 // cutIDs cuts by ids what cannot be cut by time. Where that is not possible either, the slice runs to its end, whatever
 // it takes.
-func (j *job) cutIDs(ctx context.Context, p part, est patra.Estimate, give yield) bool {
+func (j *job) cutIDs(ctx context.Context, p needPart, est patra.Estimate, give sliceSink) bool {
 	if split := j.spec.Window.Split; split != nil {
 		return j.halves(ctx, p, idPart{split.Range(), est}, split.Range(), give)
 	}
@@ -149,18 +149,18 @@ func (j *job) cutIDs(ctx context.Context, p part, est patra.Estimate, give yield
 }
 
 // cutPart cuts a part whose ids were too many.
-func (j *job) cutPart(ctx context.Context, parent patra.Slice, give yield) bool {
+func (j *job) cutPart(ctx context.Context, parent patra.Slice, give sliceSink) bool {
 	r := parent.Spec.Range
 	est, err := j.judge.again(ctx, parent, parent.Window, &r.IDRange)
 	if err != nil {
 		give(nil, err)
 		return false
 	}
-	return j.halves(ctx, part{parent.Window, parent.Purpose}, idPart{r.IDRange, est}, r.Of, give)
+	return j.halves(ctx, needPart{parent.Window, parent.Purpose}, idPart{r.IDRange, est}, r.Of, give)
 }
 
 // halves cuts a range of ids into two at least.
-func (j *job) halves(ctx context.Context, p part, r idPart, space patra.IDRange, give yield) bool {
+func (j *job) halves(ctx context.Context, p needPart, r idPart, space patra.IDRange, give sliceSink) bool {
 	parts, err := j.divideIDs(ctx, p.Window, r)
 	if err == nil && len(parts) == 1 {
 		parts = nil
@@ -176,7 +176,7 @@ func (j *job) halves(ctx context.Context, p part, r idPart, space patra.IDRange,
 }
 
 // again estimates what ended early: by asking anew, or by what the provider said while it was read.
-func (g *judge) again(ctx context.Context, parent patra.Slice, w patra.Window, ids *patra.IDRange) (patra.Estimate, error) {
+func (g *estimator) again(ctx context.Context, parent patra.Slice, w patra.Window, ids *patra.IDRange) (patra.Estimate, error) {
 	if !g.counts() && parent.Reslice != nil && parent.Reslice.Total != nil {
 		share := float64(w.To-w.From) / float64(parent.Window.To-parent.Window.From)
 		return patra.Estimate{Records: int64(float64(*parent.Reslice.Total)*share + 0.5), Grounds: patra.ByShare}, nil

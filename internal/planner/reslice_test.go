@@ -31,7 +31,7 @@ func TestChildrenAndTheConfirmedPartAreTheParent(t *testing.T) {
 		planned, _ := newBench(spec, nil).cut(t, needed(days(0, 12))...)
 		parent := rapid.SampledFrom(planned).Draw(t, "parent")
 		if rapid.Bool().Draw(t, "long") {
-			parent = newBench(spec, nil).job().slice(part{days(0, 12), patra.PurposeNeed}, patra.StrategyTime, days(0, 12), patra.Estimate{})
+			parent = newBench(spec, nil).job().slice(needPart{days(0, 12), patra.PurposeNeed}, patra.StrategyTime, days(0, 12), patra.Estimate{})
 		}
 		confirmed := parent.Window
 		switch rapid.IntRange(0, 2).Draw(t, "order") {
@@ -42,7 +42,7 @@ func TestChildrenAndTheConfirmedPartAreTheParent(t *testing.T) {
 		case 2:
 			confirmed.From = patra.UnitDay.Ceil(confirmed.From + (confirmed.To-confirmed.From)/2)
 		}
-		if rest := patra.Rest(parent.Window, confirmed); len(rest) > 0 && !confirmed.IsEmpty() {
+		if rest := patra.RemainingWindow(parent.Window, confirmed); len(rest) > 0 && !confirmed.IsEmpty() {
 			parent.Confirmed = &confirmed
 		}
 		total := int64(rapid.IntRange(0, 1000).Draw(t, "total"))
@@ -71,7 +71,7 @@ func TestAPartThatIsTooFullIsCutIntoSmallerParts(t *testing.T) {
 		from := rapid.Int64Range(1, 1_000_000).Draw(t, "from")
 		r := patra.IDRange{From: from, To: from + rapid.Int64Range(2, 1_000_000).Draw(t, "length")}
 		j := b.job()
-		parent := j.partSlices(part{days(0, 1), patra.PurposeNeed}, space, []idPart{{r, patra.Estimate{}}})[0]
+		parent := j.partSlices(needPart{days(0, 1), patra.PurposeNeed}, space, []idPart{{r, patra.Estimate{}}})[0]
 		parent.ID, parent.Status = 7, patra.Partial
 		children := b.children(t, parent)
 		if err := parent.CheckChildren(children); err != nil || len(children) < 2 {
@@ -106,7 +106,7 @@ func TestWhatEndsEarlyIsCutUntilAllOfItIsRead(t *testing.T) {
 			}
 			early++
 			y.Page(c, 1, true)
-			err := y.Finish(t.Context(), c, y.Clock.Instant(), patra.Closing{Status: patra.Partial, Early: &patra.EarlyEnd{ScanNo: c.Task.ScanNo, Order: patra.OrderNone,
+			err := y.Finish(t.Context(), c, y.Clock.Instant(), patra.RunResult{Status: patra.Partial, Early: &patra.EarlyEnd{ScanNo: c.Task.ScanNo, Order: patra.OrderNone,
 				Reslice: patra.Reslice{Reason: patra.ResliceRequests}}})
 			if err != nil {
 				t.Fatal(err)

@@ -7,9 +7,9 @@ import (
 	"patra"
 )
 
-// room is how much more may be put into the queue: by the number of tasks that wait, and by the provider's quota.
+// queueCapacity is how much more may be put into the queue: by the number of tasks that wait, and by the provider's quota.
 // Where nothing is waiting at all, one group always fits, however large it is: otherwise it never would.
-type room struct {
+type queueCapacity struct {
 	tasks, allTasks       int64
 	requests, allRequests int64  // by what they cost
 	probes                int64  // that are charged
@@ -17,17 +17,17 @@ type room struct {
 }
 
 // unlimited is the room for what somebody has approved as a whole.
-var unlimited = room{tasks: math.MaxInt64, allTasks: math.MaxInt64, requests: math.MaxInt64, allRequests: math.MaxInt64}
+var unlimited = queueCapacity{tasks: math.MaxInt64, allTasks: math.MaxInt64, requests: math.MaxInt64, allRequests: math.MaxInt64}
 
 // room reads how much there is left.
-func (p *Planner) room(ctx context.Context, now patra.Instant, j *job) (room, error) {
+func (p *Planner) room(ctx context.Context, now patra.Instant, j *job) (queueCapacity, error) {
 	r := unlimited
 	var err error
-	if r.closed, err = p.held(ctx, j.plan); err != nil {
+	if r.closed, err = p.blockedBy(ctx, j.plan); err != nil {
 		return r, err
 	}
 	if p.Config.Inventory > 0 {
-		stock, err := p.Store.Stock(ctx, patra.Partition(j.plan.Source, j.plan.Endpoint, j.plan.Operation))
+		stock, err := p.Store.QueuedTasks(ctx, patra.Partition(j.plan.Source, j.plan.Endpoint, j.plan.Operation))
 		if err != nil {
 			return r, err
 		}
@@ -39,16 +39,16 @@ func (p *Planner) room(ctx context.Context, now patra.Instant, j *job) (room, er
 
 // quotaRoom bounds what is planned by what the day and the month have left, beside what was used and what waits already.
 // An hour is too short to plan by: what does not fit into it waits for the next.
-func (p *Planner) quotaRoom(ctx context.Context, now patra.Instant, j *job, r *room) error {
+func (p *Planner) quotaRoom(ctx context.Context, now patra.Instant, j *job, r *queueCapacity) error {
 	used, err := p.quota(ctx, now, j)
 	if err != nil || len(used) == 0 {
 		return err
 	}
 	endpoint := ""
-	if j.spec.CountsAlone() {
+	if j.spec.HasOwnRateKey() {
 		endpoint = j.plan.Endpoint
 	}
-	spoken, err := p.Store.Committed(ctx, j.plan.Source, endpoint)
+	spoken, err := p.Store.ReservedQuota(ctx, j.plan.Source, endpoint)
 	if err != nil {
 		return err
 	}
@@ -56,7 +56,7 @@ func (p *Planner) quotaRoom(ctx context.Context, now patra.Instant, j *job, r *r
 		if u.Window == patra.QuotaHour {
 			continue
 		}
-		all := j.tariff.Room(u.Limit)
+		all := j.tariff.QuotaRoom(u.Limit)
 		if left := max(all-u.Used-p.reserved(j, u, spoken), 0); left < r.requests {
 			r.requests, r.allRequests = left, all
 		}
@@ -66,7 +66,7 @@ func (p *Planner) quotaRoom(ctx context.Context, now patra.Instant, j *job, r *r
 
 // reserved is what the slices that wait will use of a window: what they need, and no more than the share of their
 // operation leaves them. History that waits for tomorrow takes nothing from a harvest today.
-func (p *Planner) reserved(j *job, u patra.QuotaUse, spoken map[patra.Operation]patra.Commitment) (sum int64) {
+func (p *Planner) reserved(j *job, u patra.QuotaUse, spoken map[patra.Operation]patra.ReservedQuota) (sum int64) {
 	for op, c := range spoken {
 		share := patra.ShareOf(u.Usable, patra.QuotaShare(op, p.Config.BackfillShare))
 		sum += min(j.tariff.Waiting(c)*j.cost(), max(share-u.Used, 0))
@@ -110,7 +110,7 @@ func (p *Planner) Quota(ctx context.Context, now patra.Instant, d *Draft) ([]pat
 func (j *job) cost() int64 { return max(j.tariff.Cost, 1) }
 
 // full says why nothing fits, if nothing does.
-func (r *room) full() string {
+func (r *queueCapacity) full() string {
 	switch {
 	case r.closed != "":
 		return r.closed
@@ -124,7 +124,7 @@ func (r *room) full() string {
 
 // cramped says why it is not worth while to go on now. Each time costs counts, so a queue is filled when half of it is
 // empty, and not one task at a time.
-func (r *room) cramped() string {
+func (r *queueCapacity) cramped() string {
 	if why := r.full(); why != "" {
 		return why
 	}
@@ -135,7 +135,7 @@ func (r *room) cramped() string {
 }
 
 // take makes room for some slices, or says why there is none. What was counted on the way is spent already.
-func (r *room) take(j *job, group []patra.Slice) string {
+func (r *queueCapacity) take(j *job, group []patra.Slice) string {
 	asked := int64(j.tally.Probes) - r.probes
 	r.probes += asked
 	r.requests = max(r.requests-asked*j.cost(), 0)

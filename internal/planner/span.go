@@ -97,22 +97,22 @@ func fail(span trace.Span, err error) {
 	span.SetStatus(codes.Error, code)
 }
 
-// sliceTrail gives the first slices of a plan a span each.
-type sliceTrail struct {
+// sliceTracer gives the first slices of a plan a span each.
+type sliceTracer struct {
 	planner *Planner
 	left    int
 	since   time.Time // the cutting of the next one began
 }
 
-func (p *Planner) trail(cut int64) sliceTrail {
+func (p *Planner) trail(cut int64) sliceTracer {
 	if p.Tracer == nil {
-		return sliceTrail{}
+		return sliceTracer{}
 	}
-	return sliceTrail{planner: p, left: int(max(0, sliceSpans-cut)), since: time.Now()}
+	return sliceTracer{planner: p, left: int(max(0, sliceSpans-cut)), since: time.Now()}
 }
 
 // add tells of slices that were cut.
-func (t *sliceTrail) add(ctx context.Context, plan patra.Plan, group []patra.Slice) {
+func (t *sliceTracer) add(ctx context.Context, plan patra.Plan, group []patra.Slice) {
 	for _, sl := range group {
 		if t.left == 0 {
 			return

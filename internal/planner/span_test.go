@@ -95,7 +95,7 @@ func TestAResliceIsBelowItsPlan(t *testing.T) {
 	res := y.plan(y.ask(patra.Harvest, 0, 1))
 	c := y.TryTake(patra.ClaimRequest{CursorID: res.Plan.CursorID})
 	y.Page(c, 1, true)
-	if err := y.Finish(t.Context(), c, y.Clock.Instant(), patra.Closing{Status: patra.Partial, Early: &patra.EarlyEnd{ScanNo: c.Task.ScanNo, Order: patra.OrderNone, Reslice: patra.Reslice{Reason: patra.ResliceRequests}}}); err != nil {
+	if err := y.Finish(t.Context(), c, y.Clock.Instant(), patra.RunResult{Status: patra.Partial, Early: &patra.EarlyEnd{ScanNo: c.Task.ScanNo, Order: patra.OrderNone, Reslice: patra.Reslice{Reason: patra.ResliceRequests}}}); err != nil {
 		t.Fatal(err)
 	}
 	y.tend()

@@ -12,7 +12,7 @@ import (
 )
 
 // strategies are all ways to cut. A new one is one more line here, and a file of its own.
-var strategies = map[patra.Strategy]func(*job, context.Context, part, yield) bool{
+var strategies = map[patra.Strategy]func(*job, context.Context, needPart, sliceSink) bool{
 	patra.StrategyTime:     (*job).byTime,
 	patra.StrategyHybrid:   (*job).byTime, // which turns to ids where time alone does not help
 	patra.StrategyIDRange:  (*job).byID,
@@ -20,8 +20,8 @@ var strategies = map[patra.Strategy]func(*job, context.Context, part, yield) boo
 	patra.StrategyVolume:   (*job).byVolume,
 }
 
-// yield takes slices that belong together: all of them are stored, or none. It gives false when no more are wanted.
-type yield func([]patra.Slice, error) bool
+// sliceSink takes slices that belong together: all of them are stored, or none. It gives false when no more are wanted.
+type sliceSink func([]patra.Slice, error) bool
 
 // job is one plan while it is cut.
 type job struct {
@@ -29,33 +29,33 @@ type job struct {
 	spec   *source.Spec
 	expr   expr.Node
 	plan   patra.Plan
-	tariff patra.Tariff
+	tariff patra.RequestCost
 
 	watermark patra.Instant // where the cursor was when the window was decided
 
-	judge *judge
-	tally Tally
+	judge *estimator
+	tally SlicingStats
 }
 
-// Tally is what cutting a plan came to.
-type Tally struct {
-	Of       string         `json:"-"` // source/endpoint
-	Price    patra.Price    `json:"price"`
-	Probes   int            `json:"probes"`
-	Warnings patra.Problems `json:"warnings,omitempty"`
+// SlicingStats is what cutting a plan came to.
+type SlicingStats struct {
+	Of       string             `json:"-"` // source/endpoint
+	Price    patra.CostEstimate `json:"price"`
+	Probes   int                `json:"probes"`
+	Warnings patra.Problems     `json:"warnings,omitempty"`
 
-	tariff patra.Tariff // with what was learned on the way
+	tariff patra.RequestCost // with what was learned on the way
 }
 
 // Settled is the price in time, bytes and quota.
-func (t Tally) Settled(now patra.Instant) patra.Price {
+func (t SlicingStats) Settled(now patra.Instant) patra.CostEstimate {
 	price := t.Price
-	price.Settle(t.tariff, now)
+	price.Finalize(t.tariff, now)
 	return price
 }
 
 func (p *Planner) job(spec *source.Spec, query expr.Node, plan patra.Plan) (*job, error) {
-	j := &job{spec: spec, expr: query, plan: plan, tariff: spec.Tariff(p.have()), tally: Tally{Of: plan.Source + "/" + plan.Endpoint}}
+	j := &job{spec: spec, expr: query, plan: plan, tariff: spec.Tariff(p.have()), tally: SlicingStats{Of: plan.Source + "/" + plan.Endpoint}}
 	j.tariff.Share = patra.QuotaShare(plan.Operation, p.Config.BackfillShare)
 	if err := json.Unmarshal(plan.SliceParams, &j.sliceParams); err != nil {
 		return nil, fmt.Errorf("slice parameters of plan %s: %w", plan.Key, err)
@@ -69,12 +69,12 @@ func (p *Planner) job(spec *source.Spec, query expr.Node, plan patra.Plan) (*job
 	if j.watermark = plan.Window.From; decided.Cursor != nil {
 		j.watermark = *decided.Cursor
 	}
-	j.judge = &judge{planner: p, job: j, left: p.Config.Probes}
+	j.judge = &estimator{planner: p, job: j, left: p.Config.Probes}
 	return j, nil
 }
 
 // cut cuts all parts, one slice after the other.
-func (j *job) cut(ctx context.Context, parts []part) iter.Seq2[patra.Slice, error] {
+func (j *job) cut(ctx context.Context, parts []needPart) iter.Seq2[patra.Slice, error] {
 	return func(give func(patra.Slice, error) bool) {
 		j.groups(ctx, parts, func(group []patra.Slice, err error) bool {
 			if err != nil {
@@ -92,7 +92,7 @@ func (j *job) cut(ctx context.Context, parts []part) iter.Seq2[patra.Slice, erro
 }
 
 // groups cuts all parts; slices that belong together come together, checked and counted.
-func (j *job) groups(ctx context.Context, parts []part, give yield) {
+func (j *job) groups(ctx context.Context, parts []needPart, give sliceSink) {
 	slicer, ok := strategies[j.plan.Strategy]
 	if !ok {
 		give(nil, fmt.Errorf("slice strategy %q is not known", j.plan.Strategy))
@@ -107,7 +107,7 @@ func (j *job) groups(ctx context.Context, parts []part, give yield) {
 }
 
 // checked lets nothing through that could not be executed faithfully, and counts what is taken.
-func (j *job) checked(give yield) yield {
+func (j *job) checked(give sliceSink) sliceSink {
 	return func(group []patra.Slice, err error) bool {
 		for i := range group {
 			sl := &group[i]
@@ -128,7 +128,7 @@ func (j *job) checked(give yield) yield {
 }
 
 // slice makes a slice that answers for w.
-func (j *job) slice(p part, strategy patra.Strategy, w patra.Window, est patra.Estimate) patra.Slice {
+func (j *job) slice(p needPart, strategy patra.Strategy, w patra.Window, est patra.Estimate) patra.Slice {
 	bound := expr.Bind(j.expr, j.spec.Window.Field, w)
 	spec := patra.NewTimeSlice(w, j.spec.Window.Precision, patra.Hints{PageSize: j.spec.Pagination.PageSize, Order: j.spec.Window.Order})
 	spec.Strategy, spec.Budget = strategy, j.budget(est)
@@ -136,4 +136,4 @@ func (j *job) slice(p part, strategy patra.Strategy, w patra.Window, est patra.E
 }
 
 // one yields a single slice.
-func one(give yield, sl patra.Slice) bool { return give([]patra.Slice{sl}, nil) }
+func one(give sliceSink, sl patra.Slice) bool { return give([]patra.Slice{sl}, nil) }

@@ -13,9 +13,9 @@ import (
 // nothing is cut twice all the same.
 const deadAfter = 30 * time.Minute
 
-// Tend looks after what is stored: slices that ended early are cut again, and plans that did not fit into the queue, or
+// ContinueAll looks after what is stored: slices that ended early are cut again, and plans that did not fit into the queue, or
 // whose planner died, are gone on with. One that fails keeps no other from its turn.
-func (p *Planner) Tend(ctx context.Context, now patra.Instant) error {
+func (p *Planner) ContinueAll(ctx context.Context, now patra.Instant) error {
 	_, err := p.Reslice(ctx, now, 0)
 	errs := []error{err}
 	ids, err := p.Store.Unfinished(ctx, now.Add(-deadAfter))
@@ -30,9 +30,9 @@ func (p *Planner) Tend(ctx context.Context, now patra.Instant) error {
 	return errors.Join(errs...)
 }
 
-// Refuse keeps a trigger that could not even become a request, with the reason.
-func (p *Planner) Refuse(ctx context.Context, now patra.Instant, source, endpoint string, op patra.Operation, by Trigger, why error) error {
-	id, err := p.Store.AcceptTrigger(ctx, now, patra.Instance{Scheduler: by.Scheduler, JobID: by.Job, LogID: by.Log, Trigger: by.Type, TriggeredAt: now,
+// RecordRejected keeps a trigger that could not even become a request, with the reason.
+func (p *Planner) RecordRejected(ctx context.Context, now patra.Instant, source, endpoint string, op patra.Operation, by Trigger, why error) error {
+	id, err := p.Store.AcceptTrigger(ctx, now, patra.Trigger{Scheduler: by.Scheduler, JobID: by.Job, LogID: by.Log, Trigger: by.Type, TriggeredAt: now,
 		Params: json.RawMessage(`{}`), Source: source, Endpoint: endpoint, Operation: op})
 	if err != nil {
 		return err

@@ -21,7 +21,7 @@ func (y *yard) fail(cursorID int64, n int) {
 		if c == nil {
 			y.T.Fatal("nothing to claim")
 		}
-		if err := y.Finish(y.T.Context(), c, y.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Text: "no"}}); err != nil {
+		if err := y.Finish(y.T.Context(), c, y.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Text: "no"}}); err != nil {
 			y.T.Fatal(err)
 		}
 	}
@@ -29,7 +29,7 @@ func (y *yard) fail(cursorID int64, n int) {
 
 func (y *yard) tend() {
 	y.T.Helper()
-	if err := y.planner.Tend(y.T.Context(), y.Clock.Instant()); err != nil {
+	if err := y.planner.ContinueAll(y.T.Context(), y.Clock.Instant()); err != nil {
 		y.T.Fatal(err)
 	}
 }
@@ -41,7 +41,7 @@ func TestAServerGoesOnWithAPlanAndRetriesNothing(t *testing.T) {
 	res := y.plan(y.ask(patra.Backfill, 0, 8))
 	y.fail(res.Plan.CursorID, 4)
 	y.tend()
-	if n, err := y.Stock(t.Context(), patra.Partition("crossref", "works", patra.Backfill)); err != nil || n != 4 {
+	if n, err := y.QueuedTasks(t.Context(), patra.Partition("crossref", "works", patra.Backfill)); err != nil || n != 4 {
 		t.Fatalf("%d tasks wait, %v", n, err)
 	}
 	if failed, err := y.Tasks(t.Context(), store.Filter{Status: patra.Failed}); err != nil || len(failed) != 4 {
@@ -97,7 +97,7 @@ func TestAnUpdateByIdThatIsLargerThanTheQueueIsFinished(t *testing.T) {
 		}
 		settle := func() {
 			for c := y.TryTake(patra.ClaimRequest{PlanID: res.Plan.ID}); c != nil; c = y.TryTake(patra.ClaimRequest{PlanID: res.Plan.ID}) {
-				if err := y.Finish(t.Context(), c, y.Clock.Instant(), patra.Closing{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: c.Task.ScanNo, Trust: patra.TrustNone, State: patra.StateSealed, ByID: true}}); err != nil {
+				if err := y.Finish(t.Context(), c, y.Clock.Instant(), patra.RunResult{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: c.Task.ScanNo, Trust: patra.TrustNone, State: patra.StateSealed, ByID: true}}); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -126,7 +126,7 @@ func TestWhatCannotBeCutAgainFailsVisibly(t *testing.T) {
 		res := y.plan(y.ask(patra.Harvest, 0, 1))
 		c := y.TryTake(patra.ClaimRequest{CursorID: res.Plan.CursorID})
 		y.Page(c, 1, true)
-		if err := y.Finish(t.Context(), c, y.Clock.Instant(), patra.Closing{Status: patra.Partial, Early: &patra.EarlyEnd{ScanNo: c.Task.ScanNo, Order: patra.OrderNone, Reslice: patra.Reslice{Reason: patra.ResliceCap}}}); err != nil {
+		if err := y.Finish(t.Context(), c, y.Clock.Instant(), patra.RunResult{Status: patra.Partial, Early: &patra.EarlyEnd{ScanNo: c.Task.ScanNo, Order: patra.OrderNone, Reslice: patra.Reslice{Reason: patra.ResliceCap}}}); err != nil {
 			t.Fatal(err)
 		}
 		// Half of the ids lie where nobody looks.
@@ -235,7 +235,7 @@ func TestAnEditedFileIsRefused(t *testing.T) {
 			all = append(all, sl)
 		}
 		edit(&all[1])
-		f := NewFile(y.Clock.Instant(), d, patra.Price{}, all)
+		f := NewFile(y.Clock.Instant(), d, patra.CostEstimate{}, all)
 		if _, err := y.planner.Apply(ctx, y.Clock.Instant(), f, f.Request(y.file, "me@example.org")); err == nil || !strings.Contains(err.Error(), "CHANGED") {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -355,7 +355,7 @@ func TestAnApprovedUpdateByIdOfManyChunksIsStored(t *testing.T) {
 	for sl := range seq {
 		all = append(all, sl)
 	}
-	f := NewFile(now, d, patra.Price{}, all)
+	f := NewFile(now, d, patra.CostEstimate{}, all)
 	res, err := y.planner.Apply(ctx, now, f, f.Request(y.file, "me@example.org"))
 	if err != nil || res.Added != 2*chunkSize+10 || res.Plan.SliceCount != res.Added {
 		t.Fatalf("%+v, %v", res, err)

@@ -14,7 +14,7 @@ const mergePages = 2
 // byTime cuts by time. Where the provider can count, it is asked about a long stretch first, and again only about pieces
 // of what is too full: a rare question over ten years becomes one slice, and a day with too much becomes many. Where it
 // cannot, every step is a slice, and what history says is too full is cut.
-func (j *job) byTime(ctx context.Context, p part, give yield) bool {
+func (j *job) byTime(ctx context.Context, p needPart, give sliceSink) bool {
 	stretch := j.Step
 	if j.judge.counts() {
 		stretch = j.MaxSpan
@@ -25,7 +25,7 @@ func (j *job) byTime(ctx context.Context, p part, give yield) bool {
 			give(nil, err)
 			return false
 		}
-		if !j.fit(ctx, part{w, p.why}, est, give) {
+		if !j.fit(ctx, needPart{w, p.why}, est, give) {
 			return false
 		}
 	}
@@ -33,7 +33,7 @@ func (j *job) byTime(ctx context.Context, p part, give yield) bool {
 }
 
 // fit yields a stretch if it is not too full, or else its pieces.
-func (j *job) fit(ctx context.Context, p part, est patra.Estimate, give yield) bool {
+func (j *job) fit(ctx context.Context, p needPart, est patra.Estimate, give sliceSink) bool {
 	pieces := j.pieces(p.Window, est)
 	if len(pieces) == 0 {
 		return j.whole(ctx, p, est, give)
@@ -47,7 +47,7 @@ func (j *job) fit(ctx context.Context, p part, est patra.Estimate, give yield) b
 		reverse(pieces, shares)
 	}
 	for i, w := range pieces {
-		if !j.fit(ctx, part{w, p.why}, shares[i], give) {
+		if !j.fit(ctx, needPart{w, p.why}, shares[i], give) {
 			return false
 		}
 	}
@@ -123,15 +123,15 @@ func (j *job) limit() int64 {
 	return max(limit, 1)
 }
 
-func (j *job) capped() bool { return j.spec.Reach() > 0 }
+func (j *job) capped() bool { return j.spec.MaxResults() > 0 }
 
 // capMargin is kept free below the provider's cap, because what was counted grows until it is read.
 const capMargin = 10 // one in
 
-func (j *job) reach() int64 { return max(j.spec.Reach()-j.spec.Reach()/capMargin, 1) }
+func (j *job) reach() int64 { return max(j.spec.MaxResults()-j.spec.MaxResults()/capMargin, 1) }
 
 // whole yields a window that is not cut by time any more. If it is too full for the provider, its ids are cut.
-func (j *job) whole(ctx context.Context, p part, est patra.Estimate, give yield) bool {
+func (j *job) whole(ctx context.Context, p needPart, est patra.Estimate, give sliceSink) bool {
 	single := j.single(p.Window)
 	split := j.spec.Window.Split
 	if single && split != nil && j.capped() && est.Records > j.reach() && est.Grounds == patra.ByCount {
@@ -139,8 +139,8 @@ func (j *job) whole(ctx context.Context, p part, est patra.Estimate, give yield)
 	}
 	sl := j.slice(p, patra.StrategyTime, p.Window, est)
 	sl.Spec.Hints.Whole = single && split == nil
-	if single && split == nil && j.capped() && est.Records > j.spec.Reach() {
-		j.warn("OVER_CAP", fmt.Sprintf("%s has about %d records, the provider answers at most %d, and nothing is known to cut it by: it will fail and stay a gap", p.Window, est.Records, j.spec.Reach()))
+	if single && split == nil && j.capped() && est.Records > j.spec.MaxResults() {
+		j.warn("OVER_CAP", fmt.Sprintf("%s has about %d records, the provider answers at most %d, and nothing is known to cut it by: it will fail and stay a gap", p.Window, est.Records, j.spec.MaxResults()))
 	}
 	return one(give, sl)
 }

@@ -134,12 +134,12 @@ func (b *bench) ctx() context.Context { return context.Background() }
 
 func (b *bench) job() *job {
 	j := &job{sliceParams: b.params, spec: b.spec, expr: expr.All(), tariff: b.spec.Tariff(nil), plan: patra.Plan{Strategy: b.spec.Strategy(), Source: b.spec.Source, Priority: 2}}
-	j.judge = &judge{planner: b.planner, job: j, left: b.planner.Config.Probes}
+	j.judge = &estimator{planner: b.planner, job: j, left: b.planner.Config.Probes}
 	return j
 }
 
 // cut cuts the parts and fails the test if that is not possible.
-func (b *bench) cut(t fataler, parts ...part) ([]patra.Slice, Tally) {
+func (b *bench) cut(t fataler, parts ...needPart) ([]patra.Slice, SlicingStats) {
 	t.Helper()
 	all, tally, err := b.try(parts...)
 	if err != nil {
@@ -148,7 +148,7 @@ func (b *bench) cut(t fataler, parts ...part) ([]patra.Slice, Tally) {
 	return all, tally
 }
 
-func (b *bench) try(parts ...part) ([]patra.Slice, Tally, error) {
+func (b *bench) try(parts ...needPart) ([]patra.Slice, SlicingStats, error) {
 	j := b.job()
 	var all []patra.Slice
 	for sl, err := range j.cut(context.Background(), parts) {
@@ -168,9 +168,9 @@ type fataler interface {
 }
 
 // needed are windows that are to be read.
-func needed(ws ...patra.Window) (parts []part) {
+func needed(ws ...patra.Window) (parts []needPart) {
 	for _, w := range ws {
-		parts = append(parts, part{w, patra.PurposeNeed})
+		parts = append(parts, needPart{w, patra.PurposeNeed})
 	}
 	return parts
 }

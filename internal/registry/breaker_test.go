@@ -14,7 +14,7 @@ import (
 // What a source and its endpoint say about breakers comes back from the rows, exported and compiled.
 func TestBreakersComeBack(t *testing.T) {
 	f := detailed(t)
-	f.Defaults.Breaker = source.Breaker{Failures: 7, Cooldown: source.Spread{From: source.Duration(10 * time.Second), To: source.Duration(time.Minute)}}
+	f.Defaults.Breaker = source.Breaker{Failures: 7, Cooldown: source.DurationRange{From: source.Duration(10 * time.Second), To: source.Duration(time.Minute)}}
 	search := f.Endpoints["search"]
 	search.Breaker.Failures = 2
 	f.Endpoints["search"] = search
@@ -30,7 +30,7 @@ func TestBreakersComeBack(t *testing.T) {
 	if exported, err := source.Load("pubmed.yaml", text); err != nil || !reflect.DeepEqual(f, exported) {
 		t.Errorf("exported as %s, %v", text, err)
 	}
-	spec, fields, err := registry.Explain(rows, registry.Question{At: 10, Options: source.Options{Endpoint: "search", Operation: patra.Harvest, Contact: "me@example.org"}})
+	spec, fields, err := registry.Explain(rows, registry.CompileRequest{At: 10, Options: source.Options{Endpoint: "search", Operation: patra.Harvest, Contact: "me@example.org"}})
 	if err != nil || spec.Breaker.Rule() != (patra.BreakerRule{Failures: 2, Shortest: 10 * time.Second, Longest: time.Minute}) {
 		t.Errorf("compiled to %+v, %v", spec.Breaker, err)
 	}

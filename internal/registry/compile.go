@@ -9,8 +9,8 @@ import (
 	"patra/internal/source"
 )
 
-// Question is what a spec is compiled for.
-type Question struct {
+// CompileRequest is what a spec is compiled for.
+type CompileRequest struct {
 	At      patra.Instant
 	Options source.Options
 	Set     map[string]any // settings of the endpoint for this one time, such as {"rate": {"perSecond": 1}}
@@ -18,7 +18,7 @@ type Question struct {
 
 // Compile makes the spec that the rows of a source give at an instant. Each dimension is merged field by field, lowest
 // first: the platform, the source, the endpoint, the chosen row, what was said for this one time.
-func Compile(rows []patra.RegistryRow, q Question) (*source.Spec, error) {
+func Compile(rows []patra.RegistryRow, q CompileRequest) (*source.Spec, error) {
 	f, err := FileFor(rows, q)
 	if err != nil {
 		return nil, err
@@ -28,7 +28,7 @@ func Compile(rows []patra.RegistryRow, q Question) (*source.Spec, error) {
 
 // FileFor is the file that says for one endpoint and operation what the rows say: compiled with the same options it is
 // the spec of the question. Who compiles it says what is wrong with the options, such as an endpoint that is not there.
-func FileFor(rows []patra.RegistryRow, q Question) (*source.File, error) {
+func FileFor(rows []patra.RegistryRow, q CompileRequest) (*source.File, error) {
 	t, err := fileTree(rows, q.At)
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func FileFor(rows []patra.RegistryRow, q Question) (*source.File, error) {
 
 // phases are the endpoints that a question is about: the one that was named or can be searched, and the one that gives
 // the records behind its ids. What only the user can say does not matter here.
-func (q Question) phases(f *source.File) []string {
+func (q CompileRequest) phases(f *source.File) []string {
 	o := source.Options{Endpoint: q.Options.Endpoint, Contact: "nobody@example.org", Parameters: map[string]string{}}
 	for name := range f.Parameters {
 		o.Parameters[name] = "any"
@@ -69,7 +69,7 @@ func (q Question) phases(f *source.File) []string {
 }
 
 // of is the question for one of the endpoints. What was said for this one time is said of the one that was asked for.
-func (q Question) of(endpoint, asked string) Question {
+func (q CompileRequest) of(endpoint, asked string) CompileRequest {
 	q.Options.Endpoint = endpoint
 	if endpoint != asked {
 		q.Set = nil
@@ -78,7 +78,7 @@ func (q Question) of(endpoint, asked string) Question {
 }
 
 // layEndpoint changes an endpoint to what it would say if it were written for this operation alone.
-func (q Question) layEndpoint(t tree, rows []patra.RegistryRow) error {
+func (q CompileRequest) layEndpoint(t tree, rows []patra.RegistryRow) error {
 	endpoint := tree{}
 	for _, row := range q.stack(rows) {
 		p := placeOf(row.Dimension)
@@ -100,7 +100,7 @@ func (q Question) layEndpoint(t tree, rows []patra.RegistryRow) error {
 }
 
 // layWhole does the same to what a file says only once.
-func (q Question) layWhole(t tree, rows []patra.RegistryRow) error {
+func (q CompileRequest) layWhole(t tree, rows []patra.RegistryRow) error {
 	for _, row := range q.stack(rows) {
 		if !wholeFile(row) || row.Endpoint == "" && row.Operation == "" {
 			continue
@@ -118,7 +118,7 @@ func (q Question) layWhole(t tree, rows []patra.RegistryRow) error {
 func wholeFile(r patra.RegistryRow) bool { return placeOf(r.Dimension).endpoint == nil }
 
 // stack is every row that has a say, lowest first. A definition comes before what has a table of its own.
-func (q Question) stack(rows []patra.RegistryRow) []patra.RegistryRow {
+func (q CompileRequest) stack(rows []patra.RegistryRow) []patra.RegistryRow {
 	var all []patra.RegistryRow
 	for _, d := range patra.Dimensions {
 		all = append(all, chain(rows, d, q.At, q.Options.Endpoint, q.Options.Operation)...)

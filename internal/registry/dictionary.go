@@ -93,7 +93,7 @@ func Load(file string, data []byte, d patra.Dictionary) (*source.File, error) {
 func Read(file string, data []byte) (*source.File, error) { return reworded(file, data, Words()) }
 
 func reworded(file string, data []byte, d patra.Dictionary) (*source.File, error) {
-	return source.LoadReworded(file, data, func(path, text string) string {
+	return source.LoadWithAliases(file, data, func(path, text string) string {
 		kind := kindAt(path)
 		if kind == "" {
 			return text

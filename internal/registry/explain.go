@@ -40,7 +40,7 @@ type Field struct {
 }
 
 // Explain compiles and says for every field of the spec which layer it is from.
-func Explain(rows []patra.RegistryRow, q Question) (*source.Spec, []Field, error) {
+func Explain(rows []patra.RegistryRow, q CompileRequest) (*source.Spec, []Field, error) {
 	spec, err := Compile(rows, q)
 	if err != nil {
 		return nil, nil, err
@@ -56,7 +56,7 @@ func Explain(rows []patra.RegistryRow, q Question) (*source.Spec, []Field, error
 
 // origins finds the layer of every field of a spec. The spec of a second phase has layers of its own: those of the
 // endpoint that it is for.
-func (q Question) origins(at string, t tree, rows []patra.RegistryRow) ([]Field, error) {
+func (q CompileRequest) origins(at string, t tree, rows []patra.RegistryRow) ([]Field, error) {
 	second, _ := t["second"].(tree)
 	delete(t, "second")
 	layers, err := q.layers(rows)
@@ -81,14 +81,14 @@ func (q Question) origins(at string, t tree, rows []patra.RegistryRow) ([]Field,
 	return append(fields, more...), err
 }
 
-// laid is a layer with the fields that it sets.
-type laid struct {
+// layerFields is a layer with the fields that it sets.
+type layerFields struct {
 	Layer
 	values map[string]any
 }
 
 // origin is the highest layer that says just this. When none does, the compiler worked it out.
-func origin(layers []laid, path string, value any) Layer {
+func origin(layers []layerFields, path string, value any) Layer {
 	for _, l := range slices.Backward(layers) {
 		if said, ok := l.values[path]; ok && same(said, value) {
 			return l.Layer
@@ -98,12 +98,12 @@ func origin(layers []laid, path string, value any) Layer {
 }
 
 // layers are all layers of a spec, lowest first.
-func (q Question) layers(rows []patra.RegistryRow) ([]laid, error) {
+func (q CompileRequest) layers(rows []patra.RegistryRow) ([]layerFields, error) {
 	platform, err := platformValues(q.Options.Endpoint)
 	if err != nil {
 		return nil, err
 	}
-	all := []laid{{Layer{Name: LayerPlatform}, platform}}
+	all := []layerFields{{Layer{Name: LayerPlatform}, platform}}
 	for _, row := range q.stack(rows) {
 		body, err := bodyOf(row)
 		if err != nil {
@@ -117,7 +117,7 @@ func (q Question) layers(rows []patra.RegistryRow) ([]laid, error) {
 		if row.Dimension == patra.DimEndpoint && row.Endpoint == "" {
 			body = sourceWords(body)
 		}
-		all = append(all, laid{layerOf(row), leaves(wrap(path, body), false)})
+		all = append(all, layerFields{layerOf(row), leaves(wrap(path, body), false)})
 	}
 	said, err := toTree(map[string]any{"source": rows[0].Source, "operation": q.Options.Operation, "endpoint": q.Options.Endpoint, "parameters": q.Options.Parameters})
 	if err != nil {
@@ -127,7 +127,7 @@ func (q Question) layers(rows []patra.RegistryRow) ([]laid, error) {
 	if err != nil {
 		return nil, err
 	}
-	return append(all, laid{Layer{Name: LayerTrigger}, leaves(overlay(said, set), false)}), nil
+	return append(all, layerFields{Layer{Name: LayerTrigger}, leaves(overlay(said, set), false)}), nil
 }
 
 // platformValues is what a source that says nothing gets.

@@ -14,7 +14,7 @@ func TestMergeRulesAndNoticesComeBack(t *testing.T) {
 	f := detailed(t)
 	f.Merge = source.Merge{EqualTime: "BY(MedlineCitation/@VersionID)", Nulls: "FILL"}
 	e := f.Endpoints["fetch"]
-	e.Response.MergedInto, e.Response.Retracted = "//Into", &source.Mark{Path: "//Type", Equals: "x"}
+	e.Response.MergedInto, e.Response.Retracted = "//Into", &source.FlagPath{Path: "//Type", Equals: "x"}
 	e.Response.Signals = []source.Notice{{Path: "//Ref", Reason: "ERRATUM", Target: "//Ref/PMID"}}
 	f.Endpoints["fetch"] = e
 	rows := live(rowsOf(t, f), 10)
@@ -22,7 +22,7 @@ func TestMergeRulesAndNoticesComeBack(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(f, back) {
 		t.Fatalf("became %+v, %v", back, err)
 	}
-	spec, _, err := registry.Explain(rows, registry.Question{At: 10, Options: source.Options{Endpoint: "search", Operation: patra.Harvest, Contact: "me@example.org"}})
+	spec, _, err := registry.Explain(rows, registry.CompileRequest{At: 10, Options: source.Options{Endpoint: "search", Operation: patra.Harvest, Contact: "me@example.org"}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -97,7 +97,7 @@ func TestKeysOfWindowsAndQuotasComeBack(t *testing.T) {
 	if exported, err := source.Load("pubmed.yaml", text); err != nil || !reflect.DeepEqual(f, exported) {
 		t.Errorf("exported as %s, %v", text, err)
 	}
-	spec, fields, err := registry.Explain(rows, registry.Question{At: 10, Options: source.Options{Endpoint: "search", Operation: patra.Harvest, Contact: "me@example.org"}})
+	spec, fields, err := registry.Explain(rows, registry.CompileRequest{At: 10, Options: source.Options{Endpoint: "search", Operation: patra.Harvest, Contact: "me@example.org"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +188,7 @@ func TestRowsCompileToWhatTheFileCompilesTo(t *testing.T) {
 			if err != nil {
 				t.Fatal(code, err)
 			}
-			got, fields, err := registry.Explain(live(rowsOf(t, f), 10), registry.Question{At: 10, Options: o})
+			got, fields, err := registry.Explain(live(rowsOf(t, f), 10), registry.CompileRequest{At: 10, Options: o})
 			if err != nil {
 				t.Fatal(code, err)
 			}
@@ -223,7 +223,7 @@ func TestEveryFieldRemembersItsLayer(t *testing.T) {
 	for i := range rows[len(rows)-3:] {
 		rows[len(rows)-3+i].Source = "crossref"
 	}
-	q := registry.Question{At: 20, Options: source.Options{Operation: patra.Harvest, Contact: "me@example.org"}, Set: map[string]any{"rate": map[string]any{"perSecond": 0.5}}}
+	q := registry.CompileRequest{At: 20, Options: source.Options{Operation: patra.Harvest, Contact: "me@example.org"}, Set: map[string]any{"rate": map[string]any{"perSecond": 0.5}}}
 	spec, fields, err := registry.Explain(rows, q)
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +250,7 @@ func TestEveryFieldRemembersItsLayer(t *testing.T) {
 		t.Errorf("%d rows that no file can express", len(foreign))
 	}
 	// Without the rows of operations, and from a file, the names say so.
-	_, fields, err = registry.Explain(rowsOf(t, f), registry.Question{Options: q.Options})
+	_, fields, err = registry.Explain(rowsOf(t, f), registry.CompileRequest{Options: q.Options})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -266,7 +266,7 @@ func TestTheSecondPhaseHasItsOwnLayers(t *testing.T) {
 	f := shipped(t)["pubmed"]
 	rows := append(live(rowsOf(t, f), 10), row(90, f.Endpoints["search"].Detail.Endpoint, patra.Harvest, 10, `{"maxBody":1000}`))
 	rows[len(rows)-1].Source = "pubmed"
-	_, fields, err := registry.Explain(rows, registry.Question{At: 10, Options: source.Options{Endpoint: "search", Operation: patra.Harvest, Contact: "me@example.org"}})
+	_, fields, err := registry.Explain(rows, registry.CompileRequest{At: 10, Options: source.Options{Endpoint: "search", Operation: patra.Harvest, Contact: "me@example.org"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -300,7 +300,7 @@ func TestTheFileForAnOperationCompilesToItsSpec(t *testing.T) {
 		own(95, patra.DimFields, "created", patra.Backfill, `{"other":"x"}`), // of an endpoint that is not asked for
 	)
 	for _, op := range []patra.Operation{patra.Harvest, patra.Backfill, patra.Update} {
-		q := registry.Question{At: 20, Options: source.Options{Endpoint: "search", Operation: op, Contact: "me@example.org"}}
+		q := registry.CompileRequest{At: 20, Options: source.Options{Endpoint: "search", Operation: op, Contact: "me@example.org"}}
 		want, fields, err := registry.Explain(rows, q)
 		if err != nil {
 			t.Fatal(err)
@@ -340,7 +340,7 @@ func TestTheFileForAnOperationCompilesToItsSpec(t *testing.T) {
 	}
 	// What is wrong with the options is for the compiler to say, and it says it.
 	for _, o := range []source.Options{{Endpoint: "nowhere", Operation: patra.Harvest}, {Operation: patra.Harvest, Parameters: map[string]string{"colour": "red"}}} {
-		own, err := registry.FileFor(rows, registry.Question{At: 20, Options: o})
+		own, err := registry.FileFor(rows, registry.CompileRequest{At: 20, Options: o})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -494,7 +494,7 @@ func TestEveryWayToShowWhoWeAreComesBack(t *testing.T) {
 		if err := registry.Check(back, registry.Words()); err != nil {
 			t.Error(err)
 		}
-		spec, fields, err := registry.Explain(rows, registry.Question{At: 10, Options: source.Options{Endpoint: "search", Operation: patra.Harvest, Contact: "me@example.org"}})
+		spec, fields, err := registry.Explain(rows, registry.CompileRequest{At: 10, Options: source.Options{Endpoint: "search", Operation: patra.Harvest, Contact: "me@example.org"}})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -16,18 +16,18 @@ import (
 
 // Store is what a relay needs of the tables.
 type Store interface {
-	Number(ctx context.Context) (n int, last int64, err error)
+	AssignSequence(ctx context.Context) (n int, last int64, err error)
 	EnsureSink(ctx context.Context, sink string, fromNow bool) error
-	// TakeRole, KeepRole and LeaveRole are the lease. KeepRole and MarkSent fail with patra.ErrLeaseLost when somebody
+	// AcquireLease, RenewLease and ReleaseLease are the lease. RenewLease and MarkSent fail with patra.ErrLeaseLost when somebody
 	// else has the role.
-	TakeRole(ctx context.Context, name, owner string, lease time.Duration) (patra.Role, bool, error)
-	KeepRole(ctx context.Context, r patra.Role) error
-	LeaveRole(ctx context.Context, r patra.Role) error
+	AcquireLease(ctx context.Context, name, owner string, lease time.Duration) (patra.LeaderLease, bool, error)
+	RenewLease(ctx context.Context, r patra.LeaderLease) error
+	ReleaseLease(ctx context.Context, r patra.LeaderLease) error
 	EventsAfter(ctx context.Context, position int64, limit, size int) ([]patra.Event, error)
 	EventsOf(ctx context.Context, seqs []int64) ([]patra.Event, error)
 	DueDeliveries(ctx context.Context, sink string, limit int) ([]patra.Delivery, error)
-	Waiting(ctx context.Context, sink string, keys []string) (int64, map[string]bool, error)
-	MarkSent(ctx context.Context, r *patra.Role, sink string, sent patra.Sent) error
+	PendingDeliveries(ctx context.Context, sink string, keys []string) (int64, map[string]bool, error)
+	MarkSent(ctx context.Context, r *patra.LeaderLease, sink string, sent patra.DeliveryResult) error
 }
 
 // Sink is where events go.
@@ -130,7 +130,7 @@ func (r *Relay) Run(ctx context.Context) error {
 // serve takes the role of a sink whenever it can be had.
 func (r *Relay) serve(ctx context.Context, cfg Config, sink Sink) error {
 	for failures := int64(0); ctx.Err() == nil; {
-		role, ok, err := r.take(ctx, cfg, sink)
+		role, ok, err := r.acquire(ctx, cfg, sink)
 		switch {
 		case ctx.Err() != nil:
 			return nil
@@ -138,7 +138,7 @@ func (r *Relay) serve(ctx context.Context, cfg Config, sink Sink) error {
 			return err
 		case err != nil:
 			failures++
-			r.Log.Log(ctx, about(err), "the role of a sink could not be taken", "sink", sink.Name, "reason", err.Error())
+			r.Log.Log(ctx, logLevel(err), "the role of a sink could not be taken", "sink", sink.Name, "reason", err.Error())
 			rest(ctx, min(pause(failures, rand.Float64()), longRest))
 			continue
 		case !ok && cfg.Once:
@@ -149,12 +149,12 @@ func (r *Relay) serve(ctx context.Context, cfg Config, sink Sink) error {
 		}
 		failures = 0
 		r.Log.Info("a sink is sent to from here", "sink", sink.Name, "owner", cfg.Owner, "after", role.Position)
-		t := &term{Relay: r, cfg: cfg, sink: sink, role: role}
+		t := &leaderTerm{Relay: r, cfg: cfg, sink: sink, role: role}
 		switch err := t.run(ctx); {
 		case errors.Is(err, patra.ErrLeaseLost):
 			r.Log.Warn("another process has taken over", "sink", sink.Name)
 		case err != nil && ctx.Err() == nil && !cfg.Once:
-			r.Log.Log(ctx, about(err), "sending to a sink was interrupted", "sink", sink.Name, "reason", err.Error())
+			r.Log.Log(ctx, logLevel(err), "sending to a sink was interrupted", "sink", sink.Name, "reason", err.Error())
 			rest(ctx, cfg.Poll)
 		default:
 			return err
@@ -166,19 +166,19 @@ func (r *Relay) serve(ctx context.Context, cfg Config, sink Sink) error {
 // longRest is how long a store that is away is left alone at most: the events wait for it and not for a sink.
 const longRest = 10 * time.Second
 
-// about is how grave an error is. That the store is away is said by itself, once for all who notice.
-func about(err error) slog.Level {
+// logLevel is how grave an error is. That the store is away is said by itself, once for all who notice.
+func logLevel(err error) slog.Level {
 	if errors.Is(err, patra.ErrUnavailable) {
 		return slog.LevelDebug
 	}
 	return slog.LevelError
 }
 
-func (r *Relay) take(ctx context.Context, cfg Config, sink Sink) (patra.Role, bool, error) {
+func (r *Relay) acquire(ctx context.Context, cfg Config, sink Sink) (patra.LeaderLease, bool, error) {
 	if err := r.Store.EnsureSink(ctx, sink.Name, sink.FromNow); err != nil {
-		return patra.Role{}, false, err
+		return patra.LeaderLease{}, false, err
 	}
-	return r.Store.TakeRole(ctx, patra.RelayRole(sink.Name), cfg.Owner, cfg.Lease)
+	return r.Store.AcquireLease(ctx, patra.RelayLease(sink.Name), cfg.Owner, cfg.Lease)
 }
 
 // rest waits, unless ctx ends.

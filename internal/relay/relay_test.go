@@ -163,20 +163,20 @@ func TestALostRoleMarksNothing(t *testing.T) {
 	w.change(1, 3)
 	s := w.opened(t)
 	must(t, s.EnsureSink(t.Context(), "m", false))
-	first, ok, err := s.TakeRole(t.Context(), patra.RelayRole("m"), "one", -time.Second)
+	first, ok, err := s.AcquireLease(t.Context(), patra.RelayLease("m"), "one", -time.Second)
 	must(t, err)
-	second, took, err := s.TakeRole(t.Context(), patra.RelayRole("m"), "two", time.Minute)
+	second, took, err := s.AcquireLease(t.Context(), patra.RelayLease("m"), "two", time.Minute)
 	must(t, err)
-	if _, third, err := s.TakeRole(t.Context(), patra.RelayRole("m"), "three", time.Minute); !ok || !took || third || err != nil {
+	if _, third, err := s.AcquireLease(t.Context(), patra.RelayLease("m"), "three", time.Minute); !ok || !took || third || err != nil {
 		t.Fatal(ok, took, third, err)
 	}
-	if err := s.MarkSent(t.Context(), &first, "m", patra.Sent{Position: 3}); !errors.Is(err, patra.ErrLeaseLost) {
+	if err := s.MarkSent(t.Context(), &first, "m", patra.DeliveryResult{Position: 3}); !errors.Is(err, patra.ErrLeaseLost) {
 		t.Errorf("got %v", err)
 	}
-	if err := s.KeepRole(t.Context(), first); !errors.Is(err, patra.ErrLeaseLost) {
+	if err := s.RenewLease(t.Context(), first); !errors.Is(err, patra.ErrLeaseLost) {
 		t.Errorf("got %v", err)
 	}
-	must(t, s.MarkSent(t.Context(), &second, "m", patra.Sent{Position: 2}))
+	must(t, s.MarkSent(t.Context(), &second, "m", patra.DeliveryResult{Position: 2}))
 }
 
 // A process that is told to stop breaks off what is on its way. That says nothing about the events: none is set aside for

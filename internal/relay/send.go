@@ -66,8 +66,8 @@ func alive(errs []error) bool {
 	return false
 }
 
-// alone sends the events of a wave one by one, to find one that arrives. It gives up after so many failures without any.
-func alone(publish func([]patra.Event) []error, most int) func([]patra.Event) []error {
+// sendOneByOne sends the events of a wave one by one, to find one that arrives. It gives up after so many failures without any.
+func sendOneByOne(publish func([]patra.Event) []error, most int) func([]patra.Event) []error {
 	return func(wave []patra.Event) []error {
 		errs := same(len(wave), errNotTried)
 		failed, any := 0, false

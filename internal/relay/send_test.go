@@ -65,12 +65,12 @@ func TestPausesGrowAndEnd(t *testing.T) {
 func TestASearchForALiveEventEnds(t *testing.T) {
 	tried := 0
 	wave := make([]patra.Event, 50)
-	alone(func([]patra.Event) []error { tried++; return []error{errors.New("away")} }, 3)(wave)
+	sendOneByOne(func([]patra.Event) []error { tried++; return []error{errors.New("away")} }, 3)(wave)
 	if tried != 3 {
 		t.Errorf("%d events were tried", tried)
 	}
 	tried = 0
-	errs := alone(func([]patra.Event) []error {
+	errs := sendOneByOne(func([]patra.Event) []error {
 		if tried++; tried == 2 {
 			return []error{nil}
 		}

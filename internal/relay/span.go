@@ -16,7 +16,7 @@ const SpanRelay = "Relay"
 var nowhere = noop.NewTracerProvider().Tracer("")
 
 // span begins the span of an attempt.
-func (t *term) span(ctx context.Context, events int) (context.Context, trace.Span) {
+func (t *leaderTerm) span(ctx context.Context, events int) (context.Context, trace.Span) {
 	if t.Tracer == nil {
 		return nowhere.Start(ctx, SpanRelay)
 	}

@@ -12,12 +12,12 @@ import (
 	"patra"
 )
 
-// term is the time for which this process has the role of a sink.
-type term struct {
+// leaderTerm is the time for which this process has the role of a sink.
+type leaderTerm struct {
 	*Relay
 	cfg  Config
 	sink Sink
-	role patra.Role
+	role patra.LeaderLease
 	out  Publisher
 
 	renewed  atomic.Pointer[time.Time] // when the lease was renewed last, by our own clock
@@ -26,7 +26,7 @@ type term struct {
 }
 
 // run sends until ctx ends, the role is lost or, with Once, nothing is left.
-func (t *term) run(ctx context.Context) error {
+func (t *leaderTerm) run(ctx context.Context) error {
 	// What is on its way when ctx ends is waited for, for a while.
 	work, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -35,7 +35,7 @@ func (t *term) run(ctx context.Context) error {
 		context.AfterFunc(work, func() { timer.Stop() })
 	})()
 	t.stamp(time.Now())
-	go t.keep(work, stop, t.role) // a copy: the position of ours moves with what is sent
+	go t.renew(work, stop, t.role) // a copy: the position of ours moves with what is sent
 
 	err := t.loop(ctx, work)
 	if t.out != nil {
@@ -52,14 +52,14 @@ func (t *term) run(ctx context.Context) error {
 	}
 	leave, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 	defer cancel()
-	return errors.Join(err, t.Store.LeaveRole(leave, t.role))
+	return errors.Join(err, t.Store.ReleaseLease(leave, t.role))
 }
 
-func (t *term) stamp(at time.Time) { t.renewed.Store(&at) }
+func (t *leaderTerm) stamp(at time.Time) { t.renewed.Store(&at) }
 
-// keep renews the lease. When that has failed for most of the lease, nothing more is sent: it spares the sink events that
+// renew renews the lease. When that has failed for most of the lease, nothing more is sent: it spares the sink events that
 // somebody else sends as well.
-func (t *term) keep(ctx context.Context, stop context.CancelCauseFunc, role patra.Role) {
+func (t *leaderTerm) renew(ctx context.Context, stop context.CancelCauseFunc, role patra.LeaderLease) {
 	tick := time.NewTicker(t.cfg.Lease / 3)
 	defer tick.Stop()
 	for {
@@ -69,7 +69,7 @@ func (t *term) keep(ctx context.Context, stop context.CancelCauseFunc, role patr
 		case <-tick.C:
 		}
 		asked := time.Now()
-		switch err := t.Store.KeepRole(ctx, role); {
+		switch err := t.Store.RenewLease(ctx, role); {
 		case err == nil:
 			t.stamp(asked)
 		case errors.Is(err, patra.ErrLeaseLost), time.Since(*t.renewed.Load()) > t.cfg.Lease*7/10:
@@ -80,14 +80,14 @@ func (t *term) keep(ctx context.Context, stop context.CancelCauseFunc, role patr
 }
 
 // sure reports a lost role without asking: after a long sleep the lease has surely run out.
-func (t *term) sure() error {
+func (t *leaderTerm) sure() error {
 	if time.Since(*t.renewed.Load()) > t.cfg.Lease {
 		return patra.ErrLeaseLost
 	}
 	return nil
 }
 
-func (t *term) loop(ctx, work context.Context) error {
+func (t *leaderTerm) loop(ctx, work context.Context) error {
 	for ctx.Err() == nil && work.Err() == nil {
 		busy, err := t.step(work)
 		switch {
@@ -101,7 +101,7 @@ func (t *term) loop(ctx, work context.Context) error {
 			}
 			t.wait(ctx, work, pause(t.failures, rand.Float64()))
 		case !busy:
-			left, _, err := t.Store.Waiting(work, t.sink.Name, nil)
+			left, _, err := t.Store.PendingDeliveries(work, t.sink.Name, nil)
 			if err != nil {
 				return err
 			}
@@ -115,7 +115,7 @@ func (t *term) loop(ctx, work context.Context) error {
 }
 
 // wait waits until either ends.
-func (t *term) wait(ctx, work context.Context, d time.Duration) {
+func (t *leaderTerm) wait(ctx, work context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():
 	case <-work.Done():
@@ -124,8 +124,8 @@ func (t *term) wait(ctx, work context.Context, d time.Duration) {
 }
 
 // step sends what is due again, and then what is new. busy says that there may be more.
-func (t *term) step(ctx context.Context) (busy bool, err error) {
-	numbered, last, err := t.Store.Number(ctx)
+func (t *leaderTerm) step(ctx context.Context) (busy bool, err error) {
+	numbered, last, err := t.Store.AssignSequence(ctx)
 	if err != nil {
 		return false, err
 	}
@@ -139,7 +139,7 @@ func (t *term) step(ctx context.Context) (busy bool, err error) {
 }
 
 // retry sends events again that the sink did not take.
-func (t *term) retry(ctx context.Context) (int, error) {
+func (t *leaderTerm) retry(ctx context.Context) (int, error) {
 	due, err := t.Store.DueDeliveries(ctx, t.sink.Name, t.cfg.Batch)
 	if err != nil || len(due) == 0 {
 		return 0, err
@@ -165,7 +165,7 @@ func (t *term) retry(ctx context.Context) (int, error) {
 			return 0, err
 		}
 	}
-	sent := patra.Sent{Position: t.role.Position}
+	sent := patra.DeliveryResult{Position: t.role.Position}
 	for i, d := range due {
 		switch {
 		case errs[i] == nil:
@@ -180,7 +180,7 @@ func (t *term) retry(ctx context.Context) (int, error) {
 
 // witnessed finds out whether the sink is there when all that is sent to it fails: an event that it has taken before is
 // sent once more. That is a duplicate like any other.
-func (t *term) witnessed(ctx context.Context) (bool, error) {
+func (t *leaderTerm) witnessed(ctx context.Context) (bool, error) {
 	var seqs []int64
 	for n := t.role.Position; n > max(t.role.Position-witnesses, 0); n-- {
 		seqs = append(seqs, n)
@@ -193,7 +193,7 @@ func (t *term) witnessed(ctx context.Context) (bool, error) {
 	for i, e := range events {
 		keys[i] = e.Key
 	}
-	_, held, err := t.Store.Waiting(ctx, t.sink.Name, keys)
+	_, held, err := t.Store.PendingDeliveries(ctx, t.sink.Name, keys)
 	if err != nil {
 		return false, err
 	}
@@ -211,7 +211,7 @@ const witnesses = 50
 
 // failed is another attempt that came to nothing. An event is set aside only when the sink is known to be there: it refused
 // this very event, or took another at that time. A sink that is away for a day sets nothing aside.
-func (t *term) failed(d patra.Delivery, err error, proof bool) patra.Delivery {
+func (t *leaderTerm) failed(d patra.Delivery, err error, proof bool) patra.Delivery {
 	if errors.Is(err, errBehind) { // it was not sent, and will be when the older one is gone
 		return d
 	}
@@ -229,7 +229,7 @@ func (t *term) failed(d patra.Delivery, err error, proof bool) patra.Delivery {
 
 // advance sends new events. If nothing of them arrives, the place of the sink stays where it is; after some such failures
 // events are sent one by one, to find out whether it is the sink or an event.
-func (t *term) advance(ctx context.Context) (int, error) {
+func (t *leaderTerm) advance(ctx context.Context) (int, error) {
 	events, err := t.Store.EventsAfter(ctx, t.role.Position, t.cfg.Batch, t.cfg.Size)
 	if err != nil || len(events) == 0 {
 		return 0, err
@@ -239,14 +239,14 @@ func (t *term) advance(ctx context.Context) (int, error) {
 	for i, e := range wanted {
 		keys[i] = e.Key
 	}
-	waiting, held, err := t.Store.Waiting(ctx, t.sink.Name, keys)
+	waiting, held, err := t.Store.PendingDeliveries(ctx, t.sink.Name, keys)
 	if err != nil {
 		return 0, err
 	}
 	if waiting >= t.cfg.Waiting {
 		return 0, nil // so much is wrong that a person must look; what waits is tried all the same
 	}
-	sent := patra.Sent{Position: events[len(events)-1].Seq}
+	sent := patra.DeliveryResult{Position: events[len(events)-1].Seq}
 	var now []patra.Event
 	for _, e := range wanted {
 		if held[e.Key] {
@@ -260,7 +260,7 @@ func (t *term) advance(ctx context.Context) (int, error) {
 		return 0, err
 	}
 	if len(now) > 0 && !alive(errs) {
-		return 0, t.trouble(ctx, errs)
+		return 0, t.logFailure(ctx, errs)
 	}
 	for i, e := range now {
 		d := patra.Delivery{Seq: e.Seq, Key: e.Key, State: patra.DeliveryWaiting}
@@ -280,7 +280,7 @@ func (t *term) advance(ctx context.Context) (int, error) {
 const soloAfter = 3
 
 // deliver sends events and gives an error for each of them, and one if nothing was sent because the role is lost.
-func (t *term) deliver(ctx context.Context, events []patra.Event, oneByOne bool) ([]error, error) {
+func (t *leaderTerm) deliver(ctx context.Context, events []patra.Event, oneByOne bool) ([]error, error) {
 	if len(events) == 0 {
 		return nil, nil
 	}
@@ -298,7 +298,7 @@ func (t *term) deliver(ctx context.Context, events []patra.Event, oneByOne bool)
 		return t.out.Publish(ctx, wave)
 	}
 	if oneByOne {
-		publish = alone(publish, int(min(t.failures, int64(t.cfg.Batch))))
+		publish = sendOneByOne(publish, int(min(t.failures, int64(t.cfg.Batch))))
 	}
 	ctx, span := t.span(ctx, len(events))
 	errs := send(events, publish)
@@ -309,11 +309,11 @@ func (t *term) deliver(ctx context.Context, events []patra.Event, oneByOne bool)
 	return errs, nil
 }
 
-// trouble notes that nothing arrived.
-func (t *term) trouble(ctx context.Context, errs []error) error {
+// logFailure notes that nothing arrived.
+func (t *leaderTerm) logFailure(ctx context.Context, errs []error) error {
 	t.failures++
 	err := FirstError(errs)
-	t.tell(Progress{Failed: 1, Err: err})
+	t.report(Progress{Failed: 1, Err: err})
 	if ctx.Err() != nil { // we were told to stop, and that says nothing about the sink
 		return nil
 	}
@@ -321,11 +321,11 @@ func (t *term) trouble(ctx context.Context, errs []error) error {
 		t.Log.Warn("a sink takes no events", "sink", t.sink.Name, "reason", err.Error())
 	}
 	at := patra.InstantOf(time.Now())
-	return t.Store.MarkSent(ctx, &t.role, t.sink.Name, patra.Sent{Position: t.role.Position, Notes: patra.SinkNotes{Failures: t.failures, LastError: err.Error(), FailedAt: &at}})
+	return t.Store.MarkSent(ctx, &t.role, t.sink.Name, patra.DeliveryResult{Position: t.role.Position, Notes: patra.SinkHealth{Failures: t.failures, LastError: err.Error(), FailedAt: &at}})
 }
 
 // mark writes down what became of events that were sent.
-func (t *term) mark(ctx context.Context, sent patra.Sent, errs []error) error {
+func (t *leaderTerm) mark(ctx context.Context, sent patra.DeliveryResult, errs []error) error {
 	p := Progress{}
 	for _, err := range errs {
 		if err == nil {
@@ -351,11 +351,11 @@ func (t *term) mark(ctx context.Context, sent patra.Sent, errs []error) error {
 	if err := t.Store.MarkSent(write, &t.role, t.sink.Name, sent); err != nil {
 		return err
 	}
-	t.tell(p)
+	t.report(p)
 	return nil
 }
 
-func (t *term) tell(p Progress) {
+func (t *leaderTerm) report(p Progress) {
 	if t.Observe != nil {
 		p.Sink, p.Lag = t.sink.Name, t.last-t.role.Position
 		t.Observe(p)

@@ -59,7 +59,7 @@ func OpenWebhook(o WebhookOptions) (*Webhook, error) {
 // many: the halves are sent alone, until it is found.
 func (s *Webhook) Publish(ctx context.Context, events []patra.Event) []error {
 	err := s.post(ctx, events)
-	refused, is := errors.AsType[refusal](err)
+	refused, is := errors.AsType[rejectedError](err)
 	switch {
 	case !is:
 		return same(len(events), err)
@@ -70,11 +70,11 @@ func (s *Webhook) Publish(ctx context.Context, events []patra.Event) []error {
 	return append(s.Publish(ctx, events[:half]), s.Publish(ctx, events[half:])...)
 }
 
-// refusal is a status that is about what was sent.
-type refusal int
+// rejectedError is a status that is about what was sent.
+type rejectedError int
 
 // Error implements error.
-func (r refusal) Error() string { return "status " + strconv.Itoa(int(r)) }
+func (r rejectedError) Error() string { return "status " + strconv.Itoa(int(r)) }
 
 func (s *Webhook) post(ctx context.Context, events []patra.Event) error {
 	body, err := json.Marshal(events)
@@ -99,7 +99,7 @@ func (s *Webhook) post(ctx context.Context, events []patra.Event) error {
 	}
 	switch resp.StatusCode {
 	case http.StatusBadRequest, http.StatusConflict, http.StatusRequestEntityTooLarge, http.StatusUnprocessableEntity:
-		return refusal(resp.StatusCode)
+		return rejectedError(resp.StatusCode)
 	}
 	if resp.StatusCode < 200 || resp.StatusCode > 299 {
 		return fmt.Errorf("it answered with status %d", resp.StatusCode)

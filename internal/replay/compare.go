@@ -53,8 +53,8 @@ func CompareRequest(sent json.RawMessage, call source.Call) []Difference {
 	return d
 }
 
-// Known is what the store has of a page beside its row.
-type Known struct {
+// StoredPage is what the store has of a page beside its row.
+type StoredPage struct {
 	Versions []patra.PageVersion // those that it brought
 	First    []string            // of a search that gives only ids: those that nobody in its scan gave before
 	Given    map[string]bool     // and all of the page's that the scan knows
@@ -64,7 +64,7 @@ type Known struct {
 var onTheWire = []string{patra.CodeNetwork, patra.CodeTimeout, patra.CodeTooLarge, patra.CodeBadBody, patra.CodeLoop, patra.CodeInternal}
 
 // Compare compares what a stored body says with what the ledger and the biographies of the records say.
-func (r *Reader) Compare(p patra.LedgerPage, k Known, g Reading) []Difference {
+func (r *Reader) Compare(p patra.LedgerPage, k StoredPage, g ParsedPage) []Difference {
 	var d differences
 	if p.Status == patra.Failed {
 		var was patra.Fault
@@ -96,7 +96,7 @@ func (r *Reader) Compare(p patra.LedgerPage, k Known, g Reading) []Difference {
 
 // compareIDs compares the ids of a search: what the page was the first to give must be on it, and everything on it must
 // be known to the scan.
-func compareIDs(p patra.LedgerPage, k Known, g Reading) (d differences) {
+func compareIDs(p patra.LedgerPage, k StoredPage, g ParsedPage) (d differences) {
 	d.compare("quarantined", strconv.FormatInt(p.Counts.Quarantine, 10), strconv.Itoa(len(g.Quarantined)))
 	on := map[string]bool{}
 	for _, o := range g.Records {
@@ -139,7 +139,7 @@ func compareVersions(versions []patra.PageVersion, records []patra.Observation) 
 func forerunners(versions []patra.PageVersion, records []patra.Observation) (own []patra.PageVersion, d differences) {
 	gone := map[string][]patra.Observation{}
 	for _, o := range records {
-		for _, f := range o.Forerunners() {
+		for _, f := range o.MergedFromRecords() {
 			gone[f.ID] = append(gone[f.ID], f)
 		}
 	}
@@ -192,8 +192,8 @@ func instant(i *patra.Instant) string {
 	return i.String()
 }
 
-// Fresh is what a provider says now, beside what it said then.
-type Fresh struct {
+// LiveComparison is what a provider says now, beside what it said then.
+type LiveComparison struct {
 	Status      [2]int       `json:"status"` // then, now
 	SameBody    bool         `json:"same_body"`
 	Body        string       `json:"body_sha256,omitempty"` // of now
@@ -207,13 +207,13 @@ type Fresh struct {
 }
 
 // Same reports whether nothing changed that anybody would notice. A body may differ in what means nothing.
-func (f Fresh) Same() bool {
+func (f LiveComparison) Same() bool {
 	return f.Error == "" && len(f.Differences)+len(f.Added)+len(f.Removed)+len(f.Changed) == 0
 }
 
 // CompareFresh compares an answer of today with the one that is stored.
-func CompareFresh(then, now Reading) Fresh {
-	f := Fresh{Status: [2]int{then.Status, now.Status}, Items: [2]int{then.Items(), now.Items()}, Added: []string{}, Removed: []string{}, Changed: []string{}}
+func CompareFresh(then, now ParsedPage) LiveComparison {
+	f := LiveComparison{Status: [2]int{then.Status, now.Status}, Items: [2]int{then.Items(), now.Items()}, Added: []string{}, Removed: []string{}, Changed: []string{}}
 	var d differences
 	d.compare("status", strconv.Itoa(then.Status), strconv.Itoa(now.Status))
 	d.compare("error", codeOf(then.Fault), codeOf(now.Fault))

@@ -5,9 +5,9 @@ import "strings"
 // mostCommas is how many commas one id may have and still be found.
 const mostCommas = 4
 
-// IDs takes a position apart that is some ids with commas between them. An id may hold commas itself, so the ids that the
+// SplitIDs takes a position apart that is some ids with commas between them. An id may hold commas itself, so the ids that the
 // scan knows decide. What nobody knows is cut at every comma.
-func IDs(position string, known func(ids []string) (map[string]bool, error)) ([]string, error) {
+func SplitIDs(position string, known func(ids []string) (map[string]bool, error)) ([]string, error) {
 	parts := strings.Split(position, ",")
 	is, err := known(parts)
 	if err != nil || len(is) == len(parts) {

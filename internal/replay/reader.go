@@ -58,7 +58,7 @@ func (r *Reader) Request(c *patra.Claim, p patra.LedgerPage, ids []string) (sour
 	if err != nil {
 		return source.Call{}, err
 	}
-	vars := program.Spec.SentBy(p.Request, source.Vars{})
+	vars := program.Spec.RecoverVars(p.Request, source.Vars{})
 	if p.Phase == patra.PhaseDetail {
 		return r.spec.BuildIDs(ids, c.BaseURL, vars)
 	}
@@ -72,11 +72,11 @@ func (r *Reader) Request(c *patra.Claim, p patra.LedgerPage, ids []string) (sour
 	return program.Spec.Build(query, c.Slice.Fetch, p.Before, c.BaseURL, vars)
 }
 
-// Reading is what an answer says.
-type Reading struct {
+// ParsedPage is what an answer says.
+type ParsedPage struct {
 	Status      int
 	Records     []patra.Observation
-	Quarantined []patra.Quarantined
+	Quarantined []patra.RejectedItem
 	After       string
 	HasNext     bool
 	End         string
@@ -85,10 +85,10 @@ type Reading struct {
 }
 
 // Items is the number of its items.
-func (g Reading) Items() int { return len(g.Records) + len(g.Quarantined) }
+func (g ParsedPage) Items() int { return len(g.Records) + len(g.Quarantined) }
 
 // IDs are the ids of its records, in their order.
-func (g Reading) IDs() []string {
+func (g ParsedPage) IDs() []string {
 	ids := make([]string, len(g.Records))
 	for i, o := range g.Records {
 		ids[i] = o.ID
@@ -97,10 +97,10 @@ func (g Reading) IDs() []string {
 }
 
 // Read takes a body apart as the executor did.
-func (r *Reader) Read(p patra.LedgerPage, status int, body []byte) (Reading, error) {
+func (r *Reader) Read(p patra.LedgerPage, status int, body []byte) (ParsedPage, error) {
 	program, err := r.Program(p)
 	if err != nil {
-		return Reading{}, err
+		return ParsedPage{}, err
 	}
 	position := p.Before
 	if p.Phase == patra.PhaseDetail {
@@ -109,8 +109,8 @@ func (r *Reader) Read(p patra.LedgerPage, status int, body []byte) (Reading, err
 	return read(program, status, body, position, p.StartedAt), nil
 }
 
-func read(program *source.Program, status int, body []byte, position string, at patra.Instant) Reading {
-	g := Reading{Status: status}
+func read(program *source.Program, status int, body []byte, position string, at patra.Instant) ParsedPage {
+	g := ParsedPage{Status: status}
 	page, err := program.Read(status, body, position)
 	if err != nil {
 		g.Fault = patra.AsFault(err)
@@ -122,12 +122,12 @@ func read(program *source.Program, status int, body []byte, position string, at 
 		no++
 		if err != nil {
 			f := patra.AsFault(err)
-			g.Quarantined = append(g.Quarantined, patra.Quarantined{ItemNo: no, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: o.Raw})
+			g.Quarantined = append(g.Quarantined, patra.RejectedItem{ItemNo: no, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: o.Raw})
 			continue
 		}
 		g.Records = append(g.Records, o)
 	}
-	if bad := len(g.Quarantined); patra.Poisoned(bad, g.Items()) {
+	if bad := len(g.Quarantined); patra.TooManyBadItems(bad, g.Items()) {
 		g.Fault = &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeSchema, Path: g.Quarantined[0].Path, Text: fmt.Sprintf("%d of %d items of the page cannot be read", bad, g.Items())}
 	}
 	return g

@@ -71,7 +71,7 @@ func (m *Remap) Fields() []FieldDiff {
 // Page compares a page that two readers read. stored tells which versions of some records are stored, and affected is told
 // of each record that would say something else. Only the version that the store has counts, and only on the page that
 // brought it: so each record counts once, however often it was read.
-func (m *Remap) Page(page patra.LedgerPage, before, after Reading, stored map[string]patra.Standing, affected func(id string) error) error {
+func (m *Remap) Page(page patra.LedgerPage, before, after ParsedPage, stored map[string]patra.StoredVersion, affected func(id string) error) error {
 	m.Pages++
 	if after.Fault != nil && after.Items() == 0 {
 		m.Refused++

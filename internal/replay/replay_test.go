@@ -24,7 +24,7 @@ func TestIDsAreFoundInAPosition(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		id := rapid.StringMatching(`10\.[0-9]{4}/[a-z]{1,4}(,[0-9]{1,3}){0,2}`)
 		ids := rapid.SliceOfNDistinct(id, 1, 8, func(s string) string { return strings.ReplaceAll(s, ",", ";") }).Filter(unlike).Draw(t, "ids")
-		got, err := replay.IDs(strings.Join(ids, ","), func(asked []string) (map[string]bool, error) {
+		got, err := replay.SplitIDs(strings.Join(ids, ","), func(asked []string) (map[string]bool, error) {
 			found := map[string]bool{}
 			for _, a := range asked {
 				if slices.Contains(ids, a) {
@@ -38,7 +38,7 @@ func TestIDsAreFoundInAPosition(t *testing.T) {
 		}
 	})
 	nobody := func([]string) (map[string]bool, error) { return nil, nil }
-	if got, _ := replay.IDs("1,2,3", nobody); !slices.Equal(got, []string{"1", "2", "3"}) {
+	if got, _ := replay.SplitIDs("1,2,3", nobody); !slices.Equal(got, []string{"1", "2", "3"}) {
 		t.Errorf("%v", got)
 	}
 }
@@ -51,7 +51,7 @@ func observed(id, hash, fields string) patra.Observation {
 func TestARemapCountsEachRecordOnce(t *testing.T) {
 	m := &replay.Remap{}
 	var affected []string
-	page := func(id int64, before, after replay.Reading, stored map[string]patra.Standing) {
+	page := func(id int64, before, after replay.ParsedPage, stored map[string]patra.StoredVersion) {
 		t.Helper()
 		if err := m.Page(patra.LedgerPage{Batch: patra.Batch{ID: id}}, before, after, stored, func(id string) error { affected = append(affected, id); return nil }); err != nil {
 			t.Fatal(err)
@@ -59,10 +59,10 @@ func TestARemapCountsEachRecordOnce(t *testing.T) {
 	}
 	old := []patra.Observation{observed("a", "1", `{"x":1,"gone":true}`), observed("b", "1", `{"x":1,"n":null}`), observed("c", "1", `{"x":[1,2]}`), observed("c", "0", `{"x":0}`), observed("d", "1", `{}`), observed("e", "1", `{"x":5}`), observed("f", "1", `{"x":6}`)}
 	fresh := []patra.Observation{observed("a", "1", `{"x":1,"new":"y"}`), observed("b", "1", `{"x":1}`), observed("c", "1", `{"x":[1,2]}`), observed("d", "1", `{"x":4}`), observed("q", "1", `{}`)}
-	stored := map[string]patra.Standing{"a": on(1), "b": on(1), "c": on(1), "d": on(2), "e": on(1), "f": on(1)} // d came again on another page
-	page(1, replay.Reading{Records: old, Quarantined: []patra.Quarantined{{ID: "q"}}}, replay.Reading{Records: fresh, Quarantined: []patra.Quarantined{{ID: "e"}}}, stored)
-	page(2, replay.Reading{Records: old[4:5]}, replay.Reading{Records: fresh[3:4]}, stored)
-	page(3, replay.Reading{Records: old[:1]}, replay.Reading{Fault: &patra.Fault{Code: patra.CodeSchema}}, stored)
+	stored := map[string]patra.StoredVersion{"a": on(1), "b": on(1), "c": on(1), "d": on(2), "e": on(1), "f": on(1)} // d came again on another page
+	page(1, replay.ParsedPage{Records: old, Quarantined: []patra.RejectedItem{{ID: "q"}}}, replay.ParsedPage{Records: fresh, Quarantined: []patra.RejectedItem{{ID: "e"}}}, stored)
+	page(2, replay.ParsedPage{Records: old[4:5]}, replay.ParsedPage{Records: fresh[3:4]}, stored)
+	page(3, replay.ParsedPage{Records: old[:1]}, replay.ParsedPage{Fault: &patra.Fault{Code: patra.CodeSchema}}, stored)
 	got := fmt.Sprintf("%d pages, %d records, %d older, %d changed, %d unreadable, %d readable, %d renamed, %d refused", m.Pages, m.Records, m.Older, m.Changed, m.Unreadable, m.Readable, m.Renamed, m.Refused)
 	if want := "3 pages, 6 records, 1 older, 4 changed, 1 unreadable, 1 readable, 1 renamed, 1 refused"; got != want {
 		t.Errorf("%s\nwant %s", got, want)
@@ -89,7 +89,7 @@ func TestARemapStaysSmall(t *testing.T) {
 	for i := range 2000 {
 		id := fmt.Sprint(i)
 		before, after := observed(id, "1", fmt.Sprintf(`{"f%d":%q}`, i, strings.Repeat("x", 5000))), observed(id, "1", `{}`)
-		if err := m.Page(patra.LedgerPage{Batch: patra.Batch{ID: 1}}, replay.Reading{Records: []patra.Observation{before}}, replay.Reading{Records: []patra.Observation{after}}, map[string]patra.Standing{id: on(1)}, func(string) error { return nil }); err != nil {
+		if err := m.Page(patra.LedgerPage{Batch: patra.Batch{ID: 1}}, replay.ParsedPage{Records: []patra.Observation{before}}, replay.ParsedPage{Records: []patra.Observation{after}}, map[string]patra.StoredVersion{id: on(1)}, func(string) error { return nil }); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -98,4 +98,4 @@ func TestARemapStaysSmall(t *testing.T) {
 	}
 }
 
-func on(page int64) patra.Standing { return patra.Standing{BatchID: page, Hash: "1"} }
+func on(page int64) patra.StoredVersion { return patra.StoredVersion{BatchID: page, Hash: "1"} }

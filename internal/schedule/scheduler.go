@@ -91,7 +91,7 @@ func (s *Scheduler) tend(ctx context.Context, job Job) {
 
 // recall asks when a job was last fired until it is told; false says that ctx ended. What becomes due meanwhile is
 // missed, and made good like everything that is.
-func (s *Scheduler) recall(ctx context.Context, name string) (*past, bool) {
+func (s *Scheduler) recall(ctx context.Context, name string) (*fireHistory, bool) {
 	start := patra.InstantOf(time.Now())
 	for {
 		last, err := s.Fired(ctx, name)

@@ -20,11 +20,11 @@ type Vault struct {
 	environ []string
 
 	mu   sync.Mutex
-	seen map[string]look
+	seen map[string]cachedFile
 }
 
-// look is what was found in a file, and when.
-type look struct {
+// cachedFile is what was found in a file, and when.
+type cachedFile struct {
 	value string
 	good  time.Time // when the value was last found there
 	at    time.Time
@@ -33,7 +33,7 @@ type look struct {
 
 // NewVault makes a vault over places by name, and the "NAME=value" lines of an environment.
 func NewVault(places map[string]Reference, environ []string) *Vault {
-	return &Vault{places: places, environ: environ, seen: map[string]look{}}
+	return &Vault{places: places, environ: environ, seen: map[string]cachedFile{}}
 }
 
 // Secret is the value of a secret. It is not set (false) where nobody says where it is, or where the variable is empty;
@@ -83,11 +83,11 @@ func (v *Vault) file(name, path string) (string, error) {
 		return last.value, last.err
 	}
 	value, err := ReadFile(path)
-	next := look{value: value, good: now, at: now}
+	next := cachedFile{value: value, good: now, at: now}
 	if err != nil {
-		next = look{at: now, err: fmt.Errorf("the secret %q cannot be read: %w", name, err)}
+		next = cachedFile{at: now, err: fmt.Errorf("the secret %q cannot be read: %w", name, err)}
 		if last.value != "" && now.Sub(last.good) < 2*lookAgain {
-			next = look{value: last.value, good: last.good, at: now}
+			next = cachedFile{value: last.value, good: last.good, at: now}
 		}
 	}
 	v.seen[name] = next

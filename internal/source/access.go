@@ -42,8 +42,8 @@ func (s *Spec) Access(have func(name string) (bool, error)) (patra.Problems, err
 	return unique(warnings), unique(missing).Err()
 }
 
-// Confidential reports whether a secret may be sent to an address: encrypted, or on this machine only.
-func Confidential(u *url.URL) bool {
+// MaySendSecret reports whether a secret may be sent to an address: encrypted, or on this machine only.
+func MaySendSecret(u *url.URL) bool {
 	if u.Scheme == "https" || u.Hostname() == "localhost" {
 		return true
 	}
@@ -51,11 +51,11 @@ func Confidential(u *url.URL) bool {
 	return err == nil && ip.IsLoopback()
 }
 
-// Exposed says why a source cannot be asked at another address than its own, if a secret would be sent there for everybody
+// CheckSecretTarget says why a source cannot be asked at another address than its own, if a secret would be sent there for everybody
 // to read.
-func (s *Spec) Exposed(baseURL string, have func(name string) (bool, error)) error {
+func (s *Spec) CheckSecretTarget(baseURL string, have func(name string) (bool, error)) error {
 	u, err := url.Parse(baseURL)
-	if err != nil || baseURL == "" || Confidential(u) {
+	if err != nil || baseURL == "" || MaySendSecret(u) {
 		return nil
 	}
 	for _, spec := range s.phases() {

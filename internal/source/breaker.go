@@ -10,13 +10,13 @@ import (
 
 // Breaker says when an endpoint that does not answer is left alone, and for how long.
 type Breaker struct {
-	Failures int64  `yaml:"failures" json:"failures,omitempty"` // in a row, of all who ask there
-	Cooldown Spread `yaml:"cooldown" json:"cooldown,omitzero"`  // doubled each time that a try fails
+	Failures int64         `yaml:"failures" json:"failures,omitempty"` // in a row, of all who ask there
+	Cooldown DurationRange `yaml:"cooldown" json:"cooldown,omitzero"`  // doubled each time that a try fails
 }
 
 // usualBreaker is that of a source that does not say otherwise. It is no part of a stored spec: how patient we are with
 // an outage does not change what is asked.
-var usualBreaker = Breaker{Failures: 3, Cooldown: Spread{Duration(60 * time.Second), Duration(120 * time.Second)}}
+var usualBreaker = Breaker{Failures: 3, Cooldown: DurationRange{Duration(60 * time.Second), Duration(120 * time.Second)}}
 
 func (b Breaker) orUsual() Breaker {
 	if b.Failures == 0 {
@@ -34,14 +34,14 @@ func (b Breaker) Rule() patra.BreakerRule {
 	return patra.BreakerRule{Failures: b.Failures, Shortest: time.Duration(b.Cooldown.From), Longest: time.Duration(b.Cooldown.To)}
 }
 
-// Spread is a length of time between two others, both included: 60s..120s.
-type Spread struct{ From, To Duration }
+// DurationRange is a length of time between two others, both included: 60s..120s.
+type DurationRange struct{ From, To Duration }
 
 // IsZero reports whether nothing was written.
-func (s Spread) IsZero() bool { return s == Spread{} }
+func (s DurationRange) IsZero() bool { return s == DurationRange{} }
 
 // UnmarshalText reads `60s..120s`, or `60s` for exactly that.
-func (s *Spread) UnmarshalText(text []byte) error {
+func (s *DurationRange) UnmarshalText(text []byte) error {
 	low, high, both := strings.Cut(string(text), "..")
 	if !both {
 		high = low
@@ -53,7 +53,7 @@ func (s *Spread) UnmarshalText(text []byte) error {
 }
 
 // MarshalText writes `60s..120s`.
-func (s Spread) MarshalText() ([]byte, error) {
+func (s DurationRange) MarshalText() ([]byte, error) {
 	return []byte(time.Duration(s.From).String() + ".." + time.Duration(s.To).String()), nil
 }
 

@@ -46,19 +46,19 @@ func (c Change) text(m Mapping) string {
 	return text
 }
 
-// watch is a compiled rule.
-type watch struct {
+// compiledChange is a compiled rule.
+type compiledChange struct {
 	code  string
 	at    *mapping
 	like  *regexp.Regexp
 	field int // the field that says the same, or -1
 }
 
-func (c *compiler) watches(rules Changes, m Mapping, fields []field) (all []watch) {
+func (c *compiler) watches(rules Changes, m Mapping, fields []field) (all []compiledChange) {
 	for _, code := range slices.Sorted(maps.Keys(rules)) {
 		text := rules[code].text(m)
 		same := slices.IndexFunc(fields, func(f field) bool { return m[f.name] == text })
-		all = append(all, watch{code, c.mapping(text), c.regexp(rules[code].Like), same})
+		all = append(all, compiledChange{code, c.mapping(text), c.regexp(rules[code].Like), same})
 	}
 	return all
 }
@@ -77,11 +77,11 @@ const shortHash = 12
 
 // facts is what the rules find in an item; nil where there are no rules. What cannot be read is as good as not there: the
 // item itself has been read.
-func (p *Program) facts(doc any, fields fieldTexts, room *scratch) *patra.Facts {
+func (p *Program) facts(doc any, fields fieldTexts, room *itemBuffer) *patra.FactHashes {
 	if len(p.watches) == 0 {
 		return nil
 	}
-	f := &patra.Facts{Rules: p.rules}
+	f := &patra.FactHashes{Rules: p.rules}
 	for i := range p.watches {
 		w := &p.watches[i]
 		text := w.text(doc, fields, room)
@@ -97,7 +97,7 @@ func (p *Program) facts(doc any, fields fieldTexts, room *scratch) *patra.Facts 
 }
 
 // text is what a rule finds in an item, as JSON; nothing if it finds nothing.
-func (w *watch) text(doc any, fields fieldTexts, room *scratch) []byte {
+func (w *compiledChange) text(doc any, fields fieldTexts, room *itemBuffer) []byte {
 	if w.field >= 0 && w.like == nil && fields.ends != nil {
 		return fields.of(w.field)
 	}

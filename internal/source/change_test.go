@@ -47,7 +47,7 @@ func TestWhatNewVersionsOfShippedSourcesMean(t *testing.T) {
 	} {
 		t.Run(tt.source+": "+tt.name, func(t *testing.T) {
 			p := shippedProgram(t, tt.source, tt.endpoint)
-			read := func(text string) *patra.Facts {
+			read := func(text string) *patra.FactHashes {
 				if text == "" {
 					return nil
 				}

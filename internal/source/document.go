@@ -14,11 +14,11 @@ type document struct {
 	below []rawjson.Node // and the last one below a node
 }
 
-var documents spares[document]
+var documents pool[document]
 
 // openJSON makes a document of an item. It is given back with release.
 func openJSON(item []byte) (*document, error) {
-	d := documents.take()
+	d := documents.get()
 	if err := d.Reset(item); err != nil {
 		release(d)
 		_, said := tree(item) // which says where
@@ -42,14 +42,14 @@ func release(doc any) {
 		if cap(d.room) > most {
 			d.room = nil
 		}
-		documents.give(d, d.Forget(most)+cap(d.room))
+		documents.put(d, d.Forget(most)+cap(d.room))
 	case *xmlDocument:
 		clear(d.given)
 		d.text, d.item, d.whole, d.given, d.parts = nil, nil, nil, d.given[:0], d.parts[:0]
 		if cap(d.room) > most {
 			d.room = nil
 		}
-		xmlDocuments.give(d, d.Forget(most)+cap(d.room))
+		xmlDocuments.put(d, d.Forget(most)+cap(d.room))
 	}
 }
 

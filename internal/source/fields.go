@@ -36,22 +36,22 @@ type span struct{ from, to int }
 // of is the value of a field; empty if it has none.
 func (t fieldTexts) of(field int) []byte { return t.text[t.ends[field].from:t.ends[field].to] }
 
-// scratch is room in which an item is read.
-type scratch struct {
+// itemBuffer is room in which an item is read.
+type itemBuffer struct {
 	text []byte
 	ends []span
 }
 
-var rooms = sync.Pool{New: func() any { return new(scratch) }}
+var rooms = sync.Pool{New: func() any { return new(itemBuffer) }}
 
 // giveBack gives room back, if it is not more than others need.
-func (s *scratch) giveBack() {
+func (s *itemBuffer) giveBack() {
 	if cap(s.text) <= most {
 		rooms.Put(s)
 	}
 }
 
-func (p *Program) readFields(doc any, room *scratch) (fieldTexts, error) {
+func (p *Program) readFields(doc any, room *itemBuffer) (fieldTexts, error) {
 	b := append(room.text[:0], '{')
 	ends := slices.Grow(room.ends[:0], len(p.fields))[:len(p.fields)]
 	clear(ends)
@@ -165,8 +165,8 @@ func (s *slot) append(b []byte, d *document, n rawjson.Node) (_ []byte, some boo
 	return out, true
 }
 
-// shaped is what an object template made, by name.
-type shaped []member
+// objectFields is what an object template made, by name.
+type objectFields []member
 
 type member struct {
 	name  string
@@ -175,7 +175,7 @@ type member struct {
 
 // asMap is an object as a map.
 func asMap(v any) (map[string]any, bool) {
-	o, is := v.(shaped)
+	o, is := v.(objectFields)
 	if !is {
 		all, ok := v.(map[string]any)
 		return all, ok
@@ -204,14 +204,14 @@ func appendValue(b []byte, v any) (_ []byte, err error) {
 			}
 		}
 		return append(b, ']'), nil
-	case shaped:
+	case objectFields:
 		return v.append(b)
 	}
 	return rawjson.Append(b, v)
 }
 
 // append appends an object. Of two members with the same name the last counts.
-func (o shaped) append(b []byte) (_ []byte, err error) {
+func (o objectFields) append(b []byte) (_ []byte, err error) {
 	b = append(b, '{')
 	first := true
 	for i, m := range o {

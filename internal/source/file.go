@@ -132,20 +132,20 @@ type Token struct {
 
 // Response is where things stand in an answer.
 type Response struct {
-	Format     string    `yaml:"format" json:"format"`
-	Items      string    `yaml:"items" json:"items"`
-	Order      string    `yaml:"order" json:"order,omitempty"` // where the ids stand, when items is a map by id
-	ID         Paths     `yaml:"id" json:"id"`
-	NoID       string    `yaml:"noId" json:"noId,omitempty"` // QUARANTINE, or HASH: the content is its own id
-	UpdatedAt  Paths     `yaml:"updatedAt" json:"updatedAt,omitempty"`
-	Deleted    *Mark     `yaml:"deleted" json:"deleted,omitempty"`
-	MergedInto string    `yaml:"mergedInto" json:"mergedInto,omitempty"` // where the id of the record stands that took this one's place
-	MergedFrom string    `yaml:"mergedFrom" json:"mergedFrom,omitempty"` // where the ids of records stand whose place this one took
-	Retracted  *Mark     `yaml:"retracted" json:"retracted,omitempty"`
-	Signals    []Notice  `yaml:"signals" json:"signals,omitempty"`
-	Total      Total     `yaml:"total" json:"total"`
-	Volatile   []string  `yaml:"volatile" json:"volatile,omitempty"` // parts that change without the record changing
-	Errors     []Failure `yaml:"errors" json:"errors,omitempty"`
+	Format     string      `yaml:"format" json:"format"`
+	Items      string      `yaml:"items" json:"items"`
+	Order      string      `yaml:"order" json:"order,omitempty"` // where the ids stand, when items is a map by id
+	ID         Paths       `yaml:"id" json:"id"`
+	NoID       string      `yaml:"noId" json:"noId,omitempty"` // QUARANTINE, or HASH: the content is its own id
+	UpdatedAt  Paths       `yaml:"updatedAt" json:"updatedAt,omitempty"`
+	Deleted    *FlagPath   `yaml:"deleted" json:"deleted,omitempty"`
+	MergedInto string      `yaml:"mergedInto" json:"mergedInto,omitempty"` // where the id of the record stands that took this one's place
+	MergedFrom string      `yaml:"mergedFrom" json:"mergedFrom,omitempty"` // where the ids of records stand whose place this one took
+	Retracted  *FlagPath   `yaml:"retracted" json:"retracted,omitempty"`
+	Signals    []Notice    `yaml:"signals" json:"signals,omitempty"`
+	Total      Total       `yaml:"total" json:"total"`
+	Volatile   []string    `yaml:"volatile" json:"volatile,omitempty"` // parts that change without the record changing
+	Errors     []ErrorRule `yaml:"errors" json:"errors,omitempty"`
 }
 
 // Paths is one path or several. For an id all of them together are the id; for a time the first that is there counts.
@@ -182,8 +182,8 @@ func (p *Paths) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*[]string)(p))
 }
 
-// Mark is a place whose value says something about an item.
-type Mark struct {
+// FlagPath is a place whose value says something about an item.
+type FlagPath struct {
 	Path   string `yaml:"path" json:"path"`
 	Equals string `yaml:"equals" json:"equals,omitempty"` // empty: that it is there at all
 }
@@ -194,8 +194,8 @@ type Total struct {
 	Trust patra.Trust `yaml:"trust" json:"trust"`
 }
 
-// Failure is an answer that means something else than its status says. The first rule that fits counts.
-type Failure struct {
+// ErrorRule is an answer that means something else than its status says. The first rule that fits counts.
+type ErrorRule struct {
 	Status []int  `yaml:"status" json:"status,omitempty"` // empty: any
 	Path   string `yaml:"path" json:"path,omitempty"`     // must be there in the body
 	Match  string `yaml:"match" json:"match,omitempty"`   // and its text, or the whole body without a path, must match

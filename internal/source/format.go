@@ -32,7 +32,7 @@ type parts struct {
 	items  [][]byte
 	apart  []byte // what the items are parts of, where that is not the page
 	around any
-	walked *walked // nil: the items stand alone
+	walked *parsedPage // nil: the items stand alone
 }
 
 // opener makes a document of one item and identifies its content.
@@ -53,7 +53,7 @@ func (j jsonSplitter) split(body []byte) (got parts, err error) {
 	if err := looksLikeJSON(body); err != nil {
 		return parts{}, err
 	}
-	doc := documents.take()
+	doc := documents.get()
 	defer func() {
 		if got.walked == nil {
 			release(doc)
@@ -79,7 +79,7 @@ func (j jsonSplitter) split(body []byte) (got parts, err error) {
 	if items.Kind() != rawjson.Array {
 		return got, schemaFault(j.text, "the items are no list")
 	}
-	got.walked = &walked{doc: doc, items: items.AppendElements(nil)}
+	got.walked = &parsedPage{doc: doc, items: items.AppendElements(nil)}
 	got.items = make([][]byte, len(got.walked.items))
 	for i, n := range got.walked.items {
 		got.items[i] = n.Bytes()

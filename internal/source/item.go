@@ -41,7 +41,7 @@ func (p *Program) item(raw []byte, doc any, observedAt patra.Instant) (o patra.O
 		return o, err
 	}
 	p.readStanding(doc, &o)
-	room := rooms.Get().(*scratch)
+	room := rooms.Get().(*itemBuffer)
 	defer room.giveBack()
 	fields, err := p.readFields(doc, room)
 	o.Facts = p.facts(doc, fields, room)
@@ -163,8 +163,8 @@ func parseTime(text string) (patra.Instant, error) {
 // that it does not stand any more, which of its versions it is.
 func (p *Program) readStanding(doc any, o *patra.Observation) {
 	r := p.Spec.Response
-	o.Deleted = p.deleted != nil && said(p.deleted.find(doc), r.Deleted.Equals)
-	o.Retracted = p.retracted != nil && said(p.retracted.find(doc), r.Retracted.Equals)
+	o.Deleted = p.deleted != nil && isTrue(p.deleted.find(doc), r.Deleted.Equals)
+	o.Retracted = p.retracted != nil && isTrue(p.retracted.find(doc), r.Retracted.Equals)
 	if o.MergedInto = firstText(p.merged, doc); o.MergedInto != "" {
 		o.Deleted = true
 	}

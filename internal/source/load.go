@@ -405,7 +405,7 @@ func (c *checker) response(at string, r Response) {
 	}
 }
 
-func (c *checker) failure(at, format string, f Failure) {
+func (c *checker) failure(at, format string, f ErrorRule) {
 	c.oneOf(at+".means", f.Means, meansRetry, meansRefused, meansFatal, meansSchema, meansEmpty, meansExpired)
 	if f.Path != "" {
 		c.path(at+".path", format, f.Path)

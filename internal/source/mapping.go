@@ -277,8 +277,8 @@ func result(values []any, list bool) any {
 }
 
 // shape is an object with what is found of it at a node.
-func (m *mapping) shape(node any) shaped {
-	out := make(shaped, 0, len(m.object))
+func (m *mapping) shape(node any) objectFields {
+	out := make(objectFields, 0, len(m.object))
 	for i := range m.object {
 		mem := &m.object[i]
 		if found := mem.path.find(node); len(found) > 0 && found[0] != nil {

@@ -30,7 +30,7 @@ func (m Merge) rule() patra.Merge {
 	if m.by() != "" {
 		return patra.Merge{EqualTime: patra.EqualBy, Nulls: patra.Nulls(m.Nulls)}
 	}
-	return patra.Merge{EqualTime: patra.EqualTime(m.EqualTime), Nulls: patra.Nulls(m.Nulls)}
+	return patra.Merge{EqualTime: patra.TieBreak(m.EqualTime), Nulls: patra.Nulls(m.Nulls)}
 }
 
 // Merge is how records of this source are brought together with what is stored.

@@ -36,7 +36,7 @@ func (c *compiler) notice(n Notice) notice {
 // signals are the records that an item says should be looked at again.
 func (p *Program) signals(doc any, id string) (all []patra.Signal) {
 	for _, n := range p.notices {
-		if !said(n.path.find(doc), n.Equals) {
+		if !isTrue(n.path.find(doc), n.Equals) {
 			continue
 		}
 		for _, target := range n.targets(doc, id) {
@@ -68,8 +68,8 @@ func (n notice) targets(doc any, self string) (ids []string) {
 	return ids
 }
 
-// said reports whether something was found that says so.
-func said(found []any, equals string) bool {
+// isTrue reports whether something was found that says so.
+func isTrue(found []any, equals string) bool {
 	for _, v := range found {
 		text, _ := textOf(v)
 		if v != nil && v != false && (equals == "" || text == equals) {

@@ -27,7 +27,7 @@ type Page struct {
 	HasNext bool
 	End     string // how the walk announced its end, when it did
 	Total   *int64
-	walked  *walked
+	walked  *parsedPage
 }
 
 // onward decides whether the walk goes on, by the end rules of the source. A short page ends nothing by itself, and a

@@ -20,7 +20,7 @@ type path struct {
 	json   *jsonpath.Path
 	walk   *walk      // the same for the bytes of an item, if it can be followed there
 	xml    *sync.Pool // of *xpath.Expr: one may be used by one reader at a time, it keeps its place inside
-	lookup *lookup    // the same for the bytes of an item, if it can be followed there
+	lookup *xpathExpr // the same for the bytes of an item, if it can be followed there
 }
 
 func parsePath(format, text string) (path, error) {

@@ -25,15 +25,15 @@ type Program struct {
 	mergedFrom *path
 	mark       *path // what decides between versions of the same time
 	notices    []notice
-	failures   []failure
+	failures   []compiledErrorRule
 	fields     []field
-	watches    []watch
+	watches    []compiledChange
 	rules      string // the key of what is watched
 }
 
-// failure is a compiled rule for answers that mean something else than their status says.
-type failure struct {
-	Failure
+// compiledErrorRule is a compiled rule for answers that mean something else than their status says.
+type compiledErrorRule struct {
+	ErrorRule
 	path  *path
 	match *regexp.Regexp
 }
@@ -63,7 +63,7 @@ func (s *Spec) Compile() (*Program, error) {
 		p.notices = append(p.notices, c.notice(n))
 	}
 	for _, f := range s.Response.Errors {
-		p.failures = append(p.failures, failure{Failure: f, path: c.optional(f.Path), match: c.regexp(f.Match)})
+		p.failures = append(p.failures, compiledErrorRule{ErrorRule: f, path: c.optional(f.Path), match: c.regexp(f.Match)})
 	}
 	if s.Detail == nil { // where there are two phases, the mapping reads the second
 		p.mark = c.optional(s.Merge.by())
@@ -248,7 +248,7 @@ func (p *Program) failed(status int, body []byte, around any) (means string, fau
 // maxErrorText bounds what is kept of a provider's own words.
 const maxErrorText = 300
 
-func (f failure) fits(status int, body []byte, around any) (text string, ok bool) {
+func (f compiledErrorRule) fits(status int, body []byte, around any) (text string, ok bool) {
 	if len(f.Status) > 0 && !slices.Contains(f.Status, status) {
 		return "", false
 	}

@@ -61,7 +61,7 @@ type Percent int
 const maxPercent = 90
 
 // Of is this share of n, rounded up: what is in reserve is not less than was promised.
-func (p Percent) Of(n int64) int64 { return patra.KeptBack(n, int(p)) }
+func (p Percent) Of(n int64) int64 { return patra.QuotaReserve(n, int(p)) }
 
 var percentForm = regexp.MustCompile(`^(0|[1-9][0-9]?)%$`)
 

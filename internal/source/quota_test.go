@@ -72,11 +72,11 @@ func TestTheTariffOfASource(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		text string
-		want patra.Tariff
+		want patra.RequestCost
 	}{
-		{"an empty page ends it", limited("{daily: 1000}", "{}"), patra.Tariff{PageSize: 2, EndPage: true, PerSecond: 5, Quota: patra.QuotaLimit{Daily: 1000, Reserve: 10, Skew: 5 * time.Minute}}},
-		{"a short page does, too", strings.Replace(limited("{}", "{}"), "[EMPTY_PAGE]", "[SHORT_PAGE, EMPTY_PAGE]", 1), patra.Tariff{PageSize: 2, PerSecond: 5}},
-		{"a token does", write(get, oaiPaging, oaiResponse, noFields), patra.Tariff{PerSecond: 5}},
+		{"an empty page ends it", limited("{daily: 1000}", "{}"), patra.RequestCost{PageSize: 2, EndPage: true, PerSecond: 5, Quota: patra.QuotaLimit{Daily: 1000, Reserve: 10, Skew: 5 * time.Minute}}},
+		{"a short page does, too", strings.Replace(limited("{}", "{}"), "[EMPTY_PAGE]", "[SHORT_PAGE, EMPTY_PAGE]", 1), patra.RequestCost{PageSize: 2, PerSecond: 5}},
+		{"a token does", write(get, oaiPaging, oaiResponse, noFields), patra.RequestCost{PerSecond: 5}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := compile(t, tt.text).Spec.Tariff(nil); got != tt.want {
@@ -84,18 +84,18 @@ func TestTheTariffOfASource(t *testing.T) {
 			}
 		})
 	}
-	if got, want := shippedProgram(t, "pubmed", "search").Spec.Tariff(nil), (patra.Tariff{PageSize: 5000, EndPage: true, DetailBatch: 200, PerSecond: 3}); got != want {
+	if got, want := shippedProgram(t, "pubmed", "search").Spec.Tariff(nil), (patra.RequestCost{PageSize: 5000, EndPage: true, DetailBatch: 200, PerSecond: 3}); got != want {
 		t.Errorf("pubmed: %+v", got)
 	}
 }
 
 func TestACapIsAPositionInRecordsOrInPages(t *testing.T) {
 	s := shippedProgram(t, "pubmed", "search").Spec
-	if s.Reach() != 9998 {
-		t.Errorf("%d", s.Reach())
+	if s.MaxResults() != 9998 {
+		t.Errorf("%d", s.MaxResults())
 	}
 	s.Pagination.Type, s.Pagination.Cap, s.Pagination.PageSize = "PAGE", 10, 100
-	if s.Reach() != 1000 {
-		t.Errorf("ten pages of a hundred are %d", s.Reach())
+	if s.MaxResults() != 1000 {
+		t.Errorf("ten pages of a hundred are %d", s.MaxResults())
 	}
 }

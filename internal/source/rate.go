@@ -75,8 +75,8 @@ func (s *Spec) gateKey(address string) string {
 	return s.Source
 }
 
-// CountsAlone reports whether the endpoint counts on its own.
-func (s *Spec) CountsAlone() bool { return s.Rate.Share == shareEndpoint }
+// HasOwnRateKey reports whether the endpoint counts on its own.
+func (s *Spec) HasOwnRateKey() bool { return s.Rate.Share == shareEndpoint }
 
 // Cost is what one request counts.
 func (s *Spec) Cost() int { return max(s.Rate.Cost, 1) }

@@ -141,7 +141,7 @@ func TestWhatNewVersionsOfRecordedItemsMean(t *testing.T) {
 		{"europepmc", "", nil, comment("Retraction of"), 50},
 	} {
 		p, n := programs[tt.source], 0
-		facts := func(item []byte) *patra.Facts {
+		facts := func(item []byte) *patra.FactHashes {
 			o, err := p.Item(item, 0)
 			if err != nil {
 				t.Fatalf("%v in %.300s", err, item)

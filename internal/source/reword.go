@@ -7,9 +7,9 @@ import (
 	"patra/internal/strictyaml"
 )
 
-// LoadReworded is Load for a file that may use other words for codes: reword is given every single value with its
+// LoadWithAliases is Load for a file that may use other words for codes: reword is given every single value with its
 // path, and what it returns counts as written there.
-func LoadReworded(file string, data []byte, reword func(path, text string) string) (*File, error) {
+func LoadWithAliases(file string, data []byte, reword func(path, text string) string) (*File, error) {
 	doc, err := strictyaml.Parse(file, data)
 	if err != nil {
 		return nil, err

@@ -7,9 +7,9 @@ import (
 	"strings"
 )
 
-// SentBy finds out of a stored request who sent it: the values of placeholders that are filled in when a request is sent
+// RecoverVars finds out of a stored request who sent it: the values of placeholders that are filled in when a request is sent
 // and stored nowhere else. What cannot be found stays as it is in otherwise.
-func (s *Spec) SentBy(request json.RawMessage, otherwise Vars) Vars {
+func (s *Spec) RecoverVars(request json.RawMessage, otherwise Vars) Vars {
 	var sent struct {
 		URL     string            `json:"url"`
 		Headers map[string]string `json:"headers"`

@@ -47,11 +47,11 @@ func TestWhoSentARequestCanBeReadOff(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := spec.SentBy(sent.Digest(), source.Vars{Contact: "me@today.example", Version: "9"}); got != who {
+			if got := spec.RecoverVars(sent.Digest(), source.Vars{Contact: "me@today.example", Version: "9"}); got != who {
 				t.Errorf("%s: %+v is read off as %+v", send, who, got)
 			}
 		}
-		if got := spec.SentBy(nil, source.Vars{Contact: "me"}); got.Contact != "me" {
+		if got := spec.RecoverVars(nil, source.Vars{Contact: "me"}); got.Contact != "me" {
 			t.Errorf("of nothing, %+v", got)
 		}
 	}

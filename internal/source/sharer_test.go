@@ -34,7 +34,7 @@ func TestSharers(t *testing.T) {
 		have := func(string) (bool, error) { return c.keyed, nil }
 		vars := source.Vars{Contact: "me@example.org", Version: "1"}
 		all := f.Sharers(have, vars)
-		i := slices.IndexFunc(all, func(s source.Sharer) bool { return s.Endpoint == "search" })
+		i := slices.IndexFunc(all, func(s source.RateKeyMember) bool { return s.Endpoint == "search" })
 		if len(all) != 4 || i < 0 {
 			t.Fatalf("%+v", all)
 		}
@@ -56,7 +56,7 @@ func TestSharers(t *testing.T) {
 		if own := spec.Sharers(have, "http://127.0.0.1:8090/x", vars); c.share == "HOST" && !strings.HasPrefix(own[0].Limit.Key, "host:127.0.0.1:8090") {
 			t.Errorf("elsewhere it is %+v", own)
 		}
-		shown := []source.Shown{{Where: "HEADER", Name: "User-Agent", Value: "patra/1 (mailto:me@example.org)"}, {Where: "PARAMETER", Name: "email", Value: "me@example.org"}, {Where: "PARAMETER", Name: "tool", Value: "patra"}}
+		shown := []source.ClientIdentity{{Where: "HEADER", Name: "User-Agent", Value: "patra/1 (mailto:me@example.org)"}, {Where: "PARAMETER", Name: "email", Value: "me@example.org"}, {Where: "PARAMETER", Name: "tool", Value: "patra"}}
 		if !slices.Equal(s.Shown, shown) {
 			t.Errorf("we show %+v", s.Shown)
 		}

@@ -2,16 +2,16 @@ package source
 
 import "sync"
 
-// spares are documents that nobody uses now. A pool of the standard library forgets what it has at every second collection of
+// pool are documents that nobody uses now. A pool of the standard library forgets what it has at every second collection of
 // what nobody uses, and pages bring about one each: almost every one of them had to grow a list of nodes anew. It is safe for
 // concurrent use.
-type spares[T any] struct {
+type pool[T any] struct {
 	mu   sync.Mutex
-	free []spare[T]
+	free []pooled[T]
 	room int // of all of them
 }
 
-type spare[T any] struct {
+type pooled[T any] struct {
 	doc  *T
 	room int
 }
@@ -23,8 +23,8 @@ const (
 	mostSpare, mostSpares = 2 * most, 16
 )
 
-// take gives a document, which may be new.
-func (s *spares[T]) take() *T {
+// get gives a document, which may be new.
+func (s *pool[T]) get() *T {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	last := len(s.free) - 1
@@ -32,17 +32,17 @@ func (s *spares[T]) take() *T {
 		return new(T)
 	}
 	t := s.free[last]
-	s.free[last], s.free = spare[T]{}, s.free[:last]
+	s.free[last], s.free = pooled[T]{}, s.free[:last]
 	s.room -= t.room
 	return t.doc
 }
 
-// give gives one back, with the room that it has.
-func (s *spares[T]) give(doc *T, room int) {
+// put gives one back, with the room that it has.
+func (s *pool[T]) put(doc *T, room int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if len(s.free) < mostSpares && s.room+room <= mostSpare {
-		s.free = append(s.free, spare[T]{doc, room})
+		s.free = append(s.free, pooled[T]{doc, room})
 		s.room += room
 	}
 }

@@ -9,31 +9,31 @@ import (
 
 // A document is there for the next page, also if memory was collected meanwhile.
 func TestASpareDocumentIsKept(t *testing.T) {
-	var s spares[document]
-	d := s.take()
-	s.give(d, 100)
+	var s pool[document]
+	d := s.get()
+	s.put(d, 100)
 	runtime.GC()
 	runtime.GC()
-	if s.take() != d {
+	if s.get() != d {
 		t.Error("it was forgotten")
 	}
-	if s.take() == d {
+	if s.get() == d {
 		t.Error("two were given the same")
 	}
 }
 
 // Documents that nobody uses keep no more room than they may, and are not many.
 func TestSpareDocumentsAreFew(t *testing.T) {
-	var s spares[document]
+	var s pool[document]
 	for range 5 {
-		s.give(new(document), most)
+		s.put(new(document), most)
 	}
 	if len(s.free) != mostSpare/most {
 		t.Errorf("%d large ones are kept", len(s.free))
 	}
-	s.take()
+	s.get()
 	for range 2 * mostSpares {
-		s.give(new(document), 1)
+		s.put(new(document), 1)
 	}
 	if len(s.free) != mostSpares {
 		t.Errorf("%d are kept", len(s.free))

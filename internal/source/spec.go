@@ -296,8 +296,8 @@ func FromSnapshot(fingerprint string, body json.RawMessage) (*Spec, error) {
 // ErrNewer means that a snapshot says something that this program does not understand.
 var ErrNewer = errors.New("another version of patra wrote it: use that version")
 
-// CanAsk says why a query cannot be asked together with a window, if it cannot.
-func (s *Spec) CanAsk(query expr.Node) error {
+// CheckQuery says why a query cannot be asked together with a window, if it cannot.
+func (s *Spec) CheckQuery(query expr.Node) error {
 	from := patra.Date(2026, 1, 1)
 	asked, err := s.Query.Render(s.Bind(query, patra.Window{From: from, To: patra.UnitMonth.Next(from)}))
 	if err == nil && asked.Empty {
@@ -323,9 +323,9 @@ func (s *Spec) reachable() error {
 	return nil
 }
 
-// Guarded refuses an address without encryption before anything is planned or sent there, as every request would be. One
+// RequireHTTPS refuses an address without encryption before anything is planned or sent there, as every request would be. One
 // that somebody names for this very time, such as a simulator on this machine, may be so.
-func (s *Spec) Guarded(baseURL string) error {
+func (s *Spec) RequireHTTPS(baseURL string) error {
 	at := s.Address(Vars{})
 	if u, err := url.Parse(at); baseURL != "" || err != nil || u.Scheme == "https" {
 		return nil

@@ -9,10 +9,10 @@ import (
 
 // Tariff is what decides how many requests the records of this source cost, and how fast they may be sent with the secrets
 // that there are. How large its answers are is not known here.
-func (s *Spec) Tariff(have func(name string) (bool, error)) patra.Tariff {
+func (s *Spec) Tariff(have func(name string) (bool, error)) patra.RequestCost {
 	end := s.Pagination.End
 	limit := s.Limit(s.Auth.complete(have), "")
-	t := patra.Tariff{
+	t := patra.RequestCost{
 		PageSize:  int64(s.Pagination.PageSize),
 		EndPage:   slices.Contains(end, patra.EndEmptyPage) && !slices.Contains(end, patra.EndShortPage),
 		PerSecond: limit.PerSecond,
@@ -31,9 +31,9 @@ func (s *Spec) QuotaKey(have func(name string) (bool, error), base string) strin
 	return s.Limit(s.Auth.complete(have), cmp.Or(base, s.Address(Vars{}))).Key
 }
 
-// Reach is how many records of one question the provider gives; 0 is all of them. Its cap is a position: a number of
+// MaxResults is how many records of one question the provider gives; 0 is all of them. Its cap is a position: a number of
 // records, or of pages.
-func (s *Spec) Reach() int64 {
+func (s *Spec) MaxResults() int64 {
 	if s.Pagination.Type == pagePage {
 		return s.Pagination.Cap * int64(max(s.Pagination.PageSize, 1))
 	}

@@ -17,9 +17,9 @@ const (
 	mostTold = 1_000_000
 )
 
-// Told reads what the headers of an answer say about the rate: what is permitted, and how long to wait if nothing is left
+// Parse reads what the headers of an answer say about the rate: what is permitted, and how long to wait if nothing is left
 // of it. Nonsense says nothing.
-func (h RateHeaders) Told(header http.Header, now time.Time) (told patra.Told, wait time.Duration) {
+func (h RateHeaders) Parse(header http.Header, now time.Time) (told patra.AdvertisedLimit, wait time.Duration) {
 	if limit, ok := count(header, h.Limit); ok && limit > 0 {
 		if every, ok := h.every(header); ok {
 			told.PerSecond = float64(limit) / every.Seconds()

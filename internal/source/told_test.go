@@ -26,41 +26,41 @@ func TestWhatHeadersTell(t *testing.T) {
 		name   string
 		by     source.RateHeaders
 		header map[string]string
-		want   patra.Told
+		want   patra.AdvertisedLimit
 		wait   time.Duration
 	}{
-		{"nothing is named", source.RateHeaders{}, map[string]string{"X-RateLimit-Limit": "3", "": "7"}, patra.Told{}, 0},
-		{"nothing is said", zenodoHeaders, nil, patra.Told{}, 0},
-		{"Crossref", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "3", "X-Rate-Limit-Interval": "1s", "X-Concurrency-Limit": "3"}, patra.Told{PerSecond: 3, Concurrency: 3}, 0},
-		{"no unit", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "50", "X-Rate-Limit-Interval": "1"}, patra.Told{PerSecond: 50}, 0},
-		{"a minute in seconds", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "30", "X-Rate-Limit-Interval": "60"}, patra.Told{PerSecond: 0.5}, 0},
-		{"a minute", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": " 30 ", "X-Rate-Limit-Interval": " 1m "}, patra.Told{PerSecond: 0.5}, 0},
-		{"half a second", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "5", "X-Rate-Limit-Interval": "500ms"}, patra.Told{PerSecond: 10}, 0},
-		{"the interval is missing", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "50"}, patra.Told{}, 0},
-		{"the interval is nonsense", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "50", "X-Rate-Limit-Interval": "soon"}, patra.Told{}, 0},
-		{"the interval is nothing", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "50", "X-Rate-Limit-Interval": "0s"}, patra.Told{}, 0},
-		{"the interval is negative", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "50", "X-Rate-Limit-Interval": "-1"}, patra.Told{}, 0},
-		{"the interval is absurd", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "50", "X-Rate-Limit-Interval": "99999999999999999"}, patra.Told{}, 0},
-		{"no request is permitted", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "0", "X-Rate-Limit-Interval": "1s", "X-Concurrency-Limit": "0"}, patra.Told{}, 0},
-		{"the limit is nonsense", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "NaN", "X-Rate-Limit-Interval": "1s", "X-Concurrency-Limit": "-3"}, patra.Told{}, 0},
-		{"the limit is absurd", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "99999999999", "X-Rate-Limit-Interval": "1s"}, patra.Told{}, 0},
-		{"NCBI", ncbiHeaders, map[string]string{"X-RateLimit-Limit": "10", "X-RateLimit-Remaining": "0"}, patra.Told{PerSecond: 10}, 0},
-		{"Zenodo", zenodoHeaders, map[string]string{"X-RateLimit-Limit": "30", "X-RateLimit-Remaining": "29", "X-RateLimit-Reset": "1767882353"}, patra.Told{PerSecond: 0.5}, 0},
-		{"nothing is left at Zenodo", zenodoHeaders, map[string]string{"X-RateLimit-Limit": "30", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1767882353"}, patra.Told{PerSecond: 0.5}, 53 * time.Second},
-		{"by their clock", zenodoHeaders, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1767882353", "Date": "Thu, 08 Jan 2026 14:25:43 GMT"}, patra.Told{}, 10 * time.Second},
-		{"it has passed", zenodoHeaders, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1767882299"}, patra.Told{}, 0},
-		{"seconds where a moment should be", zenodoHeaders, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "39957"}, patra.Told{}, 0},
-		{"seconds to midnight", openAlexHeaders, map[string]string{"RateLimit-Remaining": "0", "RateLimit-Reset": "39957"}, patra.Told{}, time.Hour},
-		{"one second", openAlexHeaders, map[string]string{"RateLimit-Remaining": "0", "RateLimit-Reset": "1"}, patra.Told{}, time.Second},
-		{"a moment where seconds should be", openAlexHeaders, map[string]string{"RateLimit-Remaining": "0", "RateLimit-Reset": "1767882353"}, patra.Told{}, 0},
-		{"something is left", openAlexHeaders, map[string]string{"RateLimit-Remaining": "1", "RateLimit-Reset": "1"}, patra.Told{}, 0},
-		{"what is left is nonsense", openAlexHeaders, map[string]string{"RateLimit-Remaining": "", "RateLimit-Reset": "1"}, patra.Told{}, 0},
+		{"nothing is named", source.RateHeaders{}, map[string]string{"X-RateLimit-Limit": "3", "": "7"}, patra.AdvertisedLimit{}, 0},
+		{"nothing is said", zenodoHeaders, nil, patra.AdvertisedLimit{}, 0},
+		{"Crossref", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "3", "X-Rate-Limit-Interval": "1s", "X-Concurrency-Limit": "3"}, patra.AdvertisedLimit{PerSecond: 3, Concurrency: 3}, 0},
+		{"no unit", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "50", "X-Rate-Limit-Interval": "1"}, patra.AdvertisedLimit{PerSecond: 50}, 0},
+		{"a minute in seconds", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "30", "X-Rate-Limit-Interval": "60"}, patra.AdvertisedLimit{PerSecond: 0.5}, 0},
+		{"a minute", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": " 30 ", "X-Rate-Limit-Interval": " 1m "}, patra.AdvertisedLimit{PerSecond: 0.5}, 0},
+		{"half a second", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "5", "X-Rate-Limit-Interval": "500ms"}, patra.AdvertisedLimit{PerSecond: 10}, 0},
+		{"the interval is missing", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "50"}, patra.AdvertisedLimit{}, 0},
+		{"the interval is nonsense", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "50", "X-Rate-Limit-Interval": "soon"}, patra.AdvertisedLimit{}, 0},
+		{"the interval is nothing", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "50", "X-Rate-Limit-Interval": "0s"}, patra.AdvertisedLimit{}, 0},
+		{"the interval is negative", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "50", "X-Rate-Limit-Interval": "-1"}, patra.AdvertisedLimit{}, 0},
+		{"the interval is absurd", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "50", "X-Rate-Limit-Interval": "99999999999999999"}, patra.AdvertisedLimit{}, 0},
+		{"no request is permitted", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "0", "X-Rate-Limit-Interval": "1s", "X-Concurrency-Limit": "0"}, patra.AdvertisedLimit{}, 0},
+		{"the limit is nonsense", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "NaN", "X-Rate-Limit-Interval": "1s", "X-Concurrency-Limit": "-3"}, patra.AdvertisedLimit{}, 0},
+		{"the limit is absurd", crossrefHeaders, map[string]string{"X-Rate-Limit-Limit": "99999999999", "X-Rate-Limit-Interval": "1s"}, patra.AdvertisedLimit{}, 0},
+		{"NCBI", ncbiHeaders, map[string]string{"X-RateLimit-Limit": "10", "X-RateLimit-Remaining": "0"}, patra.AdvertisedLimit{PerSecond: 10}, 0},
+		{"Zenodo", zenodoHeaders, map[string]string{"X-RateLimit-Limit": "30", "X-RateLimit-Remaining": "29", "X-RateLimit-Reset": "1767882353"}, patra.AdvertisedLimit{PerSecond: 0.5}, 0},
+		{"nothing is left at Zenodo", zenodoHeaders, map[string]string{"X-RateLimit-Limit": "30", "X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1767882353"}, patra.AdvertisedLimit{PerSecond: 0.5}, 53 * time.Second},
+		{"by their clock", zenodoHeaders, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1767882353", "Date": "Thu, 08 Jan 2026 14:25:43 GMT"}, patra.AdvertisedLimit{}, 10 * time.Second},
+		{"it has passed", zenodoHeaders, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "1767882299"}, patra.AdvertisedLimit{}, 0},
+		{"seconds where a moment should be", zenodoHeaders, map[string]string{"X-RateLimit-Remaining": "0", "X-RateLimit-Reset": "39957"}, patra.AdvertisedLimit{}, 0},
+		{"seconds to midnight", openAlexHeaders, map[string]string{"RateLimit-Remaining": "0", "RateLimit-Reset": "39957"}, patra.AdvertisedLimit{}, time.Hour},
+		{"one second", openAlexHeaders, map[string]string{"RateLimit-Remaining": "0", "RateLimit-Reset": "1"}, patra.AdvertisedLimit{}, time.Second},
+		{"a moment where seconds should be", openAlexHeaders, map[string]string{"RateLimit-Remaining": "0", "RateLimit-Reset": "1767882353"}, patra.AdvertisedLimit{}, 0},
+		{"something is left", openAlexHeaders, map[string]string{"RateLimit-Remaining": "1", "RateLimit-Reset": "1"}, patra.AdvertisedLimit{}, 0},
+		{"what is left is nonsense", openAlexHeaders, map[string]string{"RateLimit-Remaining": "", "RateLimit-Reset": "1"}, patra.AdvertisedLimit{}, 0},
 	} {
 		h := http.Header{}
 		for k, v := range c.header {
 			h.Set(k, v)
 		}
-		if told, wait := c.by.Told(h, now); told != c.want || wait != c.wait {
+		if told, wait := c.by.Parse(h, now); told != c.want || wait != c.wait {
 			t.Errorf("%s: %+v and %s, want %+v and %s", c.name, told, wait, c.want, c.wait)
 		}
 	}
@@ -87,7 +87,7 @@ func FuzzTold(f *testing.F) {
 			by.ResetIs = "EPOCH"
 		}
 		h := http.Header{"A": {limit}, "B": {interval}, "C": {concurrency}, "D": {remaining}, "E": {reset}, "Date": {date}}
-		told, wait := by.Told(h, time.Unix(1767882300, 0))
+		told, wait := by.Parse(h, time.Unix(1767882300, 0))
 		if !(told.PerSecond >= 0) || math.IsInf(told.PerSecond, 0) || told.Concurrency < 0 || wait < 0 || wait > time.Hour || told.Quota != nil {
 			t.Errorf("%+v, %s", told, wait)
 		}
@@ -123,7 +123,7 @@ func TestWhatRecordedHeadersTell(t *testing.T) {
 			for k, v := range r.Headers {
 				h.Set(k, v)
 			}
-			says, wait := by.Told(h, time.Now())
+			says, wait := by.Parse(h, time.Now())
 			if says.PerSecond > 0 {
 				told[code]++
 			}

@@ -14,8 +14,8 @@ import (
 // mostReset is the longest time to a reset that is believed; a month has no more days.
 const mostReset = 32 * 24 * time.Hour
 
-// ToldQuota reads what the provider says is left of its quota; nil if it says nothing, or nothing that can be.
-func (s *Spec) ToldQuota(h http.Header, now time.Time) *patra.ToldQuota {
+// ParseQuotaHeaders reads what the provider says is left of its quota; nil if it says nothing, or nothing that can be.
+func (s *Spec) ParseQuotaHeaders(h http.Header, now time.Time) *patra.AdvertisedQuota {
 	names := cmp.Or(s.Rate.Quota.Headers, s.Auth.Rate.Quota.Headers)
 	if names.Remaining == "" {
 		return nil
@@ -24,7 +24,7 @@ func (s *Spec) ToldQuota(h http.Header, now time.Time) *patra.ToldQuota {
 	if !ok || left < 0 || left > math.MaxInt32*1000 {
 		return nil
 	}
-	told := &patra.ToldQuota{Left: int64(left)}
+	told := &patra.AdvertisedQuota{Left: int64(left)}
 	if names.Reset == "" {
 		return told
 	}

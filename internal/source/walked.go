@@ -8,9 +8,9 @@ import (
 	"patra/internal/rawxml"
 )
 
-// walked is a page whose items need not be walked again: the page was walked, and they with it. All copies of a page share
+// parsedPage is a page whose items need not be walked again: the page was walked, and they with it. All copies of a page share
 // one; where there is none the items stand alone.
-type walked struct {
+type parsedPage struct {
 	doc      *document // of JSON; nil: it was given back
 	items    []rawjson.Node
 	xml      *xmlDocument  // of XML; nil: it was given back
@@ -18,7 +18,7 @@ type walked struct {
 }
 
 // release gives the document of a page back.
-func (w *walked) release() {
+func (w *parsedPage) release() {
 	if w == nil {
 		return
 	}
@@ -28,7 +28,7 @@ func (w *walked) release() {
 	if w.xml != nil {
 		release(w.xml)
 	}
-	*w = walked{}
+	*w = parsedPage{}
 }
 
 // Records reads the items of a page one after the other, as Item does. One reader at a time may do so, and the page is

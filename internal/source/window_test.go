@@ -94,10 +94,10 @@ func TestALandmarkSourceIsAskedWithoutItsWindow(t *testing.T) {
 		if err != nil || call.URL != "https://example.org/api/works?rows=1&word=x" {
 			t.Errorf("%s, %v", call.URL, err)
 		}
-		if err := spec.CanAsk(word); err != nil {
+		if err := spec.CheckQuery(word); err != nil {
 			t.Error(err)
 		}
-		if err := spec.CanAsk(expr.Not(word)); err == nil {
+		if err := spec.CheckQuery(expr.Not(word)); err == nil {
 			t.Error("a question was accepted that cannot be asked")
 		}
 		if got := spec.Query.Fields["day"].Precision; got != "" {

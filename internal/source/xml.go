@@ -84,21 +84,21 @@ func cut(body []byte, which []elementPath) (pieces [][]byte, rest []byte, prefix
 }
 
 // cutWalked is cut for whoever wants to look at the elements afterwards, if they are such as can be looked at there.
-func cutWalked(body []byte, which []elementPath) (pieces [][]byte, rest []byte, prefixes string, _ *walked, err error) {
-	d := xmlDocuments.take()
+func cutWalked(body []byte, which []elementPath) (pieces [][]byte, rest []byte, prefixes string, _ *parsedPage, err error) {
+	d := xmlDocuments.get()
 	if d.ResetNames(body) != nil {
 		release(d)
 		pieces, rest, prefixes, err = cutTokens(body, which)
 		return pieces, rest, prefixes, nil, err
 	}
 	d.text = body
-	c := cutting{doc: &d.Doc, text: body, which: which}
+	c := xmlCutter{doc: &d.Doc, text: body, which: which}
 	c.inside(rawxml.Root, 1)
-	return c.pieces, append(c.rest, body[c.kept:]...), declarations(c.declared), &walked{xml: d, elements: c.nodes}, nil
+	return c.pieces, append(c.rest, body[c.kept:]...), declarations(c.declared), &parsedPage{xml: d, elements: c.nodes}, nil
 }
 
-// cutting is a document that is being cut.
-type cutting struct {
+// xmlCutter is a document that is being cut.
+type xmlCutter struct {
 	doc      *rawxml.Doc
 	text     []byte
 	which    []elementPath
@@ -110,7 +110,7 @@ type cutting struct {
 }
 
 // inside looks at an element, and goes on inside it unless it is taken out.
-func (c *cutting) inside(n rawxml.Node, depth int) {
+func (c *xmlCutter) inside(n rawxml.Node, depth int) {
 	d, first := c.doc, c.doc.First(n)
 	for a := n + 1; a < first; a++ {
 		if string(d.Prefix(a)) == "xmlns" {
@@ -133,7 +133,7 @@ func (c *cutting) inside(n rawxml.Node, depth int) {
 	}
 }
 
-func (c *cutting) declare(prefix, means string) {
+func (c *xmlCutter) declare(prefix, means string) {
 	if c.declared == nil {
 		c.declared = map[string]string{}
 	}
@@ -292,7 +292,7 @@ func (x xmlOpener) hash(item []byte, doc any) (string, error) {
 	}
 	if d, ok := doc.(*xmlDocument); ok {
 		if from, to := d.span(); to-from == len(item) { // else it was completed, and there is more in it than in its page
-			c := cutting{doc: &d.Doc, text: d.text[:to], which: x.volatile, rest: d.room[:0], kept: from}
+			c := xmlCutter{doc: &d.Doc, text: d.text[:to], which: x.volatile, rest: d.room[:0], kept: from}
 			c.inside(d.Top(), 1)
 			d.room = append(c.rest, c.text[c.kept:]...)
 			return patra.HashBytes(d.room), nil

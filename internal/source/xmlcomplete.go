@@ -36,8 +36,8 @@ func unsure(r rune) bool { return r <= ' ' || r >= 0x7F || strings.ContainsRune(
 
 // complete makes items readable on their own: prefixes that were declared around one are declared in it. If any of them needs
 // that, all are written into one text, one behind the other. Those that are not the same in their page are to stand alone.
-func complete(pieces [][]byte, declared []prefix, w *walked) (items [][]byte, apart []byte) {
-	c := completion{all: declared}
+func complete(pieces [][]byte, declared []prefix, w *parsedPage) (items [][]byte, apart []byte) {
+	c := namespaceFix{all: declared}
 	written := make([][]byte, 0, 3*len(pieces))
 	changed := false
 	for i, p := range pieces {
@@ -63,8 +63,8 @@ func complete(pieces [][]byte, declared []prefix, w *walked) (items [][]byte, ap
 	return items, apart
 }
 
-// completion is what an item needs to be readable on its own. The items of a page mostly need the same.
-type completion struct {
+// namespaceFix is what an item needs to be readable on its own. The items of a page mostly need the same.
+type namespaceFix struct {
 	all     []prefix
 	missing []int // which of them
 	text    []byte
@@ -74,7 +74,7 @@ type completion struct {
 }
 
 // look finds the prefixes that an item uses and does not declare itself.
-func (c *completion) look(item []byte) {
+func (c *namespaceFix) look(item []byte) {
 	if len(c.all) == 0 {
 		return
 	}

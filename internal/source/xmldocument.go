@@ -28,11 +28,11 @@ type xmlNode struct {
 	at  rawxml.Node
 }
 
-var xmlDocuments spares[xmlDocument]
+var xmlDocuments pool[xmlDocument]
 
 // openXML makes a document of an item; nil if it is one that others must look at. It is given back with release.
 func openXML(item []byte) *xmlDocument {
-	d := xmlDocuments.take()
+	d := xmlDocuments.get()
 	if d.Reset(item) != nil {
 		release(d)
 		return nil

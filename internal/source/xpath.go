@@ -2,22 +2,22 @@ package source
 
 import "regexp"
 
-// lookup is an XPath of the kind that sources are written with, ready to be followed in the bytes of an item. It finds what
+// xpathExpr is an XPath of the kind that sources are written with, ready to be followed in the bytes of an item. It finds what
 // the library finds in a tree of the item, in the same order, as often: a union is one part after the other, and a path may
 // find a node twice. Paths of any other kind are left to the library.
-type lookup struct {
+type xpathExpr struct {
 	call  string // a function, or none
-	args  []lookup
+	args  []xpathExpr
 	text  string         // of a literal
 	like  *regexp.Regexp // of replace
 	paths []elements     // of a union, or of one path
 }
 
 // elements is a location path.
-type elements []stride
+type elements []xpathStep
 
-// stride is one step of a location path.
-type stride struct {
+// xpathStep is one step of a location path.
+type xpathStep struct {
 	axis          byte
 	test          byte
 	prefix, local string
@@ -65,13 +65,13 @@ const (
 )
 
 // literal reports whether a part of a lookup is a text.
-func (l *lookup) literal() bool { return l.call == "" && l.paths == nil }
+func (l *xpathExpr) literal() bool { return l.call == "" && l.paths == nil }
 
 // simple reports whether it finds nodes, and makes nothing of them.
-func (l *lookup) simple() bool { return l != nil && l.call == "" && !l.literal() }
+func (l *xpathExpr) simple() bool { return l != nil && l.call == "" && !l.literal() }
 
 // conditional reports whether there is a condition somewhere in it.
-func (l *lookup) conditional() bool {
+func (l *xpathExpr) conditional() bool {
 	for _, p := range l.paths {
 		for _, s := range p {
 			if len(s.conds) > 0 || s.number > 0 || s.test == isCalled {

@@ -8,8 +8,8 @@ import (
 )
 
 // lookupOf is nil for an expression that is left to the library, which has found it to be an XPath.
-func lookupOf(text string) *lookup {
-	p := &lookupParser{text: text}
+func lookupOf(text string) *xpathExpr {
+	p := &xpathParser{text: text}
 	l := p.value()
 	if p.skip(); p.lost || p.at < len(p.text) || l.literal() {
 		return nil
@@ -17,22 +17,22 @@ func lookupOf(text string) *lookup {
 	return &l
 }
 
-// lookupParser reads an expression from left to right. It is lost where it meets something that it does not know.
-type lookupParser struct {
+// xpathParser reads an expression from left to right. It is lost where it meets something that it does not know.
+type xpathParser struct {
 	text   string
 	at     int
 	lost   bool
 	inside bool // a condition
 }
 
-func (p *lookupParser) skip() {
+func (p *xpathParser) skip() {
 	for p.at < len(p.text) && strings.IndexByte(" \t\r\n", p.text[p.at]) >= 0 {
 		p.at++
 	}
 }
 
 // take goes on behind a text, if it is the next.
-func (p *lookupParser) take(next string) bool {
+func (p *xpathParser) take(next string) bool {
 	p.skip()
 	if p.lost || !strings.HasPrefix(p.text[p.at:], next) {
 		return false
@@ -41,14 +41,14 @@ func (p *lookupParser) take(next string) bool {
 	return true
 }
 
-func (p *lookupParser) need(next string) {
+func (p *xpathParser) need(next string) {
 	if !p.take(next) {
 		p.lost = true
 	}
 }
 
 // word takes a name, and must not be asked where there may be none.
-func (p *lookupParser) word() string {
+func (p *xpathParser) word() string {
 	p.skip()
 	from := p.at
 	for ; p.at < len(p.text); p.at++ {
@@ -67,7 +67,7 @@ func (p *lookupParser) word() string {
 }
 
 // called is the name of the function that is called next, or nothing.
-func (p *lookupParser) called() string {
+func (p *xpathParser) called() string {
 	p.skip()
 	rest := p.text[p.at:]
 	name, _, found := strings.Cut(rest, "(")
@@ -77,13 +77,13 @@ func (p *lookupParser) called() string {
 	return name
 }
 
-func (p *lookupParser) open(name string) {
+func (p *xpathParser) open(name string) {
 	p.need(name)
 	p.need("(")
 }
 
 // literal takes a text in quotes.
-func (p *lookupParser) literal() string {
+func (p *xpathParser) literal() string {
 	p.skip()
 	if p.at >= len(p.text) || p.text[p.at] != '\'' && p.text[p.at] != '"' {
 		p.lost = true
@@ -99,14 +99,14 @@ func (p *lookupParser) literal() string {
 }
 
 // value takes a text, a function, or a union of paths.
-func (p *lookupParser) value() (l lookup) {
+func (p *xpathParser) value() (l xpathExpr) {
 	p.skip()
 	if p.lost || p.at >= len(p.text) {
 		p.lost = true
 		return l
 	}
 	if c := p.text[p.at]; c == '\'' || c == '"' {
-		return lookup{text: p.literal()}
+		return xpathExpr{text: p.literal()}
 	}
 	if name := p.called(); name != "" {
 		return p.function(name)
@@ -125,8 +125,8 @@ func (p *lookupParser) value() (l lookup) {
 	return l
 }
 
-func (p *lookupParser) function(name string) lookup {
-	l := lookup{call: name}
+func (p *xpathParser) function(name string) xpathExpr {
+	l := xpathExpr{call: name}
 	p.open(name)
 	for first := true; !p.lost && (first || p.take(",")); first = false {
 		l.args = append(l.args, p.value())
@@ -139,7 +139,7 @@ func (p *lookupParser) function(name string) lookup {
 }
 
 // known reports whether a function is one that can be called here, and prepares it.
-func (l *lookup) known() bool {
+func (l *xpathExpr) known() bool {
 	literals := 0
 	for i := range l.args {
 		if l.args[i].literal() {
@@ -175,7 +175,7 @@ func (l *lookup) known() bool {
 	return false
 }
 
-func (l *lookup) calls(name string) bool {
+func (l *xpathExpr) calls(name string) bool {
 	for i := range l.args {
 		if l.args[i].call == name {
 			return true
@@ -185,7 +185,7 @@ func (l *lookup) calls(name string) bool {
 }
 
 // path takes a location path. One from the root is one from here: the root is where a search begins.
-func (p *lookupParser) path() (all elements) {
+func (p *xpathParser) path() (all elements) {
 	anywhere := p.take("//")
 	if !anywhere {
 		p.take("/")
@@ -210,12 +210,12 @@ func (p *lookupParser) path() (all elements) {
 		}
 	}
 	if len(all) == 0 {
-		return elements{stride{}}
+		return elements{xpathStep{}}
 	}
 	return all
 }
 
-func (p *lookupParser) stride(first bool) (s stride) {
+func (p *xpathParser) stride(first bool) (s xpathStep) {
 	p.skip()
 	switch rest := p.text[p.at:]; {
 	case strings.HasPrefix(rest, ".."):
@@ -225,7 +225,7 @@ func (p *lookupParser) stride(first bool) (s stride) {
 		if p.take("[") {
 			p.lost = true
 		}
-		return stride{axis: toSelf, test: isNode}
+		return xpathStep{axis: toSelf, test: isNode}
 	case p.take("@"):
 		s.axis = toAttribute
 	case p.take("self::"):
@@ -258,7 +258,7 @@ func (p *lookupParser) stride(first bool) (s stride) {
 	return s
 }
 
-func (p *lookupParser) conditions(s *stride) {
+func (p *xpathParser) conditions(s *xpathStep) {
 	for p.take("[") {
 		if p.inside || s.axis == toAttribute || s.test == isText {
 			p.lost = true
@@ -285,7 +285,7 @@ func (p *lookupParser) conditions(s *stride) {
 }
 
 // either takes conditions of which one is enough.
-func (p *lookupParser) either() cond {
+func (p *xpathParser) either() cond {
 	c := p.both()
 	for p.operator("or") {
 		c = cond{kind: ifOr, of: []cond{c, p.both()}}
@@ -294,7 +294,7 @@ func (p *lookupParser) either() cond {
 }
 
 // both takes conditions of which all are needed.
-func (p *lookupParser) both() cond {
+func (p *xpathParser) both() cond {
 	c := p.one()
 	for p.operator("and") {
 		c = cond{kind: ifAnd, of: []cond{c, p.one()}}
@@ -303,7 +303,7 @@ func (p *lookupParser) both() cond {
 }
 
 // operator takes a word between conditions.
-func (p *lookupParser) operator(word string) bool {
+func (p *xpathParser) operator(word string) bool {
 	if !p.take(word) {
 		return false
 	}
@@ -313,7 +313,7 @@ func (p *lookupParser) operator(word string) bool {
 	return true
 }
 
-func (p *lookupParser) one() (c cond) {
+func (p *xpathParser) one() (c cond) {
 	if p.lost {
 		return c
 	}

@@ -9,7 +9,7 @@ import (
 )
 
 // find gives everything that a lookup finds below a node.
-func (l *lookup) find(d *xmlDocument, n rawxml.Node) []any {
+func (l *xpathExpr) find(d *xmlDocument, n rawxml.Node) []any {
 	switch l.call {
 	case "":
 		return d.values(l.nodes(d, n))
@@ -20,7 +20,7 @@ func (l *lookup) find(d *xmlDocument, n rawxml.Node) []any {
 }
 
 // nodes are what the paths of a lookup find. They are valid until the next question.
-func (l *lookup) nodes(d *xmlDocument, n rawxml.Node) []rawxml.Node {
+func (l *xpathExpr) nodes(d *xmlDocument, n rawxml.Node) []rawxml.Node {
 	found := d.found[:0]
 	for _, p := range l.paths {
 		p.each(&d.Doc, n, func(n rawxml.Node) bool {
@@ -59,7 +59,7 @@ func (d *xmlDocument) sameAttribute(a, b rawxml.Node) bool {
 }
 
 // string is a lookup as text: what the first node says, or what a function makes of it.
-func (l *lookup) string(d *xmlDocument, n rawxml.Node) string {
+func (l *xpathExpr) string(d *xmlDocument, n rawxml.Node) string {
 	switch l.call {
 	case "":
 		if l.literal() {
@@ -161,7 +161,7 @@ func (p elements) child(d *rawxml.Doc, n rawxml.Node, yield func(rawxml.Node) bo
 }
 
 // next is the first node that fits among those that stand beside each other, from one on and before another, or that one.
-func (s *stride) next(d *rawxml.Doc, c, end rawxml.Node) rawxml.Node {
+func (s *xpathStep) next(d *rawxml.Doc, c, end rawxml.Node) rawxml.Node {
 	for ; c < end; c = d.End(c) {
 		switch s.test { // most nodes have another name
 		case isNamed:
@@ -187,7 +187,7 @@ func (p elements) some(d *rawxml.Doc, n rawxml.Node) bool {
 }
 
 // fits reports whether a node is what a step looks for.
-func (s *stride) fits(d *rawxml.Doc, n rawxml.Node) bool {
+func (s *xpathStep) fits(d *rawxml.Doc, n rawxml.Node) bool {
 	kind := d.Kind(n)
 	switch s.test {
 	case isNode:
@@ -210,7 +210,7 @@ func (s *stride) fits(d *rawxml.Doc, n rawxml.Node) bool {
 }
 
 // allowed reports whether a node fulfils all conditions.
-func (s *stride) allowed(d *rawxml.Doc, n rawxml.Node) bool {
+func (s *xpathStep) allowed(d *rawxml.Doc, n rawxml.Node) bool {
 	for i := range s.conds {
 		if !s.conds[i].holds(d, n) {
 			return false

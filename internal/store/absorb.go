@@ -10,17 +10,17 @@ import (
 // absorb writes what new versions say about records whose place they have taken. Only those that are stored are meant, and
 // none that the page itself brings: whoever is on it is there. They are no items of the page, so its counts do not know
 // them, and their versions have a code of their own, by which the books add up.
-func (in *intake) absorb(arrived []patra.Observation) error {
+func (in *recordWriter) absorb(arrived []patra.Observation) error {
 	var gone []patra.Observation
 	for _, o := range in.taken {
-		gone = append(gone, o.Forerunners()...)
+		gone = append(gone, o.MergedFromRecords()...)
 	}
 	gone = slices.DeleteFunc(gone, func(g patra.Observation) bool {
 		return slices.ContainsFunc(arrived, func(o patra.Observation) bool { return o.ID == g.ID })
 	})
 	slices.SortStableFunc(gone, func(a, b patra.Observation) int { return cmp.Compare(a.ID, b.ID) })
 	gone = slices.CompactFunc(gone, func(a, b patra.Observation) bool { return a.ID == b.ID }) // one that two name goes to the first
-	all := make([]incoming, len(gone))
+	all := make([]incomingRecord, len(gone))
 	for i, g := range gone {
 		all[i] = asIncoming(g, in.rules)
 	}

@@ -11,14 +11,14 @@ import (
 // working with the tables of the next. Whatever would disturb it begins the next thousand.
 const generation = 1000
 
-// Age is where the tables are, and where this program would bring them.
-type Age struct{ Store, Program int64 }
+// SchemaVersion is where the tables are, and where this program would bring them.
+type SchemaVersion struct{ Store, Program int64 }
 
 // Ahead reports whether the tables are newer than this program.
-func (v Age) Ahead() bool { return v.Store > v.Program }
+func (v SchemaVersion) Ahead() bool { return v.Store > v.Program }
 
 // verdict refuses tables that this program cannot work with.
-func (v Age) verdict() error {
+func (v SchemaVersion) verdict() error {
 	switch {
 	case v.Store == 0:
 		return ErrNoTables
@@ -30,25 +30,25 @@ func (v Age) verdict() error {
 	return nil
 }
 
-// Age asks where the tables are.
-func (s *Store) Age(ctx context.Context) (v Age, err error) {
+// SchemaVersion asks where the tables are.
+func (s *Store) SchemaVersion(ctx context.Context) (v SchemaVersion, err error) {
 	if err := s.versions(ctx); err != nil {
-		return v, fmt.Errorf("check store: %w", marked(err))
+		return v, fmt.Errorf("check store: %w", markUnavailable(err))
 	}
 	provider, err := s.provider()
 	if err == nil {
 		v.Store, v.Program, err = provider.GetVersions(ctx)
 	}
 	if err != nil {
-		return v, fmt.Errorf("check store: %w", marked(err))
+		return v, fmt.Errorf("check store: %w", markUnavailable(err))
 	}
 	return v, nil
 }
 
-// Check refuses a store whose tables this program does not know. Tables of a newer program are good enough, if it only
+// RequireSchema refuses a store whose tables this program does not know. Tables of a newer program are good enough, if it only
 // added to them.
-func (s *Store) Check(ctx context.Context) error {
-	v, err := s.Age(ctx)
+func (s *Store) RequireSchema(ctx context.Context) error {
+	v, err := s.SchemaVersion(ctx)
 	if err != nil {
 		return err
 	}

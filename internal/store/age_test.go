@@ -20,7 +20,7 @@ func TestVerdictOnAges(t *testing.T) {
 		{89, 89, nil}, {90, 89, nil}, {999, 89, nil}, {1004, 1000, nil},
 		{1000, 89, ErrTooNew}, {1000, 999, ErrTooNew}, {2001, 1999, ErrTooNew},
 	} {
-		if got := (Age{tt.store, tt.program}).verdict(); !errors.Is(got, tt.want) || got == nil != (tt.want == nil) {
+		if got := (SchemaVersion{tt.store, tt.program}).verdict(); !errors.Is(got, tt.want) || got == nil != (tt.want == nil) {
 			t.Errorf("version %d of the store, %d of the program: %v", tt.store, tt.program, got)
 		}
 	}

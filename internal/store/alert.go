@@ -41,25 +41,25 @@ func (s *Store) EnsureAlertRole(ctx context.Context) error {
 	return s.ensureRole(ctx, patra.AlertRole, 0, nil)
 }
 
-// AlertsLooked is when somebody last looked for alerts, and whether anybody has the role now.
-func (s *Store) AlertsLooked(ctx context.Context) (at patra.Instant, held bool, err error) {
+// LastAlertEvaluation is when somebody last looked for alerts, and whether anybody has the role now.
+func (s *Store) LastAlertEvaluation(ctx context.Context) (at patra.Instant, held bool, err error) {
 	_, err = s.read(ctx).one(lookedAt, []any{patra.AlertRole}, &at, &held)
 	return at, held, err
 }
 
-// Verdict is what a look came to.
-type Verdict struct {
-	Steps   []patra.AlertStep
+// AlertEvaluation is what a look came to.
+type AlertEvaluation struct {
+	Steps   []patra.AlertUpdate
 	Notices int // that are to be sent
 }
 
 // JudgeAlerts remembers what was found at a look, in one transaction under the fence of the role: what is new begins or fires, what is
 // gone ends, events and notices are written with that. Whoever lost the role writes nothing and gets patra.ErrLeaseLost. To give
 // the same again changes nothing but when it was seen last.
-func (s *Store) JudgeAlerts(ctx context.Context, r patra.Role, now patra.Instant, found []patra.Alert, receivers []patra.Receiver) (v Verdict, err error) {
+func (s *Store) JudgeAlerts(ctx context.Context, r patra.LeaderLease, now patra.Instant, found []patra.Alert, receivers []patra.Receiver) (v AlertEvaluation, err error) {
 	err = s.write(ctx, "judge alerts", func(t *tx) error {
-		v = Verdict{}
-		if err := held(t.exec(moveRole, now, nil, r.For.Microseconds(), r.Name, r.Owner, r.Fence)); err != nil {
+		v = AlertEvaluation{}
+		if err := requireLease(t.exec(moveRole, now, nil, r.For.Microseconds(), r.Name, r.Owner, r.Fence)); err != nil {
 			return err
 		}
 		known, err := t.alerts(liveAlerts)
@@ -67,7 +67,7 @@ func (s *Store) JudgeAlerts(ctx context.Context, r patra.Role, now patra.Instant
 			return err
 		}
 		for i := range found { // as the table has it, so that it is found again
-			found[i].Target = patra.AuditEntry{Target: found[i].Target}.Tidy().Target
+			found[i].Target = patra.AuditEntry{Target: found[i].Target}.Truncate().Target
 		}
 		v.Steps = patra.JudgeAlerts(now, known, found)
 		for i := range v.Steps {
@@ -86,7 +86,7 @@ func (s *Store) JudgeAlerts(ctx context.Context, r patra.Role, now patra.Instant
 }
 
 // stepAlert writes one step. What is new takes over an acknowledgement that still counts.
-func (t *tx) stepAlert(now patra.Instant, s *patra.AlertStep) (err error) {
+func (t *tx) stepAlert(now patra.Instant, s *patra.AlertUpdate) (err error) {
 	detail := asJSON(s.Alert)
 	switch {
 	case s.ID == 0:
@@ -96,7 +96,7 @@ func (t *tx) stepAlert(now patra.Instant, s *patra.AlertStep) (err error) {
 		}
 		var by, at, until, reason any
 		if len(before) > 0 {
-			if s.Ack = before[0].Ack.Lasting(now); s.Ack != nil {
+			if s.Ack = before[0].Ack.CarryOver(now); s.Ack != nil {
 				by, at, until, reason = s.Ack.By, s.Ack.At, s.Ack.Until, s.Ack.Reason
 			}
 		}
@@ -107,25 +107,25 @@ func (t *tx) stepAlert(now patra.Instant, s *patra.AlertStep) (err error) {
 		_, err = t.exec(vanishAlert, s.ID)
 		return err
 	case s.Move == patra.AlertEnds:
-		if err := held(t.exec(endAlert, s.Missed, s.ResolvedAt, s.ID)); err != nil {
+		if err := requireLease(t.exec(endAlert, s.Missed, s.ResolvedAt, s.ID)); err != nil {
 			return err
 		}
 	default:
-		if err := held(t.exec(updateAlert, s.State, s.Severity, s.FirstAt, s.FiredAt, s.LastAt, s.Missed, detail, s.ID)); err != nil {
+		if err := requireLease(t.exec(updateAlert, s.State, s.Severity, s.FirstAt, s.FiredAt, s.LastAt, s.Missed, detail, s.ID)); err != nil {
 			return err
 		}
 	}
 	switch s.Move {
 	case patra.AlertFires:
-		return t.tellAlert(patra.EventAlertFired, s.HeldAlert)
+		return t.writeAlertEvent(patra.EventAlertFired, s.StoredAlert)
 	case patra.AlertEnds:
-		return t.tellAlert(patra.EventAlertResolved, s.HeldAlert)
+		return t.writeAlertEvent(patra.EventAlertResolved, s.StoredAlert)
 	}
 	return nil
 }
 
-// alertNews is what an event says about an alert.
-type alertNews struct {
+// alertEvent is what an event says about an alert.
+type alertEvent struct {
 	Source string `json:"source"` // first: lists of events are narrowed by how the payload begins
 	ID     int64  `json:"alert"`
 	patra.Alert
@@ -135,11 +135,11 @@ type alertNews struct {
 	Silenced   bool             `json:"silenced"`
 }
 
-func (t *tx) tellAlert(kind patra.EventType, h patra.HeldAlert) error {
-	return t.tell(kind, "alert/"+strconv.FormatInt(h.ID, 10), nil, alertNews{Source: h.Link.Source, ID: h.ID, Alert: h.Alert, State: h.State, FiredAt: h.FiredAt, ResolvedAt: h.ResolvedAt, Silenced: h.Ack.Silent(h.LastAt)})
+func (t *tx) writeAlertEvent(kind patra.EventType, h patra.StoredAlert) error {
+	return t.writeEvent(kind, "alert/"+strconv.FormatInt(h.ID, 10), nil, alertEvent{Source: h.Link.Source, ID: h.ID, Alert: h.Alert, State: h.State, FiredAt: h.FiredAt, ResolvedAt: h.ResolvedAt, Silenced: h.Ack.Silences(h.LastAt)})
 }
 
-func (t *tx) alerts(st stmt, args ...any) (all []patra.HeldAlert, err error) {
+func (t *tx) alerts(st stmt, args ...any) (all []patra.StoredAlert, err error) {
 	err = t.rows(st, func(r *sql.Rows) error {
 		h, err := scanAlert(r)
 		all = append(all, h)
@@ -148,7 +148,7 @@ func (t *tx) alerts(st stmt, args ...any) (all []patra.HeldAlert, err error) {
 	return all, err
 }
 
-func scanAlert(r *sql.Rows) (h patra.HeldAlert, err error) {
+func scanAlert(r *sql.Rows) (h patra.StoredAlert, err error) {
 	var kind patra.AlertKind
 	var subject, by, reason string
 	var at, until *patra.Instant
@@ -165,7 +165,7 @@ func scanAlert(r *sql.Rows) (h patra.HeldAlert, err error) {
 }
 
 // LiveAlerts are those that have not ended, with what was told of them.
-func (s *Store) LiveAlerts(ctx context.Context) ([]patra.HeldAlert, error) {
+func (s *Store) LiveAlerts(ctx context.Context) ([]patra.StoredAlert, error) {
 	t := s.read(ctx)
 	now, err := t.clock()
 	if err != nil {
@@ -179,9 +179,9 @@ func (s *Store) LiveAlerts(ctx context.Context) ([]patra.HeldAlert, error) {
 }
 
 // AlertHistory are alerts that have ended, newest first.
-func (s *Store) AlertHistory(ctx context.Context, p Part) ([]patra.HeldAlert, error) {
+func (s *Store) AlertHistory(ctx context.Context, p ListPage) ([]patra.StoredAlert, error) {
 	p.Walk = nil // the index knows them
-	all, err := part(ctx, s, listing{"list_alerts", `SELECT ` + alertColumns + ` FROM ing_alert WHERE {where} ORDER BY id DESC LIMIT ?`, "id"}, []cond{{"ended", "state_code = 'RESOLVED'", nil}}, p, scanAlert)
+	all, err := listPage(ctx, s, listing{"list_alerts", `SELECT ` + alertColumns + ` FROM ing_alert WHERE {where} ORDER BY id DESC LIMIT ?`, "id"}, []cond{{"ended", "state_code = 'RESOLVED'", nil}}, p, scanAlert)
 	if err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func (s *Store) AlertHistory(ctx context.Context, p Part) ([]patra.HeldAlert, er
 
 // AckAlert notes that somebody has seen an alert, for a time or until it ends; the audit log has who and why. It is refused with
 // patra.ErrNotFound if there is none, and with patra.ErrIllegalMove if it has ended.
-func (s *Store) AckAlert(ctx context.Context, id int64, lasts time.Duration, by, reason string) (h patra.HeldAlert, err error) {
+func (s *Store) AckAlert(ctx context.Context, id int64, lasts time.Duration, by, reason string) (h patra.StoredAlert, err error) {
 	err = s.write(ctx, "acknowledge", func(t *tx) error {
 		now, err := t.clock()
 		if err != nil {
@@ -213,16 +213,16 @@ func (s *Store) AckAlert(ctx context.Context, id int64, lasts time.Duration, by,
 			h.Ack.Until = &until
 		}
 		h.Silenced = true
-		if err := held(t.exec(ackAlert, by, now, h.Ack.Until, reason, id)); err != nil {
+		if err := requireLease(t.exec(ackAlert, by, now, h.Ack.Until, reason, id)); err != nil {
 			return err
 		}
-		return t.acted(patra.AuditAck, by, "alert:"+strconv.FormatInt(id, 10), reason, map[string]any{"kind": h.Kind, "target": h.Target, "until": h.Ack.Until})
+		return t.auditAction(patra.AuditAck, by, "alert:"+strconv.FormatInt(id, 10), reason, map[string]any{"kind": h.Kind, "target": h.Target, "until": h.Ack.Until})
 	})
 	return h, err
 }
 
 // AlertOf is one alert.
-func (s *Store) AlertOf(ctx context.Context, id int64) (h patra.HeldAlert, err error) {
+func (s *Store) AlertOf(ctx context.Context, id int64) (h patra.StoredAlert, err error) {
 	t := s.read(ctx)
 	rows, err := t.alerts(alertByID, id)
 	if err == nil && len(rows) == 0 {
@@ -238,10 +238,10 @@ func (s *Store) AlertOf(ctx context.Context, id int64) (h patra.HeldAlert, err e
 	return rows[0], err
 }
 
-// ForgetAlerts deletes alerts that ended before a moment, with their notices, some hundred at a time.
-func (s *Store) ForgetAlerts(ctx context.Context, r patra.Role, before patra.Instant) (n int, err error) {
+// DeleteOldAlerts deletes alerts that ended before a moment, with their notices, some hundred at a time.
+func (s *Store) DeleteOldAlerts(ctx context.Context, r patra.LeaderLease, before patra.Instant) (n int, err error) {
 	err = s.write(ctx, "forget alerts", func(t *tx) error {
-		if err := held(t.exec(keepRole, r.For.Microseconds(), r.Name, r.Owner, r.Fence)); err != nil {
+		if err := requireLease(t.exec(keepRole, r.For.Microseconds(), r.Name, r.Owner, r.Fence)); err != nil {
 			return err
 		}
 		ids, err := t.ids(oldAlerts, before)
@@ -264,9 +264,9 @@ func (s *Store) ForgetAlerts(ctx context.Context, r patra.Role, before patra.Ins
 
 // SampleQueues notes how many tasks of each partition wait, unless that was done a moment ago, and forgets what is older than a day.
 // A partition of which nothing waits is not noted; Crowds counts that as none.
-func (s *Store) SampleQueues(ctx context.Context, r patra.Role, now patra.Instant, every time.Duration, queue []patra.QueueState) error {
+func (s *Store) SampleQueues(ctx context.Context, r patra.LeaderLease, now patra.Instant, every time.Duration, queue []patra.QueueState) error {
 	return s.write(ctx, "sample queues", func(t *tx) error {
-		if err := held(t.exec(keepRole, r.For.Microseconds(), r.Name, r.Owner, r.Fence)); err != nil {
+		if err := requireLease(t.exec(keepRole, r.For.Microseconds(), r.Name, r.Owner, r.Fence)); err != nil {
 			return err
 		}
 		var last patra.Instant
@@ -288,15 +288,15 @@ func (s *Store) SampleQueues(ctx context.Context, r patra.Role, now patra.Instan
 	})
 }
 
-// Crowds is how many tasks of each partition waited on the average of the last day.
-func (s *Store) Crowds(ctx context.Context, now patra.Instant) (all []patra.Crowd, err error) {
+// QueueAverages is how many tasks of each partition waited on the average of the last day.
+func (s *Store) QueueAverages(ctx context.Context, now patra.Instant) (all []patra.QueueAverage, err error) {
 	t := s.read(ctx)
 	var looks int64
 	if _, err := t.one(samplesSince, []any{now - patra.Day}, &looks); err != nil || looks == 0 {
 		return nil, err
 	}
 	err = t.rows(sampled, func(r *sql.Rows) error {
-		c := patra.Crowd{Samples: looks}
+		c := patra.QueueAverage{Samples: looks}
 		var n int64
 		var sum, squares float64
 		err := r.Scan(textInto{&c.Key}, &n, &sum, &squares)

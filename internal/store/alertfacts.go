@@ -61,9 +61,9 @@ func (s *Store) PageShares(ctx context.Context, sources []string, since patra.In
 	return all, nil
 }
 
-// Untouched are plans that became ready in a stretch of time, whose tasks are due, and of which nobody took anything yet; the newest of
+// UnstartedPlans are plans that became ready in a stretch of time, whose tasks are due, and of which nobody took anything yet; the newest of
 // them, if there are many.
-func (s *Store) Untouched(ctx context.Context, between patra.Window) (all []patra.WaitingPlan, err error) {
+func (s *Store) UnstartedPlans(ctx context.Context, between patra.Window) (all []patra.UnstartedPlan, err error) {
 	t := s.read(ctx)
 	var plans []patra.Plan
 	err = t.rows(readyPlans, func(r *sql.Rows) error {
@@ -89,7 +89,7 @@ func (s *Store) Untouched(ctx context.Context, between patra.Window) (all []patr
 			return nil, err
 		}
 		if due = max(due, made); found && due <= between.To {
-			all = append(all, patra.WaitingPlan{Plan: p, Due: due})
+			all = append(all, patra.UnstartedPlan{Plan: p, Due: due})
 		}
 	}
 	return all, nil
@@ -121,9 +121,9 @@ func (s *Store) DayVolumes(ctx context.Context, c patra.Cursor) (v patra.VolumeF
 }
 
 func (s *Store) dayVolume(ctx context.Context, cursor int64, day patra.Instant) (n int64, ok bool, err error) {
-	var read []patra.Reading
+	var read []patra.WindowCount
 	err = s.read(ctx).rows(dayRead, func(r *sql.Rows) error {
-		var a patra.Reading
+		var a patra.WindowCount
 		err := r.Scan(&a.Window.From, &a.Window.To, &a.Records, &a.ClosedAt)
 		read = append(read, a)
 		return err
@@ -135,8 +135,8 @@ func (s *Store) dayVolume(ctx context.Context, cursor int64, day patra.Instant) 
 	return n, ok, nil
 }
 
-// FiredFor is the schedule that last planned for a watermark, and how it decided; empty if none did lately.
-func (s *Store) FiredFor(ctx context.Context, cursor int64) (schedule string, d patra.WindowDecision, err error) {
+// LastScheduleFor is the schedule that last planned for a watermark, and how it decided; empty if none did lately.
+func (s *Store) LastScheduleFor(ctx context.Context, cursor int64) (schedule string, d patra.WindowDecision, err error) {
 	type plan struct {
 		instance int64
 		inputs   json.RawMessage

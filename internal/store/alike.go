@@ -35,7 +35,7 @@ func alikeStmts() (all []stmt) {
 }
 
 // alike parts new records into those of which there is nothing to say but what they contain, and the others.
-func (in *intake) alike(fresh []incoming) (alike, others []incoming) {
+func (in *recordWriter) alike(fresh []incomingRecord) (alike, others []incomingRecord) {
 	for _, o := range fresh {
 		same := len(alike) == 0 || o.ObservedAt == alike[0].ObservedAt && o.RawCode == alike[0].RawCode
 		if same && o.plain {
@@ -48,7 +48,7 @@ func (in *intake) alike(fresh []incoming) (alike, others []incoming) {
 }
 
 // insertAlike writes them, and what is told of them: that is in their rows already.
-func (in *intake) insertAlike(alike []incoming) error {
+func (in *recordWriter) insertAlike(alike []incomingRecord) error {
 	if len(alike) == 0 {
 		return nil
 	}
@@ -79,7 +79,7 @@ func (in *intake) insertAlike(alike []incoming) error {
 
 // tellOf writes a row for each of the last n records. Nobody else writes meanwhile, and an id is above all that ever were: so if there
 // are n, they are those.
-func (in *intake) tellOf(st stmt, as any, last int64, n int) error {
+func (in *recordWriter) tellOf(st stmt, as any, last int64, n int) error {
 	told, err := in.exec(st, as, last-int64(n)+1, last)
 	if err == nil && told != int64(n) {
 		err = errors.New("the ids of new records are not in a row")
@@ -88,7 +88,7 @@ func (in *intake) tellOf(st stmt, as any, last int64, n int) error {
 }
 
 // alikeValues are the values of a statement of insertAlike.
-func (in *intake) alikeValues(some []incoming, changed patra.Instant) []any {
+func (in *recordWriter) alikeValues(some []incomingRecord, changed patra.Instant) []any {
 	args := make([]any, 0, 17+8*(len(some)-1))
 	for i, o := range some {
 		at := in.raws.place(o.Raw)

@@ -9,7 +9,7 @@ import (
 // there copies each page that it changes into a file first, to be able to take the statement back.
 func TestNothingIsComputedInManyRows(t *testing.T) {
 	all := append([]stmt{changesOfAlike, eventsOfAlike}, insertAlike...)
-	for _, r := range []rowset{insertItems, insertEvents, insertChanges, insertCandidates} {
+	for _, r := range []bulkInsert{insertItems, insertEvents, insertChanges, insertCandidates} {
 		all = append(all, r.embedded...)
 	}
 	call := regexp.MustCompile(`\w\(`)

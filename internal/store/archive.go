@@ -182,8 +182,8 @@ func (s *Store) Archived(ctx context.Context, kind string, id int64) ([]patra.Ar
 	return s.read(ctx).archived(where, id)
 }
 
-// Ever tells whether there is, or was, such a plan, slice, task, run, batch or cursor: in the tables or in an archive.
-func (s *Store) Ever(ctx context.Context, kind string, id int64) (bool, error) {
+// Existed tells whether there is, or was, such a plan, slice, task, run, batch or cursor: in the tables or in an archive.
+func (s *Store) Existed(ctx context.Context, kind string, id int64) (bool, error) {
 	table, ok := map[string]string{"plan": "ing_plan", "slice": "ing_plan_slice", "task": "ing_task", "run": "ing_task_run", "batch": "ing_task_run_batch", "cursor": "ing_cursor"}[kind]
 	if !ok {
 		return false, fmt.Errorf("%q is nothing that is archived", kind)

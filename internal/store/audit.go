@@ -32,7 +32,7 @@ func (t *tx) audit(e patra.AuditEntry) (patra.AuditEntry, error) {
 	if err != nil {
 		return e, err
 	}
-	e = e.Tidy()
+	e = e.Truncate()
 	if e.At == 0 {
 		now, err := t.clock()
 		if err != nil {
@@ -58,8 +58,8 @@ func (t *tx) audit(e patra.AuditEntry) (patra.AuditEntry, error) {
 	return e, err
 }
 
-// acted is a line of the log for something that was done in the same transaction.
-func (t *tx) acted(action patra.AuditAction, actor, target, reason string, detail map[string]any) error {
+// auditAction is a line of the log for something that was done in the same transaction.
+func (t *tx) auditAction(action patra.AuditAction, actor, target, reason string, detail map[string]any) error {
 	_, err := t.audit(patra.AuditEntry{Actor: actor, Action: action, Target: target, Reason: reason, Detail: []byte(asJSON(detail))})
 	return err
 }
@@ -75,7 +75,7 @@ func (t *tx) audited(action patra.AuditAction, target string, limit int, tell fu
 			return err
 		}
 		return tell(e)
-	}, patra.AuditEntry{Target: target}.Tidy().Target, action, limit)
+	}, patra.AuditEntry{Target: target}.Truncate().Target, action, limit)
 }
 
 func scanAudit(r *sql.Rows) (e patra.AuditEntry, err error) {
@@ -91,7 +91,7 @@ type AuditFilter struct {
 	Since  patra.Instant
 	Limit  int
 	Before int64 // numbers below this
-	Walk   *Walk
+	Walk   *ScanLimit
 }
 
 // AuditLog lists entries, newest first.
@@ -106,7 +106,7 @@ func (s *Store) AuditLog(ctx context.Context, f AuditFilter) ([]patra.AuditEntry
 	add("action", "action_code = ?", f.Action != "", f.Action)
 	add("target", "target = ?", f.Target != "", f.Target)
 	add("since", "created_at >= ?", f.Since != 0, f.Since)
-	return part(ctx, s, listing{"list_audit", `SELECT ` + auditColumns + ` FROM ing_audit WHERE {where} ORDER BY seq DESC LIMIT ?`, "seq"}, conds, Part{f.Before, f.Limit, f.Walk}, scanAudit)
+	return listPage(ctx, s, listing{"list_audit", `SELECT ` + auditColumns + ` FROM ing_audit WHERE {where} ORDER BY seq DESC LIMIT ?`, "seq"}, conds, ListPage{f.Before, f.Limit, f.Walk}, scanAudit)
 }
 
 // VerifyAudit follows the log from its first entry to its last, and tells how many fit and where it breaks first. Entries
@@ -137,7 +137,7 @@ func (s *Store) followAudit(ctx context.Context, chain *patra.AuditChain, last i
 			if err != nil || broken != nil {
 				return err
 			}
-			if broken = chain.Follow(e); broken == nil {
+			if broken = chain.Verify(e); broken == nil {
 				n, more = e.Seq, true
 			}
 			return nil

@@ -36,7 +36,7 @@ func TestAnAbsenceIsToldTwice(t *testing.T) {
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			var got []bool
-			w := &presence{tell: func(a Absence) {
+			w := &outageDetector{tell: func(a Outage) {
 				if a.Since.IsZero() || !errors.Is(a.Err, refused) {
 					t.Errorf("%+v", a)
 				}
@@ -63,7 +63,7 @@ func TestWhoseFaultAFailedReadIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	told := 0
-	s.TellAbsence(func(Absence) { told++ })
+	s.OnOutage(func(Outage) { told++ })
 	gone := &net.OpError{Op: "write", Err: errors.New("broken pipe")}
 	seen := 0
 	err = s.read(t.Context()).rows(stmt{"one", "SELECT 1"}, func(*sql.Rows) error { seen++; return gone })
@@ -75,7 +75,7 @@ func TestWhoseFaultAFailedReadIs(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer out.Close()
-	out.TellAbsence(func(Absence) { told++ })
+	out.OnOutage(func(Outage) { told++ })
 	if _, err := out.CountRecords(t.Context(), "x"); !errors.Is(err, patra.ErrUnavailable) || told != 1 {
 		t.Errorf("%v, told %d times", err, told)
 	}

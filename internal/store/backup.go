@@ -16,8 +16,8 @@ import (
 // ErrServer means that something is asked of the file of an embedded store, and there is none.
 var ErrServer = errors.New("the store is in a database server, which has means of its own for that")
 
-// Copied is a backup that was written and looked at.
-type Copied struct {
+// BackupResult is a backup that was written and looked at.
+type BackupResult struct {
 	Bytes   int64
 	Records int64
 	Version int64
@@ -29,7 +29,7 @@ const copyEvery = 200 * time.Millisecond
 // Backup writes all that is in an embedded store at one moment to a new file, whoever writes meanwhile, and reads the file
 // again to see that it is sound. The file is whole, or not there; one that is there is never touched. It holds as many
 // bytes as it needs, so that is mostly less than the store has; tell hears how many are written of about how many.
-func (s *Store) Backup(ctx context.Context, to string, tell func(done, all int64)) (c Copied, err error) {
+func (s *Store) Backup(ctx context.Context, to string, tell func(done, all int64)) (c BackupResult, err error) {
 	if s.path == "" {
 		return c, ErrServer
 	}
@@ -96,7 +96,7 @@ func (s *Store) copyTo(ctx context.Context, part string, tell func(done, all int
 }
 
 // inspectCopy reads a copy from its first page to its last.
-func inspectCopy(ctx context.Context, path string) (c Copied, err error) {
+func inspectCopy(ctx context.Context, path string) (c BackupResult, err error) {
 	db, err := sql.Open("sqlite", fileURL(path)+"?mode=ro&immutable=1")
 	if err != nil {
 		return c, err

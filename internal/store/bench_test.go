@@ -89,7 +89,7 @@ func BenchmarkHold(b *testing.B) {
 	w := storetest.NewWorld(b, storetest.Engines()[0], 3)
 	c := w.Take()
 	for b.Loop() {
-		if h, err := w.Hold(b.Context(), c.Place()); err != nil || !h.Go() {
+		if h, err := w.Admit(b.Context(), c.WorkScope()); err != nil || !h.Allowed() {
 			b.Fatal(h, err)
 		}
 	}

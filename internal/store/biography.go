@@ -7,22 +7,22 @@ import (
 	"patra"
 )
 
-// Version is one line of a biography: a version of a record, why it stayed, and the work that brought it.
-type Version struct {
-	Change
+// VersionEntry is one line of a biography: a version of a record, why it stayed, and the work that brought it.
+type VersionEntry struct {
+	RecordVersion
 	Why     string         `json:"why"`
 	Lineage *patra.Lineage `json:"lineage,omitempty"`
 }
 
-// Biography is the versions of a record, each with the work that brought it and the reason for which it stayed.
-func (s *Store) Biography(ctx context.Context, rec patra.Record) ([]Version, error) {
-	changes, err := s.Changes(ctx, rec.ID)
+// VersionHistory is the versions of a record, each with the work that brought it and the reason for which it stayed.
+func (s *Store) VersionHistory(ctx context.Context, rec patra.Record) ([]VersionEntry, error) {
+	changes, err := s.RecordVersions(ctx, rec.ID)
 	if err != nil {
 		return nil, err
 	}
-	all := []Version{}
+	all := []VersionEntry{}
 	for i, c := range changes {
-		v := Version{Change: c, Why: "never seen before"}
+		v := VersionEntry{RecordVersion: c, Why: "never seen before"}
 		if i > 0 {
 			v.Why = whyStayed(changes[i-1], c)
 		}
@@ -35,7 +35,7 @@ func (s *Store) Biography(ctx context.Context, rec patra.Record) ([]Version, err
 }
 
 // whyStayed says what decided for a version against the one before.
-func whyStayed(before, now Change) string {
+func whyStayed(before, now RecordVersion) string {
 	switch now.Change {
 	case patra.ChangeRemapped:
 		return "the same content, read by a new mapping"

@@ -22,26 +22,26 @@ func setBreaker(c *patra.Control, b patra.Breaker) {
 }
 
 // try lets one of all who ask find out whether an endpoint answers again.
-func (s *Store) try(ctx context.Context, at patra.Place) (hold patra.Hold, err error) {
+func (s *Store) try(ctx context.Context, at patra.WorkScope) (hold patra.Admission, err error) {
 	err = s.write(ctx, "try breaker", func(t *tx) error {
-		hold = patra.Hold{}
+		hold = patra.Admission{}
 		may := false
-		m, err := t.steer(at.EndpointTarget(), patra.KindBreaker, func(c *patra.Control, now patra.Instant) {
+		m, err := t.updateControl(at.EndpointTarget(), patra.KindBreaker, func(c *patra.Control, now patra.Instant) {
 			var b patra.Breaker
-			b, may = c.Breaker().Try(now, at.Prober())
+			b, may = c.Breaker().StartProbe(now, at.Prober())
 			setBreaker(c, b)
 		})
 		switch {
 		case err != nil:
 			return err
 		case !may:
-			hold = patra.Judged([]patra.Control{m.is}, m.now)
+			hold = patra.Admit([]patra.Control{m.is}, m.now)
 			return nil
 		case !m.changed(): // somebody has closed it meanwhile
 			return nil
 		}
-		hold = patra.Hold{Probe: m.is.Version, Control: &m.is}
-		_, err = t.tellHealing(at, m, patra.HealHalfOpen, patra.WaitBreaker, map[string]any{"trips": m.is.Detail.Trips})
+		hold = patra.Admission{Probe: m.is.Version, Control: &m.is}
+		_, err = t.writeHealing(at, m, patra.HealHalfOpen, patra.WaitBreaker, map[string]any{"trips": m.is.Detail.Trips})
 		return err
 	}, func(t *tx) (bool, error) {
 		all, _, _, err := t.controlsOf(at)
@@ -52,12 +52,12 @@ func (s *Store) try(ctx context.Context, at patra.Place) (hold patra.Hold, err e
 	return hold, err
 }
 
-// Fail tells the breaker of an endpoint that a request failed. probe is what Hold said; dice, between 0 and 1, draws how
+// RecordFailure tells the breaker of an endpoint that a request failed. probe is what Hold said; dice, between 0 and 1, draws how
 // long an open breaker waits.
-func (s *Store) Fail(ctx context.Context, at patra.Place, rule patra.BreakerRule, probe int64, fault patra.Fault, dice float64) (change patra.ControlChange, err error) {
+func (s *Store) RecordFailure(ctx context.Context, at patra.WorkScope, rule patra.BreakerRule, probe int64, fault patra.Fault, dice float64) (change patra.ControlChange, err error) {
 	err = s.write(ctx, "count failure", func(t *tx) error {
-		m, err := t.steer(at.EndpointTarget(), patra.KindBreaker, func(c *patra.Control, now patra.Instant) {
-			b := c.Breaker().Fail(rule, now, probe, dice)
+		m, err := t.updateControl(at.EndpointTarget(), patra.KindBreaker, func(c *patra.Control, now patra.Instant) {
+			b := c.Breaker().RecordFailure(rule, now, probe, dice)
 			if b != c.Breaker() {
 				setBreaker(c, b)
 				c.Reason, c.Detail.Fault, c.Actor = fault.Error(), &fault, "executor"
@@ -66,19 +66,19 @@ func (s *Store) Fail(ctx context.Context, at patra.Place, rule patra.BreakerRule
 		if change = m.change(); err != nil || !m.changed() || m.is.State != patra.Open {
 			return err
 		}
-		change.Healing, err = t.tellHealing(at, m, patra.HealOpen, fault.Code,
+		change.Healing, err = t.writeHealing(at, m, patra.HealOpen, fault.Code,
 			map[string]any{"failures": m.is.Failures, "trips": m.is.Detail.Trips, "until": m.is.Until, "text": fault.Text, "status": fault.Status})
 		return err
 	})
 	return change, err
 }
 
-// Answered tells the breaker of an endpoint that a request was answered. If it was the one that tried, everybody may ask
+// RecordSuccess tells the breaker of an endpoint that a request was answered. If it was the one that tried, everybody may ask
 // again, and what waited for it is due.
-func (s *Store) Answered(ctx context.Context, at patra.Place, probe int64) (change patra.ControlChange, err error) {
+func (s *Store) RecordSuccess(ctx context.Context, at patra.WorkScope, probe int64) (change patra.ControlChange, err error) {
 	err = s.write(ctx, "count answer", func(t *tx) error {
-		m, err := t.steer(at.EndpointTarget(), patra.KindBreaker, func(c *patra.Control, _ patra.Instant) {
-			setBreaker(c, c.Breaker().Answer(probe))
+		m, err := t.updateControl(at.EndpointTarget(), patra.KindBreaker, func(c *patra.Control, _ patra.Instant) {
+			setBreaker(c, c.Breaker().RecordSuccess(probe))
 		})
 		if change = m.change(); err != nil || !m.changed() || m.was.State == patra.Closed {
 			return err
@@ -86,17 +86,17 @@ func (s *Store) Answered(ctx context.Context, at patra.Place, probe int64) (chan
 		if _, err := t.exec(unparkBroken, at.Source, at.Endpoint); err != nil {
 			return err
 		}
-		change.Healing, err = t.tellHealing(at, m, patra.HealClose, patra.WaitBreaker, map[string]any{"open_seconds": m.now.Sub(m.was.Detail.Since).Seconds(), "trips": m.was.Detail.Trips})
+		change.Healing, err = t.writeHealing(at, m, patra.HealClose, patra.WaitBreaker, map[string]any{"open_seconds": m.now.Sub(m.was.Detail.Since).Seconds(), "trips": m.was.Detail.Trips})
 		return err
 	})
 	return change, err
 }
 
-// Untried tells the breaker of an endpoint that the one that was to try has not: another may, and nobody waits for it.
-func (s *Store) Untried(ctx context.Context, at patra.Place, probe int64) (change patra.ControlChange, err error) {
+// AbandonProbe tells the breaker of an endpoint that the one that was to try has not: another may, and nobody waits for it.
+func (s *Store) AbandonProbe(ctx context.Context, at patra.WorkScope, probe int64) (change patra.ControlChange, err error) {
 	err = s.write(ctx, "give a try back", func(t *tx) error {
-		m, err := t.steer(at.EndpointTarget(), patra.KindBreaker, func(c *patra.Control, now patra.Instant) {
-			setBreaker(c, c.Breaker().Untried(now, probe))
+		m, err := t.updateControl(at.EndpointTarget(), patra.KindBreaker, func(c *patra.Control, now patra.Instant) {
+			setBreaker(c, c.Breaker().AbandonProbe(now, probe))
 		})
 		change = m.change()
 		return err
@@ -105,9 +105,9 @@ func (s *Store) Untried(ctx context.Context, at patra.Place, probe int64) (chang
 }
 
 // Halt stops an endpoint until a person lets it go on. The fault that came first is kept.
-func (s *Store) Halt(ctx context.Context, at patra.Place, fault patra.Fault) (change patra.ControlChange, err error) {
+func (s *Store) Halt(ctx context.Context, at patra.WorkScope, fault patra.Fault) (change patra.ControlChange, err error) {
 	err = s.write(ctx, "halt", func(t *tx) error {
-		m, err := t.steer(at.EndpointTarget(), patra.KindHalt, func(c *patra.Control, _ patra.Instant) {
+		m, err := t.updateControl(at.EndpointTarget(), patra.KindHalt, func(c *patra.Control, _ patra.Instant) {
 			if c.State != patra.Halted {
 				c.State, c.Reason, c.Actor, c.Detail.Fault = patra.Halted, fault.Error(), "executor", &fault
 			}
@@ -115,7 +115,7 @@ func (s *Store) Halt(ctx context.Context, at patra.Place, fault patra.Fault) (ch
 		if change = m.change(); err != nil || !m.changed() {
 			return err
 		}
-		change.Healing, err = t.tellHealing(at, m, patra.HealHalt, fault.Code, fault)
+		change.Healing, err = t.writeHealing(at, m, patra.HealHalt, fault.Code, fault)
 		return err
 	})
 	return change, err

@@ -23,12 +23,12 @@ var (
 
 // Cancel calls off a plan, a slice or a task. What waits ends at once, and what runs is asked to stop before its next
 // request; Ended and Running count them. The windows are gaps until somebody retries them or plans them again.
-func (s *Store) Cancel(ctx context.Context, target patra.Target, reason, actor string) (steered patra.Steered, err error) {
+func (s *Store) Cancel(ctx context.Context, target patra.Target, reason, actor string) (steered patra.ControlResult, err error) {
 	if target.Scope != patra.ScopePlan && target.Scope != patra.ScopeSlice && target.Scope != patra.ScopeTask {
 		return steered, fmt.Errorf("cancel %s: %w", target, patra.ErrIllegalMove)
 	}
 	err = s.write(ctx, "cancel", func(t *tx) error {
-		steered = patra.Steered{}
+		steered = patra.ControlResult{}
 		where, args, err := t.tasksOf(target)
 		if err != nil {
 			return err
@@ -54,19 +54,19 @@ func (s *Store) Cancel(ctx context.Context, target patra.Target, reason, actor s
 			}
 			steered.Ended++
 			plans[r.planID] = true
-			if err := t.tellTask(r.taskID); err != nil {
+			if err := t.writeTaskEvent(r.taskID); err != nil {
 				return err
 			}
 		}
 		for _, plan := range slices.Sorted(maps.Keys(plans)) {
-			if err := t.holdPlan(plan); err != nil {
+			if err := t.lockPlan(plan); err != nil {
 				return err
 			}
-			if err := t.tellFinished(plan); err != nil {
+			if err := t.writePlanFinished(plan); err != nil {
 				return err
 			}
 		}
-		return t.acted(patra.AuditCancel, actor, target.String(), reason, map[string]any{"ended": steered.Ended, "running": steered.Running})
+		return t.auditAction(patra.AuditCancel, actor, target.String(), reason, map[string]any{"ended": steered.Ended, "running": steered.Running})
 	})
 	return steered, err
 }
@@ -79,15 +79,15 @@ func calledOff(reason, actor string) string {
 	return text
 }
 
-// stoppable is a task that can be called off.
-type stoppable struct {
+// cancellableTask is a task that can be called off.
+type cancellableTask struct {
 	taskID, sliceID, planID int64
 	task, slice             patra.Status
 }
 
-func (t *tx) cancellable(where string, args []any) (all []stoppable, err error) {
+func (t *tx) cancellable(where string, args []any) (all []cancellableTask, err error) {
 	err = t.rows(cancellable.with(where), func(r *sql.Rows) error {
-		var s stoppable
+		var s cancellableTask
 		err := r.Scan(&s.taskID, &s.sliceID, &s.planID, &s.task, &s.slice)
 		all = append(all, s)
 		return err
@@ -95,7 +95,7 @@ func (t *tx) cancellable(where string, args []any) (all []stoppable, err error) 
 	return all, err
 }
 
-func (t *tx) cancel(s stoppable, fault string) error {
+func (t *tx) cancel(s cancellableTask, fault string) error {
 	if s.task == patra.Running {
 		_, err := t.many(askToStop, s.taskID)
 		return err
@@ -139,9 +139,9 @@ func (t *tx) cancelPlan(id int64) error {
 	return err
 }
 
-// obeyed is the end of a run whose task somebody has called off meanwhile: it is not queued again, and nothing of it is
+// honorCancel is the end of a run whose task somebody has called off meanwhile: it is not queued again, and nothing of it is
 // cut.
-func (t *tx) obeyed(c *patra.Claim, end patra.Closing) (patra.Closing, error) {
+func (t *tx) honorCancel(c *patra.Claim, end patra.RunResult) (patra.RunResult, error) {
 	if end.Status != patra.Queued && end.Status != patra.Partial {
 		return end, nil
 	}
@@ -153,5 +153,5 @@ func (t *tx) obeyed(c *patra.Claim, end patra.Closing) (patra.Closing, error) {
 	if err != nil || !asked {
 		return end, err
 	}
-	return patra.Closing{Status: patra.Cancelled, Fault: end.Fault}, nil
+	return patra.RunResult{Status: patra.Cancelled, Fault: end.Fault}, nil
 }

@@ -24,16 +24,16 @@ var (
 // listedAtOnce bounds how many records one list has, so that it fits into memory; the rest is for the next plan.
 const listedAtOnce = 500_000
 
-// choice is a record that a plan is for, and the signal that asked for it.
-type choice struct {
+// selectedRecord is a record that a plan is for, and the signal that asked for it.
+type selectedRecord struct {
 	id     string
 	signal int64
 }
 
-// picked are the records of a pick, in the order in which they are to be fetched.
-func (t *tx) picked(source, recordType string, p patra.Pick) (all []choice, err error) {
+// selectRecords are the records of a pick, in the order in which they are to be fetched.
+func (t *tx) selectRecords(source, recordType string, p patra.RecordSelector) (all []selectedRecord, err error) {
 	add := func(r *sql.Rows) error {
-		var c choice
+		var c selectedRecord
 		err := r.Scan(textInto{&c.id}, &c.signal)
 		all = append(all, c)
 		return err
@@ -54,7 +54,7 @@ func (t *tx) picked(source, recordType string, p patra.Pick) (all []choice, err 
 		return all, t.rows(selectWishes, add, source, recordType, listedAtOnce)
 	case patra.PickNamed:
 		for _, id := range p.IDs {
-			all = append(all, choice{id: id})
+			all = append(all, selectedRecord{id: id})
 		}
 		return all, nil
 	}
@@ -62,13 +62,13 @@ func (t *tx) picked(source, recordType string, p patra.Pick) (all []choice, err 
 }
 
 // CountCandidates is how many records a pick would take now.
-func (s *Store) CountCandidates(ctx context.Context, source, recordType string, p patra.Pick) (int64, error) {
-	all, err := s.read(ctx).picked(source, recordType, p)
+func (s *Store) CountCandidates(ctx context.Context, source, recordType string, p patra.RecordSelector) (int64, error) {
+	all, err := s.read(ctx).selectRecords(source, recordType, p)
 	return int64(len(distinct(all))), err
 }
 
 // distinct takes each id once, where it comes first.
-func distinct(all []choice) (ids []string) {
+func distinct(all []selectedRecord) (ids []string) {
 	seen := make(map[string]bool, len(all))
 	for _, c := range all {
 		if !seen[c.id] {
@@ -79,9 +79,9 @@ func distinct(all []choice) (ids []string) {
 	return ids
 }
 
-// Freeze makes the list of a plan: the ids of a pick, dealt into buckets. A plan that has its list keeps it. Signals that
+// FreezeRecordList makes the list of a plan: the ids of a pick, dealt into buckets. A plan that has its list keeps it. Signals that
 // are on it are planned from now on, and belong to this plan.
-func (s *Store) Freeze(ctx context.Context, now patra.Instant, planID int64, source, recordType string, p patra.Pick, buckets int64) error {
+func (s *Store) FreezeRecordList(ctx context.Context, now patra.Instant, planID int64, source, recordType string, p patra.RecordSelector, buckets int64) error {
 	return s.write(ctx, "freeze candidates", func(t *tx) error {
 		if _, err := t.slicing(planID); err != nil { // nobody else makes the list meanwhile
 			return err
@@ -90,7 +90,7 @@ func (s *Store) Freeze(ctx context.Context, now patra.Instant, planID int64, sou
 		if _, err := t.one(hasCandidates, []any{planID}, &n); err != nil || n > 0 || buckets == 0 {
 			return err
 		}
-		all, err := t.picked(source, recordType, p)
+		all, err := t.selectRecords(source, recordType, p)
 		if err != nil {
 			return err
 		}
@@ -142,18 +142,18 @@ var selectPatrols = stmt{"select_patrols", `SELECT p.provenance_code, p.endpoint
 	WHERE (? = '' OR p.provenance_code = ?) AND p.operation_code = 'UPDATE' AND p.slice_strategy_code = 'ID_RANGE' AND p.campaign = 'stale' AND p.status_code = 'READY'
 	GROUP BY p.id, p.provenance_code, p.endpoint_name, p.created_at HAVING COUNT(*) = SUM(CASE WHEN s.status_code = 'SUCCEEDED' THEN 1 ELSE 0 END) ORDER BY p.id`}
 
-// Patrol is how far the updates of stale records of a source have come.
-type Patrol struct {
+// RefreshProgress is how far the updates of stale records of a source have come.
+type RefreshProgress struct {
 	Source, Endpoint string
 	First, Last      patra.Instant // when the first run was planned, and when the last was finished
 	Runs             int64
 }
 
-// Patrols lists finished patrols, of one source or of all. They cover no time, so they have no watermark: what there is to
+// RefreshProgress lists finished patrols, of one source or of all. They cover no time, so they have no watermark: what there is to
 // know about them stands in their plans.
-func (s *Store) Patrols(ctx context.Context, source string) (all []Patrol, err error) {
+func (s *Store) RefreshProgress(ctx context.Context, source string) (all []RefreshProgress, err error) {
 	err = s.read(ctx).rows(selectPatrols, func(r *sql.Rows) error {
-		var p Patrol
+		var p RefreshProgress
 		if err := r.Scan(&p.Source, &p.Endpoint, &p.First, &p.Last); err != nil {
 			return err
 		}

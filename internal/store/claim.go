@@ -54,11 +54,11 @@ var (
 // returns nil when there is nothing to do. The run row is written in the same transaction, and what a lost predecessor
 // left open is closed. Those who ask at the same moment are served together.
 func (s *Store) Claim(ctx context.Context, req patra.ClaimRequest) (*patra.Claim, error) {
-	return s.desk.ask(ctx, req, s.serve)
+	return s.desk.claim(ctx, req, s.serve)
 }
 
 // serve finds a task for everybody in a group, as far as there are any. What others took meanwhile is looked for again.
-func (s *Store) serve(group []*asker) {
+func (s *Store) serve(group []*claimWaiter) {
 	ctx, over := together(group)
 	defer over()
 	lost := newLoss()
@@ -67,7 +67,7 @@ func (s *Store) serve(group []*asker) {
 		group = answered(group, picks, err)
 	}
 	for _, a := range group {
-		a.answer <- answer{}
+		a.answer <- claimResult{}
 	}
 }
 
@@ -75,7 +75,7 @@ func (s *Store) serve(group []*asker) {
 //
 // On a server the choice is made before the transaction, so that it is short. The writer of an embedded store has everything at hand
 // that it wrote last, which others would have to read again: where there was work a moment ago it both looks and takes.
-func (s *Store) pickAndTake(ctx context.Context, group []*asker, lost loss) (picks []*pick, err error) {
+func (s *Store) pickAndTake(ctx context.Context, group []*claimWaiter, lost skippedTasks) (picks []*pickedTask, err error) {
 	if s.Embedded() && s.desk.rich.Load() {
 		err = s.writeAs(ctx, urgent, "claim", func(t *tx) error {
 			if picks, err = t.pick(group, lost); err == nil {
@@ -84,17 +84,17 @@ func (s *Store) pickAndTake(ctx context.Context, group []*asker, lost loss) (pic
 			return err
 		})
 		if err == nil {
-			settle(picks, lost)
+			assignClaims(picks, lost)
 		}
 	} else if picks, err = s.read(ctx).pick(group, lost); err == nil {
-		err = s.take(ctx, picks, lost)
+		err = s.claimPicked(ctx, picks, lost)
 	}
 	s.desk.rich.Store(len(picks) > 0)
 	return picks, err
 }
 
-// settle notes who owns what, once that is committed.
-func settle(picks []*pick, lost loss) {
+// assignClaims notes who owns what, once that is committed.
+func assignClaims(picks []*pickedTask, lost skippedTasks) {
 	for _, p := range picks {
 		p.claim = p.taken
 		if p.claim == nil {
@@ -105,8 +105,8 @@ func settle(picks []*pick, lost loss) {
 
 // answered tells everybody who is served: those who own a task, those for whom there was none, and all if something failed. The
 // others have lost theirs to somebody else, and look once more.
-func answered(group []*asker, picks []*pick, err error) (again []*asker) {
-	of := map[*asker]*pick{}
+func answered(group []*claimWaiter, picks []*pickedTask, err error) (again []*claimWaiter) {
+	of := map[*claimWaiter]*pickedTask{}
 	for _, p := range picks {
 		of[p.asker] = p
 	}
@@ -114,11 +114,11 @@ func answered(group []*asker, picks []*pick, err error) (again []*asker) {
 		p := of[a]
 		switch {
 		case p != nil && p.claim != nil:
-			a.answer <- answer{claim: p.claim}
+			a.answer <- claimResult{claim: p.claim}
 		case err != nil:
-			a.answer <- answer{err: err}
+			a.answer <- claimResult{err: err}
 		case p == nil:
-			a.answer <- answer{}
+			a.answer <- claimResult{}
 		default:
 			again = append(again, a)
 		}
@@ -127,13 +127,13 @@ func answered(group []*asker, picks []*pick, err error) (again []*asker) {
 }
 
 // pick chooses a task for each of a group, without locking anything; what is true under the locks decides who gets one.
-func (t *tx) pick(group []*asker, lost loss) (picks []*pick, err error) {
+func (t *tx) pick(group []*claimWaiter, lost skippedTasks) (picks []*pickedTask, err error) {
 	q := &queue{t: t, req: group[0].req, n: len(group) + len(lost.tasks), again: len(lost.tasks) > 0}
 	for _, a := range group {
 		q.turns = append(q.turns, a.req.Turn)
 	}
 	// What somebody holds back is taken over all the same: its run finds that out, and puts it back into the queue.
-	d := dealer{queue: q, lost: lost}
+	d := claimPicker{queue: q, lost: lost}
 	if d.expired, d.lanes, err = t.look(q); err != nil {
 		return nil, err
 	}
@@ -142,16 +142,16 @@ func (t *tx) pick(group []*asker, lost loss) (picks []*pick, err error) {
 			return nil, err
 		}
 		if !t.s.Embedded() {
-			t.s.lanes.opened(slices.DeleteFunc(slices.Clone(d.lanes), func(l lane) bool { return !d.open(l.partition) }))
+			t.s.lanes.opened(slices.DeleteFunc(slices.Clone(d.lanes), func(l subqueue) bool { return !d.open(l.partition) }))
 		}
 	}
 	for _, a := range group {
-		c, err := d.deal(a.req.Turn)
+		c, err := d.pickTask(a.req.Turn)
 		if err != nil {
 			return nil, err
 		}
 		if c != nil {
-			picks = append(picks, &pick{asker: a, candidate: *c})
+			picks = append(picks, &pickedTask{asker: a, candidate: *c})
 		}
 	}
 	return picks, nil
@@ -164,7 +164,7 @@ type queue struct {
 	n        int      // how many are wanted
 	turns    []uint64 // of those who want them
 	again    bool     // what was found before is not to be had
-	foreseen *foreseen
+	foreseen *prefetchedQueue
 }
 
 func (q *queue) args(first ...any) []any {
@@ -182,7 +182,7 @@ func (q *queue) oldest(most int) ([]candidate, error) {
 	return q.t.candidates(findOldest, append(q.args(), most))
 }
 
-func (q *queue) due(l lane) ([]int64, error) {
+func (q *queue) due(l subqueue) ([]int64, error) {
 	if q.foreseen != nil {
 		if ids, looked := q.foreseen.due[l]; looked {
 			return ids, nil
@@ -220,13 +220,13 @@ func (t *tx) candidates(st stmt, args []any) (all []candidate, err error) {
 // for it, there is other work.
 var errTaken = errors.New("somebody else has the row")
 
-// take makes each asker the owner of what was picked, all in one transaction, or none of them if it fails. If somebody else has one
+// claimPicked makes each asker the owner of what was picked, all in one transaction, or none of them if it fails. If somebody else has one
 // of the rows, those who want the others try without it.
-func (s *Store) take(ctx context.Context, picks []*pick, lost loss) error {
+func (s *Store) claimPicked(ctx context.Context, picks []*pickedTask, lost skippedTasks) error {
 	if len(picks) == 0 {
 		return nil
 	}
-	var won []*pick
+	var won []*pickedTask
 	err := s.writeAs(ctx, urgent, "claim", func(t *tx) (err error) {
 		won, err = t.takeAll(picks, lost)
 		return err
@@ -244,21 +244,21 @@ func (s *Store) take(ctx context.Context, picks []*pick, lost loss) error {
 		return nil
 	case errors.Is(err, errTaken):
 		half := len(picks) / 2
-		if err := s.take(ctx, picks[:half], lost); err != nil {
+		if err := s.claimPicked(ctx, picks[:half], lost); err != nil {
 			return err
 		}
-		return s.take(ctx, picks[half:], lost)
+		return s.claimPicked(ctx, picks[half:], lost)
 	case err != nil:
 		return err
 	}
-	settle(picks, lost)
+	assignClaims(picks, lost)
 	return nil
 }
 
 // takeAll takes what may be taken of the picks, and tells which it took.
-func (t *tx) takeAll(picks []*pick, lost loss) (won []*pick, err error) {
+func (t *tx) takeAll(picks []*pickedTask, lost skippedTasks) (won []*pickedTask, err error) {
 	places := map[string]int64{}
-	byID := map[int64]*pick{}
+	byID := map[int64]*pickedTask{}
 	for _, p := range picks {
 		p.taken = nil
 		if p.limit > 0 {
@@ -266,7 +266,7 @@ func (t *tx) takeAll(picks []*pick, lost loss) (won []*pick, err error) {
 				continue
 			}
 			if _, asked := places[p.partition]; !asked {
-				if places[p.partition], err = t.room(p.partition, p.limit); err != nil {
+				if places[p.partition], err = t.freeSlots(p.partition, p.limit); err != nil {
 					// Whoever has the limit has it for all tasks of the partition.
 					lost.partitions[p.partition] = errors.Is(err, errTaken)
 					return nil, err
@@ -283,7 +283,7 @@ func (t *tx) takeAll(picks []*pick, lost loss) (won []*pick, err error) {
 		return nil, err
 	}
 	ids, each := newIDs(won), []any{}
-	for _, of := range []func(*pick) string{func(p *pick) string { return p.asker.req.Owner }, func(p *pick) string { return p.token }} {
+	for _, of := range []func(*pickedTask) string{func(p *pickedTask) string { return p.asker.req.Owner }, func(p *pickedTask) string { return p.token }} {
 		for i := range ids.n {
 			p := won[min(i, len(won)-1)]
 			each = append(each, p.id, of(p))
@@ -299,7 +299,7 @@ func (t *tx) takeAll(picks []*pick, lost loss) (won []*pick, err error) {
 	// A task that nobody has left nothing open: whoever put it back has closed everything.
 	for _, p := range won {
 		if p.running {
-			if err := t.buryPredecessor(p.id); err != nil {
+			if err := t.closeLostRun(p.id); err != nil {
 				return nil, err
 			}
 		}
@@ -311,7 +311,7 @@ func (t *tx) takeAll(picks []*pick, lost loss) (won []*pick, err error) {
 }
 
 // nobody is the reason why nothing is taken after all, if all for whom it would be have gone away.
-func nobody(won []*pick) (gone error) {
+func nobody(won []*pickedTask) (gone error) {
 	for _, p := range won {
 		if gone = p.asker.ctx.Err(); gone == nil {
 			return nil
@@ -320,8 +320,8 @@ func nobody(won []*pick) (gone error) {
 	return gone
 }
 
-// buryPredecessor closes what the previous owner of a task left open.
-func (t *tx) buryPredecessor(taskID int64) error {
+// closeLostRun closes what the previous owner of a task left open.
+func (t *tx) closeLostRun(taskID int64) error {
 	if err := t.closeOpenPages(taskID); err != nil {
 		return err
 	}

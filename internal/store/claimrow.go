@@ -50,15 +50,15 @@ var (
 )
 
 // peek locks what may still be taken of the picks, and reads all that their runs need.
-func (t *tx) peek(picks map[int64]*pick) (won []*pick, err error) {
+func (t *tx) peek(picks map[int64]*pickedTask) (won []*pickedTask, err error) {
 	if len(picks) == 0 {
 		return nil, nil
 	}
-	all := make([]*pick, 0, len(picks))
+	all := make([]*pickedTask, 0, len(picks))
 	for _, p := range picks {
 		all = append(all, p)
 	}
-	var torn []*pick
+	var torn []*pickedTask
 	won, torn, err = t.claimRows(peekTasks, all, picks)
 	if err != nil && t.s.dialect.locked(err) {
 		err = errTaken
@@ -70,7 +70,7 @@ func (t *tx) peek(picks map[int64]*pick) (won []*pick, err error) {
 }
 
 // claimRows reads what the runs of new owners need. Those are torn whose task was another when the statement began.
-func (t *tx) claimRows(st stmt, of []*pick, picks map[int64]*pick) (all, torn []*pick, err error) {
+func (t *tx) claimRows(st stmt, of []*pickedTask, picks map[int64]*pickedTask) (all, torn []*pickedTask, err error) {
 	ids := newIDs(of)
 	err = t.rows(ids.in(st), func(r *sql.Rows) error {
 		var c patra.Claim
@@ -96,7 +96,7 @@ func (t *tx) claimRows(st stmt, of []*pick, picks map[int64]*pick) (all, torn []
 }
 
 // leased is a claim as it is once the task is taken.
-func (p *pick) leased(c patra.Claim) *patra.Claim {
+func (p *pickedTask) leased(c patra.Claim) *patra.Claim {
 	c.Fence++
 	c.Task.Attempts++
 	c.Owner, c.For = p.asker.req.Owner, p.asker.req.Lease
@@ -117,7 +117,7 @@ func scanClaim(r *sql.Rows, c *patra.Claim, before ...any) error {
 		err = json.Unmarshal(spec, &c.Slice.Spec)
 	}
 	if expected != nil {
-		c.Slice.Estimate = &patra.Estimate{Records: *expected, Grounds: patra.Grounds(grounds)}
+		c.Slice.Estimate = &patra.Estimate{Records: *expected, Grounds: patra.EstimateMethod(grounds)}
 	}
 	c.Task.ID, c.Slice.ID, c.Slice.PlanID, c.Slice.CursorID = c.TaskID, c.Task.SliceID, c.Task.PlanID, c.Task.CursorID
 	return err
@@ -130,7 +130,7 @@ type idList struct {
 	n    int
 }
 
-func newIDs(picks []*pick) (l idList) {
+func newIDs(picks []*pickedTask) (l idList) {
 	l.n = 1
 	for l.n < len(picks) {
 		l.n *= 2

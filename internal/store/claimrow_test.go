@@ -18,7 +18,7 @@ func TestATaskIsReadTheSameWithAndUnderItsLock(t *testing.T) {
 		w := storetest.NewWorld(t, e, 1)
 		c := w.Take()
 		w.Page(c, 1, true)
-		if err := w.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true}); err != nil {
+		if err := w.Finish(t.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Queued, GiveBack: true}); err != nil {
 			t.Fatal(err)
 		}
 		w.Clock.Move(time.Second)

@@ -28,11 +28,11 @@ var (
 // that is to be cut, FAILED, CANCELLED because somebody called it off, or QUEUED to give the task back. A task that was
 // called off is not given back, whatever the caller wants. One transaction: task, slice, run, coverage, cursor event,
 // cursor.
-func (s *Store) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.Closing) error {
+func (s *Store) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.RunResult) error {
 	asked := end
 	var runStatus patra.Status
 	return s.write(ctx, "finish "+string(end.Status), func(t *tx) error {
-		if err := t.holdPlan(c.Task.PlanID); err != nil {
+		if err := t.lockPlan(c.Task.PlanID); err != nil {
 			return err
 		}
 		end, err := t.endTask(c, now, asked)
@@ -50,10 +50,10 @@ func (s *Store) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, e
 		if err := t.conclude(c, now, runStatus, end, did); err != nil || end.Status == patra.Queued {
 			return err
 		}
-		if err := t.tellTask(c.TaskID); err != nil {
+		if err := t.writeTaskEvent(c.TaskID); err != nil {
 			return err
 		}
-		return t.tellFinished(c.Task.PlanID)
+		return t.writePlanFinished(c.Task.PlanID)
 	}, func(t *tx) (bool, error) {
 		var n int
 		_, err := t.one(closedLanded, []any{c.RunID, runStatus}, &n)
@@ -62,8 +62,8 @@ func (s *Store) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, e
 }
 
 // conclude ends the run, and the slice if the task has ended.
-func (t *tx) conclude(c *patra.Claim, now patra.Instant, runStatus patra.Status, end patra.Closing, did runSum) error {
-	var found finding
+func (t *tx) conclude(c *patra.Claim, now patra.Instant, runStatus patra.Status, end patra.RunResult, did runCounts) error {
+	var found scanProof
 	if end.Status == patra.Succeeded {
 		var err error
 		if found, err = t.prove(c, now, *end.Proof); err != nil {
@@ -85,7 +85,7 @@ func (t *tx) conclude(c *patra.Claim, now patra.Instant, runStatus patra.Status,
 }
 
 // runEnd is what the end of a task means for its run.
-func runEnd(end patra.Closing) patra.Status {
+func runEnd(end patra.RunResult) patra.Status {
 	if end.Status != patra.Queued {
 		return end.Status
 	}
@@ -97,7 +97,7 @@ func runEnd(end patra.Closing) patra.Status {
 
 // endTask ends the task, or gives it back, and tells which: one that was called off is not given back. Mostly it was not, and then
 // nobody needs to ask.
-func (t *tx) endTask(c *patra.Claim, now patra.Instant, asked patra.Closing) (patra.Closing, error) {
+func (t *tx) endTask(c *patra.Claim, now patra.Instant, asked patra.RunResult) (patra.RunResult, error) {
 	var fault any
 	if asked.Fault != nil {
 		fault = asJSON(asked.Fault)
@@ -109,13 +109,13 @@ func (t *tx) endTask(c *patra.Claim, now patra.Instant, asked patra.Closing) (pa
 		}
 		n, err := t.exec(requeueTask, asked.RetryIn.Microseconds(), optional(asked.WaitCode), fault, back, c.TaskID, c.Fence, c.Owner)
 		if err == nil && n == 1 {
-			err = t.parkIfPaused(c.Place())
+			err = t.parkIfPaused(c.WorkScope())
 		}
 		if err != nil || n == 1 {
 			return asked, err
 		}
 	}
-	end, err := t.obeyed(c, asked)
+	end, err := t.honorCancel(c, asked)
 	if err == nil && end.Status == patra.Queued {
 		err = fmt.Errorf("task %d is neither called off nor to be given back", c.TaskID)
 	}
@@ -123,7 +123,7 @@ func (t *tx) endTask(c *patra.Claim, now patra.Instant, asked patra.Closing) (pa
 		err = patra.TaskMoves.Check(patra.Running, end.Status)
 	}
 	if err == nil {
-		err = held(t.exec(endTask, end.Status, fault, now, c.TaskID, c.Fence, c.Owner))
+		err = requireLease(t.exec(endTask, end.Status, fault, now, c.TaskID, c.Fence, c.Owner))
 	}
 	return end, err
 }
@@ -139,17 +139,17 @@ func (t *tx) endSlice(id int64, to patra.Status, now patra.Instant) error {
 	return err
 }
 
-// runSum is what the pages of a run have brought.
-type runSum struct {
+// runCounts is what the pages of a run have brought.
+type runCounts struct {
 	pages, records int64
 	counts         patra.Counts
 }
 
 // runState tells what a run has brought, and which pages of its task are open. The task is locked: no page is opened any more.
-func (t *tx) runState(c *patra.Claim) (did runSum, open []int64, err error) {
+func (t *tx) runState(c *patra.Claim) (did runCounts, open []int64, err error) {
 	err = t.rows(runState, func(r *sql.Rows) error {
 		var id int64
-		var of runSum
+		var of runCounts
 		n := &of.counts
 		err := r.Scan(&id, &of.pages, &of.records, &n.Insert, &n.Update, &n.Same, &n.Stale, &n.Dup, &n.Quarantine, &n.Outside)
 		if id == 0 {
@@ -162,7 +162,7 @@ func (t *tx) runState(c *patra.Claim) (did runSum, open []int64, err error) {
 	return did, open, err
 }
 
-func (t *tx) endRun(c *patra.Claim, now patra.Instant, to patra.Status, end patra.Closing, found finding, did runSum) error {
+func (t *tx) endRun(c *patra.Claim, now patra.Instant, to patra.Status, end patra.RunResult, found scanProof, did runCounts) error {
 	if err := patra.RunMoves.Check(patra.Running, to); err != nil {
 		return err
 	}
@@ -181,9 +181,9 @@ func (t *tx) endRun(c *patra.Claim, now patra.Instant, to patra.Status, end patr
 	return err
 }
 
-// finding is what a finished scan proved about its slice.
-type finding struct {
-	answer   patra.Answer
+// scanProof is what a finished scan proved about its slice.
+type scanProof struct {
+	answer   patra.CoverageEntry
 	observed string // the greatest time that was seen
 	whole    *int64 // of a part: what the whole window has, ids that no part asked for included
 	twice    bool   // of a part: that is what a second look found
@@ -191,7 +191,7 @@ type finding struct {
 
 // succeed closes a slice whose scan is proved to be exhausted. Then its window is covered and the watermark may move;
 // only where a window is cut by ids, it has to wait for the other parts. Ids that were known before cover no time.
-func (t *tx) succeed(c *patra.Claim, now patra.Instant, found finding) error {
+func (t *tx) succeed(c *patra.Claim, now patra.Instant, found scanProof) error {
 	if err := t.endSlice(c.Slice.ID, patra.Succeeded, now); err != nil {
 		return err
 	}

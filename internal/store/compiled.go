@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// compiling makes connections to an embedded store that keep the statements compiled that come again: for most of them that takes
+// stmtCacheConnector makes connections to an embedded store that keep the statements compiled that come again: for most of them that takes
 // longer than what they do. A server does its own keeping, and is asked in one round trip.
-type compiling struct{ driver.Connector }
+type stmtCacheConnector struct{ driver.Connector }
 
 // Connect implements driver.Connector.
-func (c compiling) Connect(ctx context.Context) (driver.Conn, error) {
+func (c stmtCacheConnector) Connect(ctx context.Context) (driver.Conn, error) {
 	inner, err := c.Connector.Connect(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return &compiledConn{embedded: inner.(embedded), kept: map[string]*compiled{}, seen: map[string]bool{}}, nil
+	return &stmtCacheConn{embedded: inner.(embedded), kept: map[string]*preparedStmt{}, seen: map[string]bool{}}, nil
 }
 
 // embedded is what a connection of the driver can do that we need.
@@ -36,23 +36,23 @@ const (
 	mostSeen     = 512 // texts that it remembers to have seen once
 )
 
-// compiledConn is one connection. As every connection it is used by one at a time.
-type compiledConn struct {
+// stmtCacheConn is one connection. As every connection it is used by one at a time.
+type stmtCacheConn struct {
 	embedded
-	kept map[string]*compiled
+	kept map[string]*preparedStmt
 	seen map[string]bool
 	tick int64
 }
 
-// compiled is a statement that is kept.
-type compiled struct {
+// preparedStmt is a statement that is kept.
+type preparedStmt struct {
 	driver.Stmt
 	busy bool // somebody has it, or reads its rows: meanwhile it cannot be used again
 	used int64
 }
 
 // of gives the statement for a text, from its second time on; nil if it is to be run in the usual way.
-func (c *compiledConn) of(ctx context.Context, text string) *compiled {
+func (c *stmtCacheConn) of(ctx context.Context, text string) *preparedStmt {
 	c.tick++
 	if st := c.kept[text]; st != nil {
 		if st.busy {
@@ -78,13 +78,13 @@ func (c *compiledConn) of(ctx context.Context, text string) *compiled {
 	if err != nil {
 		return nil // whoever runs it will hear of it
 	}
-	st := &compiled{Stmt: inner, used: c.tick}
+	st := &preparedStmt{Stmt: inner, used: c.tick}
 	c.kept[text] = st
 	return st
 }
 
 // makeRoom forgets the statement that was used longest ago.
-func (c *compiledConn) makeRoom() bool {
+func (c *stmtCacheConn) makeRoom() bool {
 	var oldest string
 	for text, st := range c.kept {
 		if !st.busy && (oldest == "" || st.used < c.kept[oldest].used) {
@@ -100,7 +100,7 @@ func (c *compiledConn) makeRoom() bool {
 }
 
 // ExecContext implements driver.ExecerContext.
-func (c *compiledConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
+func (c *stmtCacheConn) ExecContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Result, error) {
 	st := c.of(ctx, text)
 	if st == nil {
 		return c.embedded.ExecContext(ctx, text, args)
@@ -109,7 +109,7 @@ func (c *compiledConn) ExecContext(ctx context.Context, text string, args []driv
 }
 
 // QueryContext implements driver.QueryerContext.
-func (c *compiledConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
+func (c *stmtCacheConn) QueryContext(ctx context.Context, text string, args []driver.NamedValue) (driver.Rows, error) {
 	st := c.of(ctx, text)
 	if st == nil {
 		return c.embedded.QueryContext(ctx, text, args)
@@ -119,40 +119,40 @@ func (c *compiledConn) QueryContext(ctx context.Context, text string, args []dri
 		return nil, err
 	}
 	st.busy = true
-	return &compiledRows{rows, st}, nil
+	return &cachedRows{rows, st}, nil
 }
 
 // PrepareContext implements driver.ConnPrepareContext: it lends a statement that is kept.
-func (c *compiledConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
+func (c *stmtCacheConn) PrepareContext(ctx context.Context, text string) (driver.Stmt, error) {
 	st := c.of(ctx, text)
 	if st == nil {
 		return c.embedded.PrepareContext(ctx, text)
 	}
 	st.busy = true
-	return lent{st}, nil
+	return borrowedStmt{st}, nil
 }
 
-// lent is a statement that somebody has for a while.
-type lent struct{ *compiled }
+// borrowedStmt is a statement that somebody has for a while.
+type borrowedStmt struct{ *preparedStmt }
 
 // Close gives it back.
-func (l lent) Close() error {
+func (l borrowedStmt) Close() error {
 	l.busy = false
 	return nil
 }
 
 // ExecContext implements driver.StmtExecContext.
-func (l lent) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
+func (l borrowedStmt) ExecContext(ctx context.Context, args []driver.NamedValue) (driver.Result, error) {
 	return l.Stmt.(driver.StmtExecContext).ExecContext(ctx, args)
 }
 
 // QueryContext implements driver.StmtQueryContext.
-func (l lent) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
+func (l borrowedStmt) QueryContext(ctx context.Context, args []driver.NamedValue) (driver.Rows, error) {
 	return l.Stmt.(driver.StmtQueryContext).QueryContext(ctx, args)
 }
 
 // Close implements driver.Conn.
-func (c *compiledConn) Close() error {
+func (c *stmtCacheConn) Close() error {
 	for text, st := range c.kept {
 		_ = st.Close()
 		delete(c.kept, text)
@@ -160,14 +160,14 @@ func (c *compiledConn) Close() error {
 	return c.embedded.Close()
 }
 
-// compiledRows are the rows of a statement that is kept.
-type compiledRows struct {
+// cachedRows are the rows of a statement that is kept.
+type cachedRows struct {
 	driver.Rows
-	of *compiled
+	of *preparedStmt
 }
 
 // Close implements driver.Rows.
-func (r *compiledRows) Close() error {
+func (r *cachedRows) Close() error {
 	r.of.busy = false
 	return r.Rows.Close()
 }

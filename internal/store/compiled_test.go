@@ -16,7 +16,7 @@ func kept(t *testing.T, db *sql.DB) (n int) {
 	}
 	defer conn.Close()
 	if err := conn.Raw(func(c any) error {
-		n = len(c.(*compiledConn).kept)
+		n = len(c.(*stmtCacheConn).kept)
 		return nil
 	}); err != nil {
 		t.Fatal(err)

@@ -66,21 +66,21 @@ func (t *tx) clock() (now patra.Instant, err error) {
 	return now, err
 }
 
-// move is one step of a control: what it was, what it is, and whether that is something else.
-type move struct {
+// controlTransition is one step of a control: what it was, what it is, and whether that is something else.
+type controlTransition struct {
 	was, is patra.Control
 	now     patra.Instant
 }
 
-func (m move) changed() bool { return m.is.Version != m.was.Version }
+func (m controlTransition) changed() bool { return m.is.Version != m.was.Version }
 
-func (m move) change() patra.ControlChange {
-	return patra.ControlChange{Was: m.was, Is: m.is, Hold: patra.Judged([]patra.Control{m.is}, m.now)}
+func (m controlTransition) change() patra.ControlChange {
+	return patra.ControlChange{Was: m.was, Is: m.is, Hold: patra.Admit([]patra.Control{m.is}, m.now)}
 }
 
-// steer locks a control, which it makes first if it must, and stores what change makes of it. Nothing is written when
+// updateControl locks a control, which it makes first if it must, and stores what change makes of it. Nothing is written when
 // that is what it was.
-func (t *tx) steer(target patra.Target, kind patra.ControlKind, change func(c *patra.Control, now patra.Instant)) (m move, err error) {
+func (t *tx) updateControl(target patra.Target, kind patra.ControlKind, change func(c *patra.Control, now patra.Instant)) (m controlTransition, err error) {
 	if m.was, err = t.lockControl(target, kind); err != nil {
 		return m, err
 	}
@@ -118,7 +118,7 @@ func (t *tx) lockControl(target patra.Target, kind patra.ControlKind) (patra.Con
 		if len(found) == 1 {
 			return found[0], nil
 		}
-		if _, err := t.exec(insertControl, target.Scope, target.Key, kind, kind.Rest()); err != nil && !t.s.dialect.duplicate(err) {
+		if _, err := t.exec(insertControl, target.Scope, target.Key, kind, kind.InactiveState()); err != nil && !t.s.dialect.duplicate(err) {
 			return patra.Control{}, err
 		}
 	}
@@ -132,8 +132,8 @@ func (t *tx) lockControl(target patra.Target, kind patra.ControlKind) (patra.Con
 	return found[0], nil
 }
 
-// tellHealing keeps what a control did to go on, in the same transaction.
-func (t *tx) tellHealing(at patra.Place, m move, action, reason string, detail any) (*patra.Healing, error) {
+// writeHealing keeps what a control did to go on, in the same transaction.
+func (t *tx) writeHealing(at patra.WorkScope, m controlTransition, action, reason string, detail any) (*patra.Healing, error) {
 	h := &patra.Healing{TaskID: at.TaskID, Source: at.Source, Endpoint: at.Endpoint, Operation: at.Operation, Action: action, Reason: reason, Detail: json.RawMessage(asJSON(detail)), At: m.now}
 	return h, t.heal(*h)
 }

@@ -24,7 +24,7 @@ var (
 
 // cover adds one answer to a cursor's coverage and moves the watermark as far as the coverage reaches: the event
 // first, then the value, under the lock of the cursor row. It moves nothing when there is a hole in front.
-func (t *tx) cover(now patra.Instant, a patra.Answer, by patra.Claim, exprHash string, observedMax string) error {
+func (t *tx) cover(now patra.Instant, a patra.CoverageEntry, by patra.Claim, exprHash string, observedMax string) error {
 	c, err := t.oneCursor(lockCursor, a.CursorID)
 	if err != nil {
 		return err
@@ -41,7 +41,7 @@ func (t *tx) cover(now patra.Instant, a patra.Answer, by patra.Claim, exprHash s
 	if err != nil {
 		return err
 	}
-	value, sealed, err := standing(*c, a, patra.NewCoverage(waived...), book{t, c.ID})
+	value, sealed, err := nextWatermark(*c, a, patra.NewCoverage(waived...), coverageReader{t, c.ID})
 	if err != nil {
 		return err
 	}
@@ -54,7 +54,7 @@ func (t *tx) cover(now patra.Instant, a patra.Answer, by patra.Claim, exprHash s
 	return err
 }
 
-func (t *tx) advance(now patra.Instant, c patra.Cursor, reach patra.Instant, a patra.Answer, by patra.Claim, exprHash, observedMax string) error {
+func (t *tx) advance(now patra.Instant, c patra.Cursor, reach patra.Instant, a patra.CoverageEntry, by patra.Claim, exprHash, observedMax string) error {
 	if reach <= c.Value {
 		return nil
 	}
@@ -73,14 +73,14 @@ func (t *tx) advance(now patra.Instant, c patra.Cursor, reach patra.Instant, a p
 	if err != nil {
 		return err
 	}
-	return t.tellAdvanced(c, reach, workNews{Plan: by.Task.PlanID, Slice: a.SliceID, Task: by.TaskID})
+	return t.writeCursorAdvanced(c, reach, workEvent{Plan: by.Task.PlanID, Slice: a.SliceID, Task: by.TaskID})
 }
 
-// tellAdvanced says that a watermark has moved forward. A move has a number of its own.
-func (t *tx) tellAdvanced(c patra.Cursor, to patra.Instant, n workNews) error {
+// writeCursorAdvanced says that a watermark has moved forward. A move has a number of its own.
+func (t *tx) writeCursorAdvanced(c patra.Cursor, to patra.Instant, n workEvent) error {
 	n.Source, n.Endpoint, n.Operation, n.Cursor, n.From, n.To = c.Source, c.Endpoint, string(c.Operation), c.ID, &c.Value, &to
 	t.moved = append(t.moved, c.Namespace)
-	return t.tell(patra.EventCursorAdvanced, "cursor/"+strconv.FormatInt(c.ID, 10), []any{c.Version + 1}, n)
+	return t.writeEvent(patra.EventCursorAdvanced, "cursor/"+strconv.FormatInt(c.ID, 10), []any{c.Version + 1}, n)
 }
 
 // later is the greater of two moments as text; an empty or unreadable one is before all others.

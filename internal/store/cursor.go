@@ -120,7 +120,7 @@ func (t *tx) live(cursorID int64) (patra.Coverage, error) {
 	err := t.rows(selectLive, func(r *sql.Rows) error {
 		var w, confirmed patra.Window
 		err := r.Scan(&w.From, &w.To, &confirmed.From, &confirmed.To)
-		all = append(all, patra.Rest(w, confirmed)...)
+		all = append(all, patra.RemainingWindow(w, confirmed)...)
 		return err
 	}, cursorID)
 	return patra.NewCoverage(all...), err
@@ -136,6 +136,6 @@ func (t *tx) windows(st stmt, args ...any) (ws []patra.Window, err error) {
 	return ws, err
 }
 
-func (t *tx) answers(cursorID int64, after patra.Instant) ([]patra.Answer, error) {
+func (t *tx) answers(cursorID int64, after patra.Instant) ([]patra.CoverageEntry, error) {
 	return t.answersBy(selectAnswers, cursorID, after)
 }

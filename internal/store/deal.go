@@ -10,9 +10,9 @@ import (
 // oldestEvery: each eighth claim takes the oldest due task whatever its priority, so that nothing starves.
 const oldestEvery = 8
 
-// lanesTurn counts the turns of lanes only: those that take the oldest are no lane's turn. Else, of eight partitions, one would never
+// subqueueTurn counts the turns of lanes only: those that take the oldest are no lane's turn. Else, of eight partitions, one would never
 // have its own.
-func lanesTurn(turn uint64) uint64 { return turn - turn/oldestEvery }
+func subqueueTurn(turn uint64) uint64 { return turn - turn/oldestEvery }
 
 // candidate is a task that may be taken.
 type candidate struct {
@@ -21,9 +21,9 @@ type candidate struct {
 	limit     int64 // how many of its partition may run; 0 is any number
 }
 
-// pick is a task that was chosen for somebody, and what came of it.
-type pick struct {
-	asker *asker
+// pickedTask is a task that was chosen for somebody, and what came of it.
+type pickedTask struct {
+	asker *claimWaiter
 	candidate
 	running bool         // its lease has run out
 	token   string       // of the new lease
@@ -31,40 +31,40 @@ type pick struct {
 	claim   *patra.Claim
 }
 
-// loss is what a group has found to be had by others since it began to look.
-type loss struct {
+// skippedTasks is what a group has found to be had by others since it began to look.
+type skippedTasks struct {
 	tasks      map[int64]bool
 	partitions map[string]bool // that are full
 }
 
-func newLoss() loss { return loss{map[int64]bool{}, map[string]bool{}} }
+func newLoss() skippedTasks { return skippedTasks{map[int64]bool{}, map[string]bool{}} }
 
-func (l loss) add(p *pick) { l.tasks[p.id] = true }
+func (l skippedTasks) add(p *pickedTask) { l.tasks[p.id] = true }
 
-// dealer gives tasks to those who ask at the same moment: each gets what it would get if they asked one after the other.
-type dealer struct {
+// claimPicker gives tasks to those who ask at the same moment: each gets what it would get if they asked one after the other.
+type claimPicker struct {
 	queue interface {
 		oldest(most int) ([]candidate, error) // the first ones, whatever their priority
-		due(lane) ([]int64, error)            // the first ones of a lane
+		due(subqueue) ([]int64, error)        // the first ones of a lane
 		wanted() int
 	}
-	doors   doors
-	lost    loss
+	doors   availability
+	lost    skippedTasks
 	expired []candidate
-	lanes   []lane
+	lanes   []subqueue
 
 	dealt map[int64]bool
-	given map[string]int64 // of each partition
-	lists map[lane][]int64 // what is left of a lane that was looked at
-	aged  []candidate      // the oldest, once they were looked at
-	all   bool             // and no more of them is to be had
-	thin  map[string]bool  // partitions that gave one of the oldest: a lane of theirs may have had no other
+	given map[string]int64     // of each partition
+	lists map[subqueue][]int64 // what is left of a lane that was looked at
+	aged  []candidate          // the oldest, once they were looked at
+	all   bool                 // and no more of them is to be had
+	thin  map[string]bool      // partitions that gave one of the oldest: a lane of theirs may have had no other
 }
 
-// deal gives one task to whoever has this turn, or nil.
-func (d *dealer) deal(turn uint64) (*candidate, error) {
+// pickTask gives one task to whoever has this turn, or nil.
+func (d *claimPicker) pickTask(turn uint64) (*candidate, error) {
 	if d.dealt == nil {
-		d.dealt, d.given, d.lists, d.thin = map[int64]bool{}, map[string]int64{}, map[lane][]int64{}, map[string]bool{}
+		d.dealt, d.given, d.lists, d.thin = map[int64]bool{}, map[string]int64{}, map[subqueue][]int64{}, map[string]bool{}
 		byPriority(d.lanes)
 	}
 	for _, c := range d.expired {
@@ -79,18 +79,18 @@ func (d *dealer) deal(turn uint64) (*candidate, error) {
 		}
 		return d.anyLane(turn / oldestEvery)
 	}
-	return d.byTurn(lanesTurn(turn))
+	return d.byTurn(subqueueTurn(turn))
 }
 
-func (d *dealer) free(id int64) bool { return !d.dealt[id] && !d.lost.tasks[id] }
+func (d *claimPicker) free(id int64) bool { return !d.dealt[id] && !d.lost.tasks[id] }
 
-func (d *dealer) give(c candidate) *candidate {
+func (d *claimPicker) give(c candidate) *candidate {
 	d.dealt[c.id] = true
 	return &c
 }
 
 // open reports whether one more of a partition may be dealt.
-func (d *dealer) open(partition string) bool {
+func (d *claimPicker) open(partition string) bool {
 	if d.lost.partitions[partition] || d.doors.shut(partition) {
 		return false
 	}
@@ -99,13 +99,13 @@ func (d *dealer) open(partition string) bool {
 }
 
 // queued gives a task that is not running yet.
-func (d *dealer) queued(id int64, partition string) *candidate {
+func (d *claimPicker) queued(id int64, partition string) *candidate {
 	d.given[partition]++
 	return d.give(candidate{id, partition, d.doors.limit(partition)})
 }
 
 // oldest gives the oldest task that is behind no shut door. Mostly it is among the first few.
-func (d *dealer) oldest() (*candidate, error) {
+func (d *claimPicker) oldest() (*candidate, error) {
 	for most := min(d.queue.wanted()+spare, candidates); ; most = candidates {
 		if d.aged == nil && !d.all {
 			var err error
@@ -129,7 +129,7 @@ func (d *dealer) oldest() (*candidate, error) {
 
 // anyLane gives a task of the lane whose turn it is, whatever its priority. So nothing starves where more tasks than anybody looks
 // at are older and lie behind a shut door.
-func (d *dealer) anyLane(turn uint64) (*candidate, error) {
+func (d *claimPicker) anyLane(turn uint64) (*candidate, error) {
 	for i := range uint64(len(d.lanes)) {
 		l := d.lanes[(turn+i)%uint64(len(d.lanes))]
 		if !d.open(l.partition) {
@@ -148,10 +148,10 @@ func (d *dealer) anyLane(turn uint64) (*candidate, error) {
 
 // byTurn gives a task of the best priority that there is: of the partitions that have one, from that whose turn it is. What others
 // have taken since we looked is nobody's candidate, and then the next partition has its turn.
-func (d *dealer) byTurn(turn uint64) (*candidate, error) {
+func (d *claimPicker) byTurn(turn uint64) (*candidate, error) {
 	for from := 0; from < len(d.lanes); {
 		to, best := from, d.lanes[from].priority
-		var turns []lane
+		var turns []subqueue
 		for ; to < len(d.lanes) && d.lanes[to].priority == best; to++ {
 			l := d.lanes[to]
 			if !d.open(l.partition) {
@@ -181,7 +181,7 @@ func (d *dealer) byTurn(turn uint64) (*candidate, error) {
 }
 
 // empty reports whether nothing is left of a lane, as far as anybody has a reason to think so.
-func (d *dealer) empty(l lane) (bool, error) {
+func (d *claimPicker) empty(l subqueue) (bool, error) {
 	if _, looked := d.lists[l]; !looked && !d.thin[l.partition] {
 		return false, nil
 	}
@@ -190,7 +190,7 @@ func (d *dealer) empty(l lane) (bool, error) {
 }
 
 // list is what is left of a lane.
-func (d *dealer) list(l lane) ([]int64, error) {
+func (d *claimPicker) list(l subqueue) ([]int64, error) {
 	list, looked := d.lists[l]
 	if looked {
 		return list, nil
@@ -205,7 +205,7 @@ func (d *dealer) list(l lane) ([]int64, error) {
 }
 
 // next takes a task from a lane.
-func (d *dealer) next(l lane) (int64, bool, error) {
+func (d *claimPicker) next(l subqueue) (int64, bool, error) {
 	list, err := d.list(l)
 	if err != nil {
 		return 0, false, err

@@ -31,7 +31,7 @@ func (h *heap) oldest(most int) (all []candidate, err error) {
 	return all[:min(most, len(all))], nil
 }
 
-func (h *heap) due(l lane) (ids []int64, err error) {
+func (h *heap) due(l subqueue) (ids []int64, err error) {
 	for _, t := range h.tasks {
 		if t.partition == l.partition && t.priority == l.priority && len(ids) < h.n+spare {
 			ids = append(ids, t.id)
@@ -40,9 +40,9 @@ func (h *heap) due(l lane) (ids []int64, err error) {
 	return ids, nil
 }
 
-func (h *heap) lanes() (all []lane) {
+func (h *heap) lanes() (all []subqueue) {
 	for _, t := range h.tasks {
-		if l := (lane{t.partition, t.priority}); !slices.Contains(all, l) {
+		if l := (subqueue{t.partition, t.priority}); !slices.Contains(all, l) {
 			all = append(all, l)
 		}
 	}
@@ -86,9 +86,9 @@ func TestADealerGivesWhatTheyWouldGetAlone(t *testing.T) {
 			h.tasks = append(h.tasks, heapTask{candidate{id: int64(i + 1), partition: partition}, 1 + r.IntN(3), i})
 		}
 		limit := int64(r.IntN(5))
-		d := dealer{queue: h, lanes: h.lanes(), lost: newLoss(), doors: doors{configured: limit, running: map[string]int64{}}}
+		d := claimPicker{queue: h, lanes: h.lanes(), lost: newLoss(), doors: availability{configured: limit, running: map[string]int64{}}}
 		shut := fmt.Sprintf("source%d", r.IntN(5))
-		d.doors.gates = patra.Gates{{Target: patra.Target{Scope: patra.ScopeSource, Key: shut}, Kind: patra.KindPause, State: patra.Paused}}
+		d.doors.gates = patra.AdmissionControls{{Target: patra.Target{Scope: patra.ScopeSource, Key: shut}, Kind: patra.KindPause, State: patra.Paused}}
 		running := map[string]int64{}
 		for p := range 5 {
 			partition := fmt.Sprintf("source%d/works/HARVEST", p)
@@ -103,7 +103,7 @@ func TestADealerGivesWhatTheyWouldGetAlone(t *testing.T) {
 		for i := range h.n {
 			turn := first + uint64(i)
 			want := expect(left, open, turn)
-			got, err := d.deal(turn)
+			got, err := d.pickTask(turn)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -126,11 +126,11 @@ func TestADealerGivesWhatTheyWouldGetAlone(t *testing.T) {
 func TestADealerGivesExpiredTasksFirst(t *testing.T) {
 	const partition = "demo/works/HARVEST"
 	h := &heap{n: 3, tasks: []heapTask{{candidate{id: 9, partition: partition}, 1, 0}}}
-	d := dealer{queue: h, lanes: h.lanes(), lost: newLoss(), doors: doors{configured: 1, running: map[string]int64{partition: 1}},
+	d := claimPicker{queue: h, lanes: h.lanes(), lost: newLoss(), doors: availability{configured: 1, running: map[string]int64{partition: 1}},
 		expired: []candidate{{id: 1, partition: partition}, {id: 2, partition: partition}, {id: 3, partition: partition}}}
 	d.lost.tasks[1] = true
 	for i, want := range []int64{2, 3, 0} {
-		got, err := d.deal(uint64(i))
+		got, err := d.pickTask(uint64(i))
 		if err != nil || (got == nil) != (want == 0) || got != nil && (got.id != want || got.limit != 0) {
 			t.Errorf("%d: got %+v, %v", i, got, err)
 		}
@@ -148,9 +148,9 @@ func TestADealerLooksFurtherForTheOldest(t *testing.T) {
 		h.tasks = append(h.tasks, heapTask{candidate{id: int64(i), partition: partition}, 5, i})
 	}
 	h.tasks = append(h.tasks, heapTask{candidate{id: 100, partition: "open/works/HARVEST"}, 1, 60})
-	d := dealer{queue: h, lanes: h.lanes(), lost: newLoss(), doors: doors{running: map[string]int64{},
-		gates: patra.Gates{{Target: patra.Target{Scope: patra.ScopeSource, Key: "shut"}, Kind: patra.KindPause, State: patra.Paused}}}}
-	if got, err := d.deal(7); err != nil || got == nil || got.id != 50 {
+	d := claimPicker{queue: h, lanes: h.lanes(), lost: newLoss(), doors: availability{running: map[string]int64{},
+		gates: patra.AdmissionControls{{Target: patra.Target{Scope: patra.ScopeSource, Key: "shut"}, Kind: patra.KindPause, State: patra.Paused}}}}
+	if got, err := d.pickTask(7); err != nil || got == nil || got.id != 50 {
 		t.Errorf("got %+v, %v", got, err)
 	}
 }
@@ -158,11 +158,11 @@ func TestADealerLooksFurtherForTheOldest(t *testing.T) {
 // Whatever lanes a process expects, it finds those that are there; and asks once if they are as expected.
 func TestLanesAreFoundWhateverIsExpected(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	some := func() (all []lane) {
+	some := func() (all []subqueue) {
 		for p := range 4 {
 			for priority := 1; priority < 4; priority++ {
 				if r.IntN(3) == 0 {
-					all = append(all, lane{string(rune('a' + p)), priority})
+					all = append(all, subqueue{string(rune('a' + p)), priority})
 				}
 			}
 		}
@@ -173,15 +173,15 @@ func TestLanesAreFoundWhateverIsExpected(t *testing.T) {
 		if r.IntN(4) == 0 {
 			expected = there
 		}
-		due := map[lane]bool{}
+		due := map[subqueue]bool{}
 		asked := 0
-		ask := func(from []lane) (hops []hop, err error) {
+		ask := func(from []subqueue) (hops []nextSubqueue, err error) {
 			asked++
 			for _, l := range from {
-				var h hop
+				var h nextSubqueue
 				for _, to := range there {
 					if to.partition > l.partition || to.partition == l.partition && to.priority > l.priority {
-						h = hop{to, true, due[to]}
+						h = nextSubqueue{to, true, due[to]}
 						break
 					}
 				}
@@ -189,7 +189,7 @@ func TestLanesAreFoundWhateverIsExpected(t *testing.T) {
 			}
 			return hops, nil
 		}
-		var want []lane
+		var want []subqueue
 		for _, l := range there {
 			if due[l] = r.IntN(2) == 0; due[l] {
 				want = append(want, l)
@@ -214,15 +214,15 @@ func TestWhatADealerWantsIsForeseen(t *testing.T) {
 			partition := fmt.Sprintf("source%d/works/HARVEST", r.IntN(3))
 			h.tasks = append(h.tasks, heapTask{candidate{id: int64(i + 1), partition: partition}, 1 + r.IntN(2), i})
 		}
-		d := dealer{queue: h, lanes: h.lanes(), lost: newLoss(), doors: doors{running: map[string]int64{}}}
+		d := claimPicker{queue: h, lanes: h.lanes(), lost: newLoss(), doors: availability{running: map[string]int64{}}}
 		first := r.Uint64N(100)
 		var turns []uint64
 		for i := range uint64(h.n) {
 			turns = append(turns, first+i)
 		}
-		lanes, oldest := foresee(h.lanes(), turns)
+		lanes, oldest := predictSubqueues(h.lanes(), turns)
 		for _, turn := range turns {
-			if _, err := d.deal(turn); err != nil {
+			if _, err := d.pickTask(turn); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -246,11 +246,11 @@ func TestWhatADealerWantsIsForeseen(t *testing.T) {
 // watched is a heap that knows what was asked of it.
 type watched struct {
 	heap
-	looked []lane
+	looked []subqueue
 	aged   bool
 }
 
-func (w *watched) due(l lane) ([]int64, error) {
+func (w *watched) due(l subqueue) ([]int64, error) {
 	w.looked = append(w.looked, l)
 	return w.heap.due(l)
 }
@@ -271,8 +271,8 @@ func TestEveryPartitionHasItsTurn(t *testing.T) {
 		}
 		got := map[string]int{}
 		for turn := range uint64(8 * n) {
-			d := dealer{queue: h, lanes: h.lanes(), lost: newLoss(), doors: doors{running: map[string]int64{}}}
-			c, err := d.deal(turn)
+			d := claimPicker{queue: h, lanes: h.lanes(), lost: newLoss(), doors: availability{running: map[string]int64{}}}
+			c, err := d.pickTask(turn)
 			if err != nil || c == nil {
 				t.Fatalf("%d partitions, turn %d: %+v, %v", n, turn, c, err)
 			}
@@ -298,9 +298,9 @@ func TestNothingStarvesBehindAShutDoor(t *testing.T) {
 		h.tasks = append(h.tasks, heapTask{candidate{id: int64(2000 + i), partition: open}, 1, candidates + 1 + i})
 	}
 	for turn := range uint64(32) {
-		d := dealer{queue: h, lanes: h.lanes(), lost: newLoss(), doors: doors{running: map[string]int64{},
-			gates: patra.Gates{{Target: patra.Target{Scope: patra.ScopeSource, Key: "shut"}, Kind: patra.KindPause, State: patra.Paused}}}}
-		c, err := d.deal(turn)
+		d := claimPicker{queue: h, lanes: h.lanes(), lost: newLoss(), doors: availability{running: map[string]int64{},
+			gates: patra.AdmissionControls{{Target: patra.Target{Scope: patra.ScopeSource, Key: "shut"}, Kind: patra.KindPause, State: patra.Paused}}}}
+		c, err := d.pickTask(turn)
 		if err != nil || c == nil || c.partition != open {
 			t.Fatalf("turn %d: %+v, %v", turn, c, err)
 		}

@@ -33,8 +33,8 @@ func (s *Store) DueDeliveries(ctx context.Context, sink string, limit int) (all 
 	return all, err
 }
 
-// Waiting is how many events wait for a sink, and which of some keys have one.
-func (s *Store) Waiting(ctx context.Context, sink string, keys []string) (n int64, held map[string]bool, err error) {
+// PendingDeliveries is how many events wait for a sink, and which of some keys have one.
+func (s *Store) PendingDeliveries(ctx context.Context, sink string, keys []string) (n int64, held map[string]bool, err error) {
 	t := s.read(ctx)
 	if _, err := t.one(countHeld, []any{sink}, &n); err != nil || n == 0 || len(keys) == 0 {
 		return n, nil, err
@@ -56,13 +56,13 @@ func (s *Store) Waiting(ctx context.Context, sink string, keys []string) (n int6
 
 // MarkSent writes down what became of events that were sent, in one transaction under the fence of the role: whoever lost
 // the role writes nothing and gets patra.ErrLeaseLost.
-func (s *Store) MarkSent(ctx context.Context, r *patra.Role, sink string, sent patra.Sent) error {
+func (s *Store) MarkSent(ctx context.Context, r *patra.LeaderLease, sink string, sent patra.DeliveryResult) error {
 	err := s.write(ctx, "mark sent", func(t *tx) error {
 		notes, err := t.mergedNotes(r.Name, sent.Notes)
 		if err != nil {
 			return err
 		}
-		if err := held(t.exec(moveRole, sent.Position, notes, r.For.Microseconds(), r.Name, r.Owner, r.Fence)); err != nil {
+		if err := requireLease(t.exec(moveRole, sent.Position, notes, r.For.Microseconds(), r.Name, r.Owner, r.Fence)); err != nil {
 			return err
 		}
 		for _, seq := range sent.Done {
@@ -94,13 +94,13 @@ func (t *tx) keepDelivery(sink string, position int64, d patra.Delivery) error {
 }
 
 // mergedNotes keeps when something arrived last, which whoever sends in vain does not know.
-func (t *tx) mergedNotes(role string, notes patra.SinkNotes) (string, error) {
+func (t *tx) mergedNotes(role string, notes patra.SinkHealth) (string, error) {
 	var raw json.RawMessage
 	if _, err := t.one(notesOf, []any{role}, jsonInto{&raw}); err != nil {
 		return "", err
 	}
 	if len(raw) > 0 {
-		var old patra.SinkNotes
+		var old patra.SinkHealth
 		if err := json.Unmarshal(raw, &old); err != nil {
 			return "", err
 		}
@@ -147,7 +147,7 @@ func (t *tx) sinksBy(st stmt, args ...any) ([]patra.SinkState, error) {
 		err := r.Scan(&st.Name, textInto{&st.Owner}, &st.Until, &st.Held, &st.Position, jsonInto{&raw})
 		st.Name = strings.TrimPrefix(st.Name, "relay/")
 		if err == nil && len(raw) > 0 {
-			st.Notes = &patra.SinkNotes{}
+			st.Notes = &patra.SinkHealth{}
 			err = json.Unmarshal(raw, st.Notes)
 			st.Error = st.Notes.LastError
 		}

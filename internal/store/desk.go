@@ -14,50 +14,50 @@ import (
 // mostTogether bounds how many tasks are taken in one transaction.
 const mostTogether = 32
 
-// desk serves those together who ask for work at the same moment: one of them looks and takes for all, in one transaction. Whoever
+// claimBatcher serves those together who ask for work at the same moment: one of them looks and takes for all, in one transaction. Whoever
 // comes meanwhile waits, and goes with the next group.
-type desk struct {
+type claimBatcher struct {
 	mu      sync.Mutex
 	open    bool // somebody serves a group
-	waiting []*asker
+	waiting []*claimWaiter
 	rich    atomic.Bool // the last group found something
 }
 
-// asker is somebody who asks for work.
-type asker struct {
+// claimWaiter is somebody who asks for work.
+type claimWaiter struct {
 	ctx    context.Context
 	req    patra.ClaimRequest
-	answer chan answer // has room for what it is told: nobody waits for an asker
+	answer chan claimResult // has room for what it is told: nobody waits for an asker
 }
 
-// answer is what an asker is told: to lead the next group, or what it gets.
-type answer struct {
+// claimResult is what an asker is told: to lead the next group, or what it gets.
+type claimResult struct {
 	lead  bool
 	claim *patra.Claim
 	err   error
 }
 
-// kind is what requests must have in common to be served together.
-type kind struct {
+// claimBatchKey is what requests must have in common to be served together.
+type claimBatchKey struct {
 	cursor, plan int64
 	perPartition int
 	lease        time.Duration
 }
 
-func (a *asker) kind() kind {
-	return kind{a.req.CursorID, a.req.PlanID, a.req.PerPartition, a.req.Lease}
+func (a *claimWaiter) kind() claimBatchKey {
+	return claimBatchKey{a.req.CursorID, a.req.PlanID, a.req.PerPartition, a.req.Lease}
 }
 
-// ask waits until it is served, or serves a group itself. serve answers everybody in it.
+// claim waits until it is served, or serves a group itself. serve answers everybody in it.
 //
 // Whoever goes away before its group is served gets nothing. From then on what is taken for it is its own: it hears of it even if
 // its context has ended meanwhile, and no task is taken for nobody.
-func (d *desk) ask(ctx context.Context, req patra.ClaimRequest, serve func([]*asker)) (*patra.Claim, error) {
-	a := &asker{ctx: ctx, req: req, answer: make(chan answer, 1)}
-	d.come(a)
+func (d *claimBatcher) claim(ctx context.Context, req patra.ClaimRequest, serve func([]*claimWaiter)) (*patra.Claim, error) {
+	a := &claimWaiter{ctx: ctx, req: req, answer: make(chan claimResult, 1)}
+	d.enqueue(a)
 	select {
 	case <-ctx.Done():
-		if d.leave(a) {
+		if d.dequeue(a) {
 			return nil, fmt.Errorf("claim: %w", ctx.Err())
 		}
 	case got := <-a.answer:
@@ -70,8 +70,8 @@ func (d *desk) ask(ctx context.Context, req patra.ClaimRequest, serve func([]*as
 	return got.claim, got.err
 }
 
-// come queues up. At an empty desk the asker leads at once.
-func (d *desk) come(a *asker) {
+// enqueue queues up. At an empty desk the asker leads at once.
+func (d *claimBatcher) enqueue(a *claimWaiter) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.waiting = append(d.waiting, a)
@@ -81,14 +81,14 @@ func (d *desk) come(a *asker) {
 }
 
 // next lets the first in the queue lead. The desk is closed if there is none.
-func (d *desk) next() {
+func (d *claimBatcher) next() {
 	if d.open = len(d.waiting) > 0; d.open {
-		d.waiting[0].answer <- answer{lead: true}
+		d.waiting[0].answer <- claimResult{lead: true}
 	}
 }
 
-// leave takes an asker out of the queue; false if it is being served. Whoever should have led leaves that to the next.
-func (d *desk) leave(a *asker) bool {
+// dequeue takes an asker out of the queue; false if it is being served. Whoever should have led leaves that to the next.
+func (d *claimBatcher) dequeue(a *claimWaiter) bool {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	at := slices.Index(d.waiting, a)
@@ -105,9 +105,9 @@ func (d *desk) leave(a *asker) bool {
 }
 
 // serve serves everybody who waits and wants the same as the leader, the leader first.
-func (d *desk) serve(leader *asker, serve func([]*asker)) {
+func (d *claimBatcher) serve(leader *claimWaiter, serve func([]*claimWaiter)) {
 	d.mu.Lock()
-	var group, others []*asker
+	var group, others []*claimWaiter
 	for _, a := range d.waiting {
 		if a.kind() == leader.kind() && len(group) < mostTogether {
 			group = append(group, a)
@@ -126,7 +126,7 @@ func (d *desk) serve(leader *asker, serve func([]*asker)) {
 }
 
 // together is a context that ends when the last of a group has gone away.
-func together(group []*asker) (context.Context, context.CancelFunc) {
+func together(group []*claimWaiter) (context.Context, context.CancelFunc) {
 	if len(group) == 1 {
 		return group[0].ctx, func() {}
 	}

@@ -23,15 +23,15 @@ const (
 
 // prepared is what a child must be told of the store that it finds.
 type prepared struct {
-	Claim   *patra.Claim    `json:",omitempty"`
-	Page    patra.OpenPage  `json:",omitzero"`
-	Slice   patra.Slice     `json:",omitzero"`
-	Role    patra.Role      `json:",omitzero"`
-	Plan    patra.Plan      `json:",omitzero"`
-	Cursor  patra.Cursor    `json:",omitzero"`
-	Version int64           `json:",omitempty"`
-	Last    int64           `json:",omitempty"`
-	Note    json.RawMessage `json:",omitempty"`
+	Claim   *patra.Claim      `json:",omitempty"`
+	Page    patra.OpenPage    `json:",omitzero"`
+	Slice   patra.Slice       `json:",omitzero"`
+	Role    patra.LeaderLease `json:",omitzero"`
+	Plan    patra.Plan        `json:",omitzero"`
+	Cursor  patra.Cursor      `json:",omitzero"`
+	Version int64             `json:",omitempty"`
+	Last    int64             `json:",omitempty"`
+	Note    json.RawMessage   `json:",omitempty"`
 }
 
 func readPrepared(t testing.TB, folder string) (p prepared) {
@@ -98,26 +98,26 @@ var diskActs = []diskAct{
 	}, func(w *storetest.World, p prepared) error { return cut(w, p.Slice) }},
 	{"number", func(w *storetest.World) prepared {
 		readFrom(w, taken(w), 1)
-		_, err := w.Instance(w.T.Context())
+		_, err := w.StoreID(w.T.Context())
 		check(w.T, err)
 		return prepared{}
 	}, func(w *storetest.World, _ prepared) error {
-		_, _, err := w.Number(w.T.Context())
+		_, _, err := w.AssignSequence(w.T.Context())
 		return err
 	}},
 	{"mark sent", func(w *storetest.World) prepared {
 		readFrom(w, taken(w), 1)
 		check(w.T, w.EnsureSink(w.T.Context(), diskSink, false))
-		_, last, err := w.Number(w.T.Context())
+		_, last, err := w.AssignSequence(w.T.Context())
 		check(w.T, err)
-		role, ok, err := w.TakeRole(w.T.Context(), patra.RelayRole(diskSink), "child", storetest.Lease)
+		role, ok, err := w.AcquireLease(w.T.Context(), patra.RelayLease(diskSink), "child", storetest.Lease)
 		if check(w.T, err); !ok {
 			w.T.Fatal("the role cannot be had")
 		}
 		return prepared{Role: role, Last: last}
 	}, func(w *storetest.World, p prepared) error {
 		// One event was refused and waits, the others were taken.
-		return w.MarkSent(w.T.Context(), &p.Role, diskSink, patra.Sent{Position: p.Last, Failed: []patra.Delivery{{Seq: p.Last, Key: "k", State: patra.DeliveryWaiting, Attempts: 1}}})
+		return w.MarkSent(w.T.Context(), &p.Role, diskSink, patra.DeliveryResult{Position: p.Last, Failed: []patra.Delivery{{Seq: p.Last, Key: "k", State: patra.DeliveryWaiting, Attempts: 1}}})
 	}},
 	{"gate turn", func(w *storetest.World) prepared {
 		check(w.T, turnGate(w))
@@ -129,7 +129,7 @@ var diskActs = []diskAct{
 		check(w.T, err)
 		p.Window = storetest.Day(1)
 		p.Key, p.ID = patra.PlanKey(p), 0
-		p.InstanceID, err = w.AcceptTrigger(w.T.Context(), w.Clock.Instant(), patra.Instance{Scheduler: patra.SchedulerManual, JobID: "test", LogID: "another", Trigger: patra.TriggerManual,
+		p.InstanceID, err = w.AcceptTrigger(w.T.Context(), w.Clock.Instant(), patra.Trigger{Scheduler: patra.SchedulerManual, JobID: "test", LogID: "another", Trigger: patra.TriggerManual,
 			TriggeredAt: w.Clock.Instant(), Params: json.RawMessage(`{}`), Source: p.Source, Endpoint: p.Endpoint, Operation: patra.Harvest})
 		check(w.T, err)
 		return prepared{Plan: p, Note: body}
@@ -177,13 +177,13 @@ func toCut(w *storetest.World) []patra.Slice {
 
 // cut makes two of what a slice left.
 func cut(w *storetest.World, parent patra.Slice) error {
-	rest := patra.Rest(parent.Window, *parent.Confirmed)
+	rest := patra.RemainingWindow(parent.Window, *parent.Confirmed)
 	middle := rest[0].From + patra.Day
 	return w.SplitInto(parent, storetest.Stretch(patra.Window{From: rest[0].From, To: middle}), storetest.Stretch(patra.Window{From: middle, To: rest[0].To}))
 }
 
 func turnGate(w *storetest.World) error {
-	return w.TurnGate(w.T.Context(), diskGate, func(_ patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
+	return w.UpdateGateState(w.T.Context(), diskGate, func(_ patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
 		was.Arrival += patra.Second
 		return was
 	})
@@ -259,14 +259,14 @@ func finishWork(w *storetest.World) {
 	var last int64
 	for n := 1; n > 0; {
 		var err error
-		n, last, err = w.Number(ctx)
+		n, last, err = w.AssignSequence(ctx)
 		check(w.T, err)
 	}
-	role, ok, err := w.TakeRole(ctx, patra.RelayRole(diskSink), store.NewOwner(), storetest.Lease)
+	role, ok, err := w.AcquireLease(ctx, patra.RelayLease(diskSink), store.NewOwner(), storetest.Lease)
 	if check(w.T, err); !ok {
 		w.T.Fatal("nobody can take the role")
 	}
-	check(w.T, w.MarkSent(ctx, &role, diskSink, patra.Sent{Position: last}))
+	check(w.T, w.MarkSent(ctx, &role, diskSink, patra.DeliveryResult{Position: last}))
 	check(w.T, turnGate(w))
 	exact(w)
 }

@@ -28,7 +28,7 @@ func TestStoppedChild(t *testing.T) {
 	check(t, json.Unmarshal([]byte(raw), &o))
 	s, err := store.Open(t.Context(), o.url())
 	check(t, err)
-	check(t, s.TurnGate(t.Context(), diskGate, func(_ patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
+	check(t, s.UpdateGateState(t.Context(), diskGate, func(_ patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
 		check(t, syscall.Kill(os.Getpid(), syscall.SIGSTOP))
 		<-t.Context().Done() // another thread may be the one that is stopped first
 		was.Arrival += 1000 * patra.Second

@@ -7,9 +7,9 @@ import (
 	"patra"
 )
 
-// doors is what a claim may take from: which partitions are shut, and how many tasks of the others may run at once.
-type doors struct {
-	gates      patra.Gates
+// availability is what a claim may take from: which partitions are shut, and how many tasks of the others may run at once.
+type availability struct {
+	gates      patra.AdmissionControls
 	now        patra.Instant
 	configured int64
 	running    map[string]int64
@@ -17,7 +17,7 @@ type doors struct {
 
 // doors reads the few controls of places, and how much runs where a limit is to be kept, as far as that is not known yet. Mostly nothing is
 // held back.
-func (t *tx) doors(configured int, known *foreseen) (d doors, err error) {
+func (t *tx) doors(configured int, known *prefetchedQueue) (d availability, err error) {
 	d.configured, d.running = int64(configured), map[string]int64{}
 	limited := configured > 0
 	if known == nil || known.gated {
@@ -42,7 +42,7 @@ func (t *tx) doors(configured int, known *foreseen) (d doors, err error) {
 }
 
 // placesHeld reads the controls of places, and tells whether one is a limit.
-func (t *tx) placesHeld(d *doors) (limits bool, err error) {
+func (t *tx) placesHeld(d *availability) (limits bool, err error) {
 	err = t.rows(gates, func(r *sql.Rows) error {
 		var c patra.Control
 		var detail json.RawMessage
@@ -62,23 +62,23 @@ func (t *tx) placesHeld(d *doors) (limits bool, err error) {
 }
 
 // limit is how many tasks of a partition may run; 0 is any number.
-func (d doors) limit(partition string) int64 {
-	return d.gates.Limit(patra.Target{Scope: patra.ScopeOperation, Key: partition}.Place(), d.configured, d.now)
+func (d availability) limit(partition string) int64 {
+	return d.gates.Limit(patra.Target{Scope: patra.ScopeOperation, Key: partition}.WorkScope(), d.configured, d.now)
 }
 
 // shut reports whether a partition gets no task now.
-func (d doors) shut(partition string) bool {
-	if d.gates.Shut(patra.Target{Scope: patra.ScopeOperation, Key: partition}.Place(), d.now) {
+func (d availability) shut(partition string) bool {
+	if d.gates.Blocked(patra.Target{Scope: patra.ScopeOperation, Key: partition}.WorkScope(), d.now) {
 		return true
 	}
 	limit := d.limit(partition)
 	return limit > 0 && d.running[partition] >= limit
 }
 
-// room tells how many more tasks of a partition may run, and keeps everybody else from deciding the same until the
+// freeSlots tells how many more tasks of a partition may run, and keeps everybody else from deciding the same until the
 // transaction ends: else two claims at once would both find the last place. On SQLite the write lock sees to that; on
 // the MySQL family it is the row of the partition's limit. Nobody waits for that row: there is other work.
-func (t *tx) room(partition string, limit int64) (places int64, err error) {
+func (t *tx) freeSlots(partition string, limit int64) (places int64, err error) {
 	at := patra.Target{Scope: patra.ScopeOperation, Key: partition}
 	for range 2 {
 		var version int64
@@ -92,7 +92,7 @@ func (t *tx) room(partition string, limit int64) (places int64, err error) {
 		if found {
 			break
 		}
-		if _, err := t.exec(insertControl, at.Scope, at.Key, patra.KindLimit, patra.KindLimit.Rest()); err != nil && !t.s.dialect.duplicate(err) {
+		if _, err := t.exec(insertControl, at.Scope, at.Key, patra.KindLimit, patra.KindLimit.InactiveState()); err != nil && !t.s.dialect.duplicate(err) {
 			return 0, err
 		}
 	}

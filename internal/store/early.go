@@ -18,12 +18,12 @@ var (
 )
 
 // Walked tells how far a scan of a task has come.
-func (s *Store) Walked(ctx context.Context, c *patra.Claim, scanNo int64) (patra.Walked, error) {
+func (s *Store) Walked(ctx context.Context, c *patra.Claim, scanNo int64) (patra.ScanProgress, error) {
 	return s.read(ctx).walked(c, scanNo)
 }
 
-func (t *tx) walked(c *patra.Claim, scanNo int64) (patra.Walked, error) {
-	w := patra.Walked{Order: patra.OrderNone}
+func (t *tx) walked(c *patra.Claim, scanNo int64) (patra.ScanProgress, error) {
+	w := patra.ScanProgress{Order: patra.OrderNone}
 	if _, err := t.one(requestsSoFar, []any{c.TaskID, scanNo}, &w.Requests); err != nil {
 		return w, err
 	}
@@ -63,7 +63,7 @@ func (t *tx) endEarly(c *patra.Claim, now patra.Instant, early patra.EarlyEnd) e
 	if err != nil || early.Confirmed.IsEmpty() {
 		return err
 	}
-	a := patra.Answer{CursorID: c.Slice.CursorID, SliceID: c.Slice.ID, Window: early.Confirmed, Kind: patra.KindConfirmed, State: early.State(), Trust: early.Trust, CountAfter: early.Total,
+	a := patra.CoverageEntry{CursorID: c.Slice.CursorID, SliceID: c.Slice.ID, Window: early.Confirmed, Kind: patra.KindConfirmed, State: early.State(), Trust: early.Trust, CountAfter: early.Total,
 		IDsSeen: early.IDsSeen, Stored: early.IDsSeen, ClosedAt: now}
 	if a.State == patra.StateSealed {
 		a.SealedAt = &now

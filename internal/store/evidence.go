@@ -32,7 +32,7 @@ const bodyColumns = `body_sha256, stored_sha256, size, stored_size, codec_code, 
 
 // refer writes down that a body is kept and that somebody refers to it now. It is kept for as long as the one who wants it
 // longest says.
-func (t *tx) refer(now patra.Instant, b *patra.KeptBody) error {
+func (t *tx) refer(now patra.Instant, b *patra.StoredBody) error {
 	if b == nil {
 		return nil
 	}
@@ -54,7 +54,7 @@ func (t *tx) refer(now patra.Instant, b *patra.KeptBody) error {
 }
 
 // Body is what is kept of a body; not found if it never was, or no longer is.
-func (s *Store) Body(ctx context.Context, hash string) (b patra.KeptBody, err error) {
+func (s *Store) Body(ctx context.Context, hash string) (b patra.StoredBody, err error) {
 	found, err := s.read(ctx).one(selectBody, []any{hash}, &b.Body, &b.Stored, &b.Size, &b.StoredSize, &b.Codec, textInto{&b.Location}, &b.Redacted)
 	if err == nil && !found {
 		err = patra.ErrNotFound
@@ -64,7 +64,7 @@ func (s *Store) Body(ctx context.Context, hash string) (b patra.KeptBody, err er
 
 // Bodies hands every kept body to use, with the time at which it need not be there any more (0 is never). With a source or
 // a time only those that pages of it, or since then, refer to.
-func (s *Store) Bodies(ctx context.Context, source string, since patra.Instant, use func(b patra.KeptBody, expires patra.Instant) error) error {
+func (s *Store) Bodies(ctx context.Context, source string, since patra.Instant, use func(b patra.StoredBody, expires patra.Instant) error) error {
 	where, args := "1 = 1", []any{}
 	if source != "" || since != 0 {
 		where = `(EXISTS (SELECT 1 FROM ing_task_run_batch b WHERE b.body_sha256 = e.body_sha256 AND (? = '' OR b.provenance_code = ?) AND b.committed_at >= ?)
@@ -72,7 +72,7 @@ func (s *Store) Bodies(ctx context.Context, source string, since patra.Instant, 
 		args = []any{source, source, since, source, source, since}
 	}
 	type row struct {
-		patra.KeptBody
+		patra.StoredBody
 		expires patra.Instant
 	}
 	for last := ""; ; {
@@ -87,7 +87,7 @@ func (s *Store) Bodies(ctx context.Context, source string, since patra.Instant, 
 			return err
 		}
 		for _, b := range part {
-			if err := use(b.KeptBody, b.expires); err != nil {
+			if err := use(b.StoredBody, b.expires); err != nil {
 				return err
 			}
 			last = b.Body
@@ -128,10 +128,10 @@ func (s *Store) PagesWith(ctx context.Context, body string) (pages []patra.Batch
 	return pages, err
 }
 
-// Unkept hands every page to use that was read and whose body has no row any more, or never had one; wanted is false for
+// PagesWithoutBody hands every page to use that was read and whose body has no row any more, or never had one; wanted is false for
 // those whose answers nobody wanted to keep. Of pages in an archive only those are looked at whose answers were kept when they
 // went there.
-func (s *Store) Unkept(ctx context.Context, source string, since patra.Instant, use func(b patra.Batch, wanted bool) error) error {
+func (s *Store) PagesWithoutBody(ctx context.Context, source string, since patra.Instant, use func(b patra.Batch, wanted bool) error) error {
 	for _, st := range []stmt{unkept, unkeptArchived} {
 		if err := s.unkept(ctx, st, source, since, use); err != nil {
 			return err

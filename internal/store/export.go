@@ -24,7 +24,7 @@ var (
 
 // Records hands every stored record of a source (all sources if empty) to use, in the order of their arrival.
 func (s *Store) Records(ctx context.Context, source string, use func(patra.Record) error) error {
-	x := Extract{Raw: true}
+	x := ExportQuery{Raw: true}
 	if source != "" {
 		x.Sources = []string{source}
 	}
@@ -86,8 +86,8 @@ func (s *Store) Lineage(ctx context.Context, batchID int64) (*patra.Lineage, err
 	return nil, nil
 }
 
-// Change is one version in the biography of a record.
-type Change struct {
+// RecordVersion is one version in the biography of a record.
+type RecordVersion struct {
 	Rev        int64          `json:"rev"`
 	Change     patra.Decision `json:"change"`
 	SHA256     string         `json:"content_sha256"`
@@ -96,10 +96,10 @@ type Change struct {
 	BatchID    int64          `json:"batch_id"`
 }
 
-// Changes lists the versions of a record, oldest first.
-func (s *Store) Changes(ctx context.Context, recordID int64) (all []Change, err error) {
+// RecordVersions lists the versions of a record, oldest first.
+func (s *Store) RecordVersions(ctx context.Context, recordID int64) (all []RecordVersion, err error) {
 	err = s.read(ctx).rows(selectChanges, func(r *sql.Rows) error {
-		var c Change
+		var c RecordVersion
 		err := r.Scan(&c.Rev, &c.Change, &c.SHA256, &c.UpdatedAt, &c.ObservedAt, &c.BatchID)
 		all = append(all, c)
 		return err

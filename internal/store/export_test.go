@@ -11,9 +11,9 @@ import (
 func (s *Store) ReadTwice(ctx context.Context, taskID int64) (peeked, reread patra.Claim, err error) {
 	over := errors.New("that was all")
 	err = s.write(ctx, "read twice", func(t *tx) error {
-		p := &pick{asker: &asker{}, candidate: candidate{id: taskID}}
+		p := &pickedTask{asker: &claimWaiter{}, candidate: candidate{id: taskID}}
 		for st, into := range map[*stmt]*patra.Claim{&peekTasks: &peeked, &rereadTasks: &reread} {
-			all, torn, err := t.claimRows(*st, []*pick{p}, map[int64]*pick{taskID: p})
+			all, torn, err := t.claimRows(*st, []*pickedTask{p}, map[int64]*pickedTask{taskID: p})
 			if err != nil || len(all) != 1 || len(torn) != 0 {
 				return errors.Join(err, errors.New("not one whole row"))
 			}

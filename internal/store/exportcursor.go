@@ -99,7 +99,7 @@ func (s *Store) BeginExport(ctx context.Context, want Export, resume bool) (e Ex
 				return err
 			}
 			found.Fresh = true
-			to = new(patra.NextHaul(found.TakenTo, now).To)
+			to = new(patra.NextExportWindow(found.TakenTo, now).To)
 		}
 		if _, err := t.exec(openExport, to, want.Place, want.Owner, want.Name); err != nil {
 			return err
@@ -152,7 +152,7 @@ func (s *Store) ResetExport(ctx context.Context, name, actor string) error {
 		if err != nil {
 			return err
 		}
-		return t.acted(patra.AuditReset, actor, "export:"+name, "", nil)
+		return t.auditAction(patra.AuditReset, actor, "export:"+name, "", nil)
 	})
 }
 

@@ -11,15 +11,15 @@ import (
 	"patra"
 )
 
-// Extract is which records are taken out, and where to begin. Zero values do not narrow.
-type Extract struct {
+// ExportQuery is which records are taken out, and where to begin. Zero values do not narrow.
+type ExportQuery struct {
 	RecordQuery
-	Sources []string    // any of these
-	Present bool        // only those that are not gone
-	Raw     bool        // with what the provider sent; without it much less is read
-	UpTo    int64       // by arrival: no row beyond this one; 0 is the newest at the beginning
-	Changed *patra.Haul // what changed in it, by source and time of change, in place of everything by arrival
-	After   patra.Mark  // go on behind it
+	Sources []string             // any of these
+	Present bool                 // only those that are not gone
+	Raw     bool                 // with what the provider sent; without it much less is read
+	UpTo    int64                // by arrival: no row beyond this one; 0 is the newest at the beginning
+	Changed *patra.ExportWindow  // what changed in it, by source and time of change, in place of everything by arrival
+	After   patra.ExportPosition // go on behind it
 }
 
 // One page of an extract is what fits into about so many bytes.
@@ -52,9 +52,9 @@ func (s *Store) RecordSources(ctx context.Context) (all []string, err error) {
 	}
 }
 
-// Expect is about how many records an extract has: conditions on what they say are left aside, so it may be fewer.
-func (s *Store) Expect(ctx context.Context, x Extract) (n int64, err error) {
-	haul := patra.Haul{From: -1 << 62, To: 1<<62 - 1}
+// EstimateCount is about how many records an extract has: conditions on what they say are left aside, so it may be fewer.
+func (s *Store) EstimateCount(ctx context.Context, x ExportQuery) (n int64, err error) {
+	haul := patra.ExportWindow{From: -1 << 62, To: 1<<62 - 1}
 	if x.Changed != nil {
 		haul = *x.Changed
 	}
@@ -78,7 +78,7 @@ func (s *Store) Expect(ctx context.Context, x Extract) (n int64, err error) {
 	return n, nil
 }
 
-func (s *Store) sourcesOf(ctx context.Context, x Extract) ([]string, error) {
+func (s *Store) sourcesOf(ctx context.Context, x ExportQuery) ([]string, error) {
 	all, err := s.RecordSources(ctx)
 	if len(x.Sources) > 0 {
 		all = slices.DeleteFunc(all, func(code string) bool { return !slices.Contains(x.Sources, code) })
@@ -89,7 +89,7 @@ func (s *Store) sourcesOf(ctx context.Context, x Extract) ([]string, error) {
 // Extract hands records to use. It reads short pages, one ahead of whoever uses them: memory stays flat, and however slow
 // they are, no reading transaction keeps the database from tidying up. By arrival every record comes once, in the version
 // that it has when its page is read; of a haul come those whose last change lies in it.
-func (s *Store) Extract(ctx context.Context, x Extract, use func(patra.Record) error) (err error) {
+func (s *Store) Extract(ctx context.Context, x ExportQuery, use func(patra.Record) error) (err error) {
 	walks := []string{""} // one over everything
 	if x.Changed != nil {
 		if walks, err = s.sourcesOf(ctx, x); err != nil { // one over each source: that is how the index lies
@@ -144,12 +144,12 @@ type constant string
 func (c constant) Error() string { return string(c) }
 
 // walk reads pages one after the other.
-func (s *Store) walk(ctx context.Context, x Extract, source string, pages chan<- []patra.Record) error {
+func (s *Store) walk(ctx context.Context, x ExportQuery, source string, pages chan<- []patra.Record) error {
 	after, rows := x.After, int64(pageRows)
 	if after.Source != source {
-		after = patra.Mark{ID: after.ID}
+		after = patra.ExportPosition{ID: after.ID}
 		if x.Changed != nil {
-			after = patra.Mark{ChangedAt: x.Changed.From + 1}
+			after = patra.ExportPosition{ChangedAt: x.Changed.From + 1}
 		}
 	}
 	for {
@@ -168,7 +168,7 @@ func (s *Store) walk(ctx context.Context, x Extract, source string, pages chan<-
 		case <-ctx.Done():
 			return ctx.Err()
 		}
-		if after = patra.MarkOf(last); x.Changed == nil {
+		if after = patra.PositionOf(last); x.Changed == nil {
 			after.Source = ""
 		}
 		rows = min(max(int64(len(page))*pageBytes/size, 1), pageRows)
@@ -176,7 +176,7 @@ func (s *Store) walk(ctx context.Context, x Extract, source string, pages chan<-
 }
 
 // page is the next page behind a mark.
-func (x Extract) page(d dialect, source string, after patra.Mark, rows int64) (stmt, []any) {
+func (x ExportQuery) page(d dialect, source string, after patra.ExportPosition, rows int64) (stmt, []any) {
 	q := x.RecordQuery
 	q.Source = ""
 	where, args := q.where(d)

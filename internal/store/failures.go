@@ -110,11 +110,11 @@ func (s *Store) failedOf(ctx context.Context, source string, halts []patra.Contr
 func (s *Store) haltsOf(ctx context.Context, source string) ([]patra.Control, error) {
 	all, err := s.Controls(ctx)
 	return slices.DeleteFunc(all, func(c patra.Control) bool {
-		return c.Kind != patra.KindHalt || c.State != patra.Halted || c.Place().Source != source
+		return c.Kind != patra.KindHalt || c.State != patra.Halted || c.WorkScope().Source != source
 	}), err
 }
 
 // tells reports whether a halt tells of a task that failed.
 func tells(halt patra.Control, endpoint string, at *patra.Instant, f *patra.Fault) bool {
-	return f != nil && f.Level == patra.LevelFatal && endpoint == halt.Place().Endpoint && at != nil && *at >= halt.Detail.Since-aboutHalt
+	return f != nil && f.Level == patra.LevelFatal && endpoint == halt.WorkScope().Endpoint && at != nil && *at >= halt.Detail.Since-aboutHalt
 }

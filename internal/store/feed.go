@@ -68,7 +68,7 @@ func (s *Store) PositionBefore(ctx context.Context, since patra.Instant) (int64,
 	var seq int64
 	found, err := s.read(ctx).one(firstSince, []any{since}, &seq)
 	if err != nil || !found {
-		_, last, numErr := s.Number(ctx)
+		_, last, numErr := s.AssignSequence(ctx)
 		return last, firstOf(err, numErr)
 	}
 	return seq - 1, nil
@@ -76,7 +76,7 @@ func (s *Store) PositionBefore(ctx context.Context, since patra.Instant) (int64,
 
 // EventList lists events newest first in the order in which they were written, numbered or not, in parts. A store that never
 // sent anything has no name yet, and nobody gives it one for looking.
-func (s *Store) EventList(ctx context.Context, q EventQuery, p Part) ([]EventRow, error) {
+func (s *Store) EventList(ctx context.Context, q EventQuery, p ListPage) ([]EventRow, error) {
 	instance, _, err := s.instanceOf(s.read(ctx))
 	if err != nil {
 		return nil, err
@@ -94,7 +94,7 @@ func (s *Store) EventList(ctx context.Context, q EventQuery, p Part) ([]EventRow
 	add("record", "o.record_id = ?", q.RecordID != 0, q.RecordID)
 	list := listing{"list_events", strings.Replace(eventQuery, "SELECT ", "SELECT o.id, ", 1) + `{where} ORDER BY o.id DESC LIMIT ?`, "o.id"}
 	list.query = strings.Replace(list.query, "FROM ing_outbox o", "FROM ing_outbox o {by}", 1)
-	return part(ctx, s, list, conds, p, func(r *sql.Rows) (row EventRow, err error) {
+	return listPage(ctx, s, list, conds, p, func(r *sql.Rows) (row EventRow, err error) {
 		row.Event, err = scanEvent(r, instance, &row.ID)
 		return row, err
 	})
@@ -107,7 +107,7 @@ type EventRow struct {
 }
 
 func (s *Store) events(ctx context.Context, st stmt, size int, args ...any) ([]patra.Event, error) {
-	instance, err := s.Instance(ctx)
+	instance, err := s.StoreID(ctx)
 	if err != nil {
 		return nil, err
 	}

@@ -17,8 +17,8 @@ type RecordPosition struct {
 	Key     string        `json:"k,omitempty"`
 }
 
-// RecordPart is a part of the records that fit.
-type RecordPart struct {
+// RecordPage is a part of the records that fit.
+type RecordPage struct {
 	Records []patra.Record
 	Next    *RecordPosition // nil: there are no more
 	Looked  int             // how many were looked at
@@ -42,7 +42,7 @@ type recordKey struct {
 // FindPart looks for records, and stops when it has enough of them or has looked at most: it gives what it found, and where to
 // go on. Of a source, those that changed last come first, or with an IDPrefix they come in the order of ids; of all sources
 // those that arrived last come first. q.Limit says how many are enough.
-func (s *Store) FindPart(ctx context.Context, q RecordQuery, from *RecordPosition, most int) (p RecordPart, err error) {
+func (s *Store) FindPart(ctx context.Context, q RecordQuery, from *RecordPosition, most int) (p RecordPage, err error) {
 	t := s.read(ctx)
 	for p.Looked < most {
 		keys, done, err := t.recordKeys(q, &from)

@@ -24,7 +24,7 @@ func (s *Store) Gaps(ctx context.Context, cursorID int64, span patra.Window) ([]
 }
 
 func (t *tx) gaps(cursorID int64, span patra.Window) (all []patra.Gap, err error) {
-	var e patra.Evidence
+	var e patra.CoverageFacts
 	if e.Ended, err = t.unanswered(cursorID, span); err != nil {
 		return nil, err
 	}
@@ -66,13 +66,13 @@ func (t *tx) missing(cursorID int64, until patra.Instant) (ws []patra.Window, er
 }
 
 // unanswered are the slices of a stretch that ended without an answer.
-func (t *tx) unanswered(cursorID int64, span patra.Window) ([]patra.Ended, error) {
+func (t *tx) unanswered(cursorID int64, span patra.Window) ([]patra.UnfinishedSlice, error) {
 	return t.ended(selectUnanswered, cursorID, span.From, span.To)
 }
 
-func (t *tx) ended(st stmt, args ...any) (all []patra.Ended, err error) {
+func (t *tx) ended(st stmt, args ...any) (all []patra.UnfinishedSlice, err error) {
 	err = t.rows(st, func(r *sql.Rows) error {
-		var s patra.Ended
+		var s patra.UnfinishedSlice
 		var raw json.RawMessage
 		if err := r.Scan(&s.SliceID, &s.TaskID, &s.Window.From, &s.Window.To, &s.Status, &s.Early, jsonInto{&raw}); err != nil {
 			return err
@@ -118,6 +118,6 @@ func (t *tx) waiversBy(st stmt, args ...any) (all []patra.Waiver, err error) {
 
 // Disputed is the time of a cursor that was read, and that the provider counts differently.
 func (s *Store) Disputed(ctx context.Context, cursorID int64) (patra.Coverage, error) {
-	answers, err := s.Answers(ctx, cursorID)
-	return patra.Paint(answers)[patra.StateDisputed], err
+	answers, err := s.CoverageEntries(ctx, cursorID)
+	return patra.CoverageByState(answers)[patra.StateDisputed], err
 }

@@ -25,10 +25,10 @@ var (
 		SET rate_milli = ?, burst = ?, arrival_at = ?, cooldown_until = ?, aimd_milli = ?, ceiling_milli = ?, adapted_at = ?, refused_at = ?, notes = ? WHERE gate_key = ?`}
 )
 
-// TurnGate changes the state of one key in one transaction. turn gets the database's clock, read after the row was
+// UpdateGateState changes the state of one key in one transaction. turn gets the database's clock, read after the row was
 // locked so that waiting for others makes no old times, and how long reading it took. It may be called again after a
 // deadlock.
-func (s *Store) TurnGate(ctx context.Context, key string, turn func(now patra.Instant, took time.Duration, was patra.RateState) patra.RateState) error {
+func (s *Store) UpdateGateState(ctx context.Context, key string, turn func(now patra.Instant, took time.Duration, was patra.RateState) patra.RateState) error {
 	return s.write(ctx, "turn the gate", func(t *tx) error { return t.turnGate(key, turn) })
 }
 
@@ -45,7 +45,7 @@ func (t *tx) turnGate(key string, turn func(now patra.Instant, took time.Duratio
 		return errors.New("the row of the gate is gone")
 	}
 	is := turn(now, time.Since(asked), was)
-	notes, err := noted(is.RateNotes)
+	notes, err := noted(is.RateDetails)
 	if err != nil {
 		return err
 	}
@@ -79,13 +79,13 @@ func (t *tx) gate(key string) (is patra.RateState, now patra.Instant, ok bool, e
 	var notes json.RawMessage
 	ok, err = t.one(selectGate, []any{key}, &is.Limit, &is.Burst, &is.Arrival, &is.Cooldown, &is.Tempo.Rate, &is.Tempo.Ceiling, &is.Tempo.AdaptedAt, &is.Tempo.RefusedAt, jsonInto{&notes}, &now)
 	if err == nil && len(notes) > 0 {
-		err = json.Unmarshal(notes, &is.RateNotes)
+		err = json.Unmarshal(notes, &is.RateDetails)
 	}
 	return is, now, ok, err
 }
 
 // noted is what is stored of notes: nothing where there are none.
-func noted(n patra.RateNotes) (any, error) {
+func noted(n patra.RateDetails) (any, error) {
 	text, err := json.Marshal(n)
 	if err != nil || string(text) == "{}" {
 		return nil, err
@@ -113,7 +113,7 @@ func (t *tx) gates(st stmt, args ...any) (all []patra.KeyedRate, now patra.Insta
 		var notes json.RawMessage
 		err := r.Scan(textInto{&k.Key}, &k.Limit, &k.Burst, &k.Arrival, &k.Cooldown, &k.Tempo.Rate, &k.Tempo.Ceiling, &k.Tempo.AdaptedAt, &k.Tempo.RefusedAt, jsonInto{&notes}, &now)
 		if err == nil && len(notes) > 0 {
-			err = json.Unmarshal(notes, &k.RateNotes)
+			err = json.Unmarshal(notes, &k.RateDetails)
 		}
 		all = append(all, k)
 		return err

@@ -14,7 +14,7 @@ func BenchmarkTurnGate(b *testing.B) {
 		b.Run(e.Name, func(b *testing.B) {
 			s := e.Open(b)
 			for b.Loop() {
-				if err := s.TurnGate(b.Context(), "a", func(now patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
+				if err := s.UpdateGateState(b.Context(), "a", func(now patra.Instant, _ time.Duration, is patra.RateState) patra.RateState {
 					is.Arrival = now
 					return is
 				}); err != nil {

@@ -7,9 +7,9 @@ import (
 	"patra"
 )
 
-// SteerGate does what a person wants of a key, and writes into the audit log who wanted it and why. It gives what was, what is, and the
+// UpdateGate does what a person wants of a key, and writes into the audit log who wanted it and why. It gives what was, what is, and the
 // database's clock.
-func (s *Store) SteerGate(ctx context.Context, key string, turn patra.GateTurn, reason, actor string) (was, is patra.RateState, now patra.Instant, err error) {
+func (s *Store) UpdateGate(ctx context.Context, key string, turn patra.GateUpdate, reason, actor string) (was, is patra.RateState, now patra.Instant, err error) {
 	err = s.write(ctx, "steer the gate", func(t *tx) error {
 		err := t.turnGate(key, func(at patra.Instant, _ time.Duration, before patra.RateState) patra.RateState {
 			was, is, now = before, turn.Apply(before, at), at
@@ -19,7 +19,7 @@ func (s *Store) SteerGate(ctx context.Context, key string, turn patra.GateTurn, 
 			return err
 		}
 		// At the same moment to the microsecond: whose cooldown it is, is told by when it ends.
-		_, err = t.audit(patra.AuditEntry{At: now, Actor: actor, Action: patra.AuditGate, Target: key, Reason: reason, Detail: []byte(asJSON(map[string]any{"changes": turn.Deeds()}))})
+		_, err = t.audit(patra.AuditEntry{At: now, Actor: actor, Action: patra.AuditGate, Target: key, Reason: reason, Detail: []byte(asJSON(map[string]any{"changes": turn.Actions()}))})
 		return err
 	})
 	return was, is, now, err

@@ -12,9 +12,9 @@ var (
 		(task_id, run_id, provenance_code, endpoint_name, operation_code, action_code, reason_code, detail, created_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)`}
 )
 
-// Heal keeps what was done to go on. It is never part of the work itself: a run that lost its lease may still say what it
+// RecordHealing keeps what was done to go on. It is never part of the work itself: a run that lost its lease may still say what it
 // had tried.
-func (s *Store) Heal(ctx context.Context, h patra.Healing) error {
+func (s *Store) RecordHealing(ctx context.Context, h patra.Healing) error {
 	return s.write(ctx, "heal", func(t *tx) error { return t.heal(h) })
 }
 

@@ -39,8 +39,8 @@ func (s *Store) Integrity(ctx context.Context, deep bool) (complaints []string, 
 	return complaints, err
 }
 
-// Troubles counts tasks that nobody holds although they are running, tasks that failed, and tasks that wait.
-func (s *Store) Troubles(ctx context.Context) (t patra.Troubles, err error) {
+// StuckWork counts tasks that nobody holds although they are running, tasks that failed, and tasks that wait.
+func (s *Store) StuckWork(ctx context.Context) (t patra.StuckWork, err error) {
 	read := s.read(ctx)
 	if _, err = read.one(countExpired, []any{leaseGrace.Microseconds()}, &t.Expired); err != nil {
 		return t, err

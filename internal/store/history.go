@@ -57,19 +57,19 @@ func (s *Store) History(ctx context.Context, gateKey, source, endpoint, exprProt
 	return d, err
 }
 
-// Stock is how many tasks of a partition wait, those that are held back not counted.
-func (s *Store) Stock(ctx context.Context, partition string) (n int64, err error) {
+// QueuedTasks is how many tasks of a partition wait, those that are held back not counted.
+func (s *Store) QueuedTasks(ctx context.Context, partition string) (n int64, err error) {
 	_, err = s.read(ctx).one(countStock, []any{partition}, &n)
 	return n, err
 }
 
-// Committed is what of a source's quota is spoken for by slices that wait, by operation, at one endpoint or, where that is
+// ReservedQuota is what of a source's quota is spoken for by slices that wait, by operation, at one endpoint or, where that is
 // empty, at all of them.
-func (s *Store) Committed(ctx context.Context, source, endpoint string) (map[patra.Operation]patra.Commitment, error) {
-	all := map[patra.Operation]patra.Commitment{}
+func (s *Store) ReservedQuota(ctx context.Context, source, endpoint string) (map[patra.Operation]patra.ReservedQuota, error) {
+	all := map[patra.Operation]patra.ReservedQuota{}
 	err := s.read(ctx).rows(countWaiting, func(r *sql.Rows) error {
 		var op patra.Operation
-		var c patra.Commitment
+		var c patra.ReservedQuota
 		err := r.Scan(&op, &c.Slices, &c.Records)
 		all[op] = c
 		return err
@@ -116,16 +116,16 @@ var (
 	selectUnfinished = stmt{"select_unfinished", `SELECT id FROM ing_plan WHERE status_code = 'PARTIAL' OR (status_code IN ('DRAFT', 'SLICING') AND created_at < ?) ORDER BY id LIMIT 1000`}
 )
 
-// Extent is all that the plans of a cursor ever asked for.
-func (s *Store) Extent(ctx context.Context, cursorID int64) (w patra.Window, err error) {
+// PlannedWindow is all that the plans of a cursor ever asked for.
+func (s *Store) PlannedWindow(ctx context.Context, cursorID int64) (w patra.Window, err error) {
 	_, err = s.read(ctx).one(selectExtent, []any{cursorID}, &w.From, &w.To)
 	return w, err
 }
 
-// Reach is the time that a cursor answers for: a harvest from its origin up to now less the safety lag, everybody else what
+// CoverableWindow is the time that a cursor answers for: a harvest from its origin up to now less the safety lag, everybody else what
 // was ever asked of them. planned is where the last plan ended.
-func (s *Store) Reach(ctx context.Context, c patra.Cursor, now patra.Instant) (span patra.Window, planned patra.Instant, err error) {
-	asked, err := s.Extent(ctx, c.ID)
+func (s *Store) CoverableWindow(ctx context.Context, c patra.Cursor, now patra.Instant) (span patra.Window, planned patra.Instant, err error) {
+	asked, err := s.PlannedWindow(ctx, c.ID)
 	if err != nil {
 		return span, 0, err
 	}

@@ -13,7 +13,7 @@ import (
 const taskCancelled = -1
 
 // controlsOf reads all that can hold a piece of work back, by the primary key, and whether its task was called off.
-func (t *tx) controlsOf(at patra.Place) (all []patra.Control, now patra.Instant, cancelled bool, err error) {
+func (t *tx) controlsOf(at patra.WorkScope) (all []patra.Control, now patra.Instant, cancelled bool, err error) {
 	where, args := anyOf(at.Targets())
 	query := `SELECT {now}, ` + controlColumns + ` FROM ing_control WHERE ` + where
 	if at.TaskID != 0 {
@@ -39,25 +39,25 @@ func (t *tx) controlsOf(at patra.Place) (all []patra.Control, now patra.Instant,
 	return all, now, cancelled, err
 }
 
-// Hold says whether the work at a place may send a request now, and if not, why and how long. Of all who ask when the
+// Admit says whether the work at a place may send a request now, and if not, why and how long. Of all who ask when the
 // time of an open breaker is over, in all processes, one is told to try; and whoever takes its task over, if it is lost.
-func (s *Store) Hold(ctx context.Context, at patra.Place) (patra.Hold, error) {
+func (s *Store) Admit(ctx context.Context, at patra.WorkScope) (patra.Admission, error) {
 	all, now, cancelled, err := s.read(ctx).controlsOf(at)
 	if err != nil || cancelled {
-		return patra.Hold{Code: patra.HoldCancelled}, err
+		return patra.Admission{Code: patra.HoldCancelled}, err
 	}
-	hold := patra.Judged(all, now)
-	if hold.Code != patra.WaitBreaker || !hold.Control.Breaker().Due(now, at.Prober()) {
+	hold := patra.Admit(all, now)
+	if hold.Code != patra.WaitBreaker || !hold.Control.Breaker().MayProbe(now, at.Prober()) {
 		return hold, nil
 	}
 	return s.try(ctx, at)
 }
 
-// Held says what holds back the work at a place, without trying anything.
-func (s *Store) Held(ctx context.Context, at patra.Place) (patra.Hold, error) {
+// PeekAdmission says what holds back the work at a place, without trying anything.
+func (s *Store) PeekAdmission(ctx context.Context, at patra.WorkScope) (patra.Admission, error) {
 	all, now, cancelled, err := s.read(ctx).controlsOf(at)
 	if err != nil || cancelled {
-		return patra.Hold{Code: patra.HoldCancelled}, err
+		return patra.Admission{Code: patra.HoldCancelled}, err
 	}
-	return patra.Judged(all, now), nil
+	return patra.Admit(all, now), nil
 }

@@ -7,18 +7,18 @@ import (
 	"patra"
 )
 
-// incoming is an observation, and what can be said of it before anybody looks at what is stored: whoever waits for the only writer of
+// incomingRecord is an observation, and what can be said of it before anybody looks at what is stored: whoever waits for the only writer of
 // a store finds that out meanwhile.
-type incoming struct {
+type incomingRecord struct {
 	patra.Observation
 	said  any  // what is remembered of it beside its content, as a column
 	plain bool // if it is new, there is nothing to tell of it but that
 }
 
 // incomingOf are the observations of a page, the newest of each record.
-func incomingOf(res patra.PageResult) []incoming {
+func incomingOf(res patra.PageResult) []incomingRecord {
 	newest := newestOfEach(res.Merge, res.Records)
-	all := make([]incoming, len(newest))
+	all := make([]incomingRecord, len(newest))
 	for i, o := range newest {
 		all[i] = asIncoming(o, res.Changes)
 	}
@@ -26,7 +26,7 @@ func incomingOf(res patra.PageResult) []incoming {
 }
 
 // idsOf are the ids of some, in the same order.
-func idsOf(some []incoming) []string {
+func idsOf(some []incomingRecord) []string {
 	ids := make([]string, len(some))
 	for i, o := range some {
 		ids[i] = o.ID
@@ -34,14 +34,14 @@ func idsOf(some []incoming) []string {
 	return ids
 }
 
-func asIncoming(o patra.Observation, rules patra.ChangeRules) incoming {
-	return incoming{o, saidOf(o, nil).column(), o.Event() == patra.EventUpserted && len(rules.Derive(false, nil, o.Facts)) == 0}
+func asIncoming(o patra.Observation, rules patra.ChangeRules) incomingRecord {
+	return incomingRecord{o, versionNotes(o, nil).column(), o.Event() == patra.EventUpserted && len(rules.Derive(false, nil, o.Facts)) == 0}
 }
 
 // saidWith is what is remembered of it where there was another version.
-func (o incoming) saidWith(have *known) any {
+func (o incomingRecord) saidWith(have *storedRecord) any {
 	if o.Deleted {
-		return saidOf(o.Observation, have).column()
+		return versionNotes(o.Observation, have).column()
 	}
 	return o.said
 }

@@ -20,7 +20,7 @@ var (
 
 // AcceptTrigger writes down that somebody asked for work, before anything can go wrong with it. A fire of a schedule that
 // another planner accepted is patra.ErrFired.
-func (s *Store) AcceptTrigger(ctx context.Context, now patra.Instant, in patra.Instance) (int64, error) {
+func (s *Store) AcceptTrigger(ctx context.Context, now patra.Instant, in patra.Trigger) (int64, error) {
 	var id int64
 	err := s.write(ctx, "accept trigger", func(t *tx) (err error) {
 		id, err = t.insert(insertInstance, in.Scheduler, in.JobID, in.LogID, in.Trigger, in.TriggeredAt, string(in.Params),
@@ -43,12 +43,12 @@ func (t *tx) isInstance(id int64, status patra.Status) (bool, error) {
 // RejectTrigger keeps the reason why a trigger could not become a plan.
 func (s *Store) RejectTrigger(ctx context.Context, id int64, reason json.RawMessage) error {
 	return s.write(ctx, "reject trigger", func(t *tx) error {
-		return t.settle(id, patra.Rejected, nil, nil, nil, text(reason))
+		return t.closeTrigger(id, patra.Rejected, nil, nil, nil, text(reason))
 	})
 }
 
-// settle ends a trigger's life as an open question.
-func (t *tx) settle(id int64, to patra.Status, exprHash, expr, spec, problem any) error {
+// closeTrigger ends a trigger's life as an open question.
+func (t *tx) closeTrigger(id int64, to patra.Status, exprHash, expr, spec, problem any) error {
 	n, err := t.exec(settleInstance, to, exprHash, expr, spec, problem, id)
 	if err == nil && n != 1 {
 		err = patra.ErrIllegalMove
@@ -60,12 +60,12 @@ var (
 	lastFire = stmt{"last_fire", `SELECT MAX(triggered_at) FROM ing_schedule_instance WHERE scheduler_code = ? AND scheduler_job_id = ?`}
 )
 
-// Instances lists triggers.
-func (s *Store) Instances(ctx context.Context, f Filter) ([]patra.Instance, error) {
+// Triggers lists triggers.
+func (s *Store) Triggers(ctx context.Context, f Filter) ([]patra.Trigger, error) {
 	return list(ctx, s, "list_instances", `SELECT id, scheduler_code, scheduler_job_id, scheduler_log_id, trigger_type_code, triggered_at, trigger_params,
 		provenance_code, endpoint_name, operation_code, expr_proto_hash, spec_fingerprint, status_code, error FROM ing_schedule_instance WHERE {where} ORDER BY id DESC LIMIT ?`, f,
 		map[string]string{"source": "provenance_code", "status": "status_code", "job": "scheduler_job_id"},
-		func(r *sql.Rows) (in patra.Instance, err error) {
+		func(r *sql.Rows) (in patra.Trigger, err error) {
 			err = r.Scan(&in.ID, &in.Scheduler, &in.JobID, &in.LogID, &in.Trigger, &in.TriggeredAt, jsonInto{&in.Params},
 				&in.Source, &in.Endpoint, &in.Operation, textInto{&in.ExprProtoHash}, textInto{&in.Spec}, &in.Status, jsonInto{&in.Error})
 			return in, err

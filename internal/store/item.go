@@ -21,9 +21,9 @@ var (
 )
 
 // Items gives the next ids of a scan whose records are still to be fetched, after the given one.
-func (s *Store) Items(ctx context.Context, c *patra.Claim, scanNo, after int64, limit int) (items []patra.Item, err error) {
+func (s *Store) Items(ctx context.Context, c *patra.Claim, scanNo, after int64, limit int) (items []patra.DetailID, err error) {
 	err = s.read(ctx).rows(pending, func(r *sql.Rows) error {
-		var i patra.Item
+		var i patra.DetailID
 		err := r.Scan(&i.Seq, &i.ID)
 		items = append(items, i)
 		return err
@@ -106,8 +106,8 @@ func (s *Store) ItemOf(ctx context.Context, sliceID int64, id string) (status pa
 	return status, err
 }
 
-// NotGiven are ids that the search of a slice named and that the provider has no record for, or cannot be asked for.
-func (s *Store) NotGiven(ctx context.Context, sliceID int64, limit int) (ids []string, err error) {
+// IDsWithoutRecord are ids that the search of a slice named and that the provider has no record for, or cannot be asked for.
+func (s *Store) IDsWithoutRecord(ctx context.Context, sliceID int64, limit int) (ids []string, err error) {
 	err = s.read(ctx).rows(notGiven, func(r *sql.Rows) error {
 		var id string
 		err := r.Scan(&id)

@@ -32,7 +32,7 @@ func (s *Store) SeedItems(ctx context.Context, c *patra.Claim, now patra.Instant
 	}
 	var items int64
 	err = s.write(ctx, "seed items", func(t *tx) error {
-		if err := t.guard(c.Lease, patra.PhaseDetail, c.Task.ScanNo, c.Task.NextDetail); err != nil {
+		if err := t.renewLease(c.Lease, patra.PhaseDetail, c.Task.ScanNo, c.Task.NextDetail); err != nil {
 			return err
 		}
 		var open, gone int64

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// lane is what is queued of one priority in one partition.
-type lane struct {
+// subqueue is what is queued of one priority in one partition.
+type subqueue struct {
 	partition string
 	priority  int
 }
@@ -51,35 +51,35 @@ const (
 	theDue     = -5 // of the first lane that is looked into; of the next one it is one less
 )
 
-// knownLanes are those that a server had when it was asked last. They are no more than where to look first.
-type knownLanes struct {
+// subqueueCache are those that a server had when it was asked last. They are no more than where to look first.
+type subqueueCache struct {
 	mu   sync.Mutex
-	all  []lane
-	open []lane // those that had something for whoever asked
+	all  []subqueue
+	open []subqueue // those that had something for whoever asked
 }
 
-func (k *knownLanes) get() (all, open []lane) {
+func (k *subqueueCache) get() (all, open []subqueue) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	return k.all, k.open
 }
 
-func (k *knownLanes) found(all []lane) {
+func (k *subqueueCache) found(all []subqueue) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.all = all
 }
 
-func (k *knownLanes) opened(open []lane) {
+func (k *subqueueCache) opened(open []subqueue) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
 	k.open = open
 }
 
-// foresee tells from which lanes those will get something who have these turns, if things are as they were, and whether somebody gets
+// predictSubqueues tells from which lanes those will get something who have these turns, if things are as they were, and whether somebody gets
 // one of the oldest.
-func foresee(open []lane, turns []uint64) (lanes []lane, oldest bool) {
-	var best []lane
+func predictSubqueues(open []subqueue, turns []uint64) (lanes []subqueue, oldest bool) {
+	var best []subqueue
 	for _, l := range byPriority(slices.Clone(open)) {
 		if len(best) == 0 || l.priority == best[0].priority {
 			best = append(best, l)
@@ -89,7 +89,7 @@ func foresee(open []lane, turns []uint64) (lanes []lane, oldest bool) {
 		if turn%oldestEvery == oldestEvery-1 {
 			oldest = true
 		} else if len(best) > 0 {
-			if l := best[lanesTurn(turn)%uint64(len(best))]; !slices.Contains(lanes, l) {
+			if l := best[subqueueTurn(turn)%uint64(len(best))]; !slices.Contains(lanes, l) {
 				lanes = append(lanes, l)
 			}
 		}
@@ -98,29 +98,29 @@ func foresee(open []lane, turns []uint64) (lanes []lane, oldest bool) {
 }
 
 // byPriority sorts lanes as they have their turns.
-func byPriority(lanes []lane) []lane {
-	slices.SortStableFunc(lanes, func(a, b lane) int {
+func byPriority(lanes []subqueue) []subqueue {
+	slices.SortStableFunc(lanes, func(a, b subqueue) int {
 		return cmp.Or(cmp.Compare(a.priority, b.priority), cmp.Compare(a.partition, b.partition))
 	})
 	return lanes
 }
 
-// hop is the lane behind another. There is none behind the last.
-type hop struct {
-	to    lane
+// nextSubqueue is the lane behind another. There is none behind the last.
+type nextSubqueue struct {
+	to    subqueue
 	found bool
 	due   bool
 }
 
 // look finds what has run out of its lease, and the lanes that have something due. A server is asked for both in one statement, and for
 // what the dealer will most likely want to see next.
-func (t *tx) look(q *queue) (expired []candidate, lanes []lane, err error) {
+func (t *tx) look(q *queue) (expired []candidate, lanes []subqueue, err error) {
 	if t.s.Embedded() {
 		if expired, err = q.expired(); err != nil {
 			return nil, nil, err
 		}
 		err = t.rows(jumpingLanes, func(r *sql.Rows) error {
-			var l lane
+			var l subqueue
 			err := r.Scan(&l.partition, &l.priority)
 			lanes = append(lanes, l)
 			return err
@@ -129,15 +129,15 @@ func (t *tx) look(q *queue) (expired []candidate, lanes []lane, err error) {
 	}
 	known, open := t.s.lanes.get()
 	first := true
-	chain, lanes, err := follow(known, func(from []lane) ([]hop, error) {
-		var too *foreseen
+	chain, lanes, err := follow(known, func(from []subqueue) ([]nextSubqueue, error) {
+		var too *prefetchedQueue
 		if first {
-			too = &foreseen{}
-			too.lanes, too.aged = foresee(open, q.turns)
+			too = &prefetchedQueue{}
+			too.lanes, too.aged = predictSubqueues(open, q.turns)
 			q.foreseen = too
 		}
 		first = false
-		return t.hops(from, q, too)
+		return t.nextSubqueues(from, q, too)
 	})
 	if err != nil {
 		return nil, nil, err
@@ -148,10 +148,10 @@ func (t *tx) look(q *queue) (expired []candidate, lanes []lane, err error) {
 
 // follow goes from lane to lane to the end. It asks for the hops of all lanes that it expects at once, and of others as it meets them: a
 // server that has the lanes that it had is asked once. What it finds does not depend on what it expects.
-func follow(expected []lane, ask func([]lane) ([]hop, error)) (chain, due []lane, err error) {
-	hops := map[lane]hop{}
-	want := append([]lane{{}}, expected...) // the empty lane stands before all
-	for at := (lane{}); ; {
+func follow(expected []subqueue, ask func([]subqueue) ([]nextSubqueue, error)) (chain, due []subqueue, err error) {
+	hops := map[subqueue]nextSubqueue{}
+	want := append([]subqueue{{}}, expected...) // the empty lane stands before all
+	for at := (subqueue{}); ; {
 		h, asked := hops[at]
 		if !asked {
 			answers, err := ask(want)
@@ -170,14 +170,14 @@ func follow(expected []lane, ask func([]lane) ([]hop, error)) (chain, due []lane
 			due = append(due, h.to)
 		}
 		at = h.to
-		want = []lane{at}
+		want = []subqueue{at}
 	}
 }
 
-// foreseen is what was read together with the lanes.
-type foreseen struct {
-	lanes   []lane // that were looked into
-	due     map[lane][]int64
+// prefetchedQueue is what was read together with the lanes.
+type prefetchedQueue struct {
+	lanes   []subqueue // that were looked into
+	due     map[subqueue][]int64
 	aged    bool // the oldest were looked for
 	oldest  []candidate
 	expired []candidate
@@ -185,8 +185,8 @@ type foreseen struct {
 	running map[string]int64
 }
 
-// hops asks for what is behind each of some lanes, in one statement; and for what else is wanted, if too is given.
-func (t *tx) hops(from []lane, q *queue, too *foreseen) (all []hop, err error) {
+// nextSubqueues asks for what is behind each of some lanes, in one statement; and for what else is wanted, if too is given.
+func (t *tx) nextSubqueues(from []subqueue, q *queue, too *prefetchedQueue) (all []nextSubqueue, err error) {
 	var parts []string
 	var args []any
 	for i, l := range from {
@@ -205,7 +205,7 @@ func (t *tx) hops(from []lane, q *queue, too *foreseen) (all []hop, err error) {
 			parts = append(parts, fmt.Sprintf(oldestToo, theOldest))
 			args = append(append(args, q.args()...), q.first())
 		}
-		too.due = map[lane][]int64{}
+		too.due = map[subqueue][]int64{}
 		for i, l := range too.lanes {
 			also, more := q.also()
 			parts = append(parts, strings.Replace(fmt.Sprintf(dueToo, theDue-i), "{also}", also, 1))
@@ -213,7 +213,7 @@ func (t *tx) hops(from []lane, q *queue, too *foreseen) (all []hop, err error) {
 			too.due[l] = nil
 		}
 	}
-	all = make([]hop, len(from))
+	all = make([]nextSubqueue, len(from))
 	err = t.rows(stmt{"find_lanes", strings.Join(parts, " UNION ALL ")}, func(r *sql.Rows) error {
 		var i int
 		var partition string
@@ -224,7 +224,7 @@ func (t *tx) hops(from []lane, q *queue, too *foreseen) (all []hop, err error) {
 		}
 		switch c := (candidate{id: number, partition: partition}); {
 		case i >= 0:
-			all[i] = hop{lane{partition, int(number)}, true, due}
+			all[i] = nextSubqueue{subqueue{partition, int(number)}, true, due}
 		case i == theExpired:
 			too.expired = append(too.expired, c)
 		case i == theOldest:

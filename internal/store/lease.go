@@ -23,22 +23,22 @@ var (
 // Heartbeat renews a lease during a long request. It fails with patra.ErrLeaseLost when somebody else has the task.
 func (s *Store) Heartbeat(ctx context.Context, l patra.Lease) error {
 	return s.write(ctx, "heartbeat", func(t *tx) error {
-		return held(t.exec(renewLease, l.For.Microseconds(), l.TaskID, l.Fence, l.Owner))
+		return requireLease(t.exec(renewLease, l.For.Microseconds(), l.TaskID, l.Fence, l.Owner))
 	})
 }
 
-// guard is the first statement of every write of a run: it takes the lock of the task row, renews the lease and
+// renewLease is the first statement of every write of a run: it takes the lock of the task row, renews the lease and
 // writes the checkpoint, or finds that the lease is gone.
-func (t *tx) guard(l patra.Lease, phase patra.Phase, scanNo, nextOrdinal int64) error {
+func (t *tx) renewLease(l patra.Lease, phase patra.Phase, scanNo, nextOrdinal int64) error {
 	st := guardPage
 	if phase == patra.PhaseDetail {
 		st = guardDetail
 	}
-	return held(t.exec(st, l.For.Microseconds(), scanNo, nextOrdinal, l.TaskID, l.Fence, l.Owner))
+	return requireLease(t.exec(st, l.For.Microseconds(), scanNo, nextOrdinal, l.TaskID, l.Fence, l.Owner))
 }
 
-// held turns "no row was found" into a lost lease.
-func held(n int64, err error) error {
+// requireLease turns "no row was found" into a lost lease.
+func requireLease(n int64, err error) error {
 	if err == nil && n != 1 {
 		return patra.ErrLeaseLost
 	}
@@ -64,16 +64,16 @@ func (s *Store) FailExhausted(ctx context.Context) (int, error) {
 			if n, err = t.exec(bury, fault, id); err != nil || n == 0 {
 				return err
 			}
-			if err := t.buryPredecessor(id); err != nil {
+			if err := t.closeLostRun(id); err != nil {
 				return err
 			}
 			if _, err := t.exec(failSliceOf, id); err != nil {
 				return err
 			}
-			if err := t.tellTask(id); err != nil {
+			if err := t.writeTaskEvent(id); err != nil {
 				return err
 			}
-			return t.tellFinished(plan)
+			return t.writePlanFinished(plan)
 		})
 		if err != nil {
 			return failed, err

@@ -104,8 +104,8 @@ func (s *Store) CountPages(ctx context.Context, q PageQuery) (n int64, err error
 	return n, err
 }
 
-// Context is what a task was given to run with, for somebody who looks at it later. It has no lease.
-func (s *Store) Context(ctx context.Context, taskID int64) (*patra.Claim, error) {
+// ClaimContext is what a task was given to run with, for somebody who looks at it later. It has no lease.
+func (s *Store) ClaimContext(ctx context.Context, taskID int64) (*patra.Claim, error) {
 	var c *patra.Claim
 	err := s.read(ctx).rows(claimOfTask, func(r *sql.Rows) error {
 		c = &patra.Claim{}
@@ -150,8 +150,8 @@ func (s *Store) IDsOf(ctx context.Context, p patra.LedgerPage) (ids []string, er
 	return ids, err
 }
 
-// GivenBefore are those of some ids that a scan knows.
-func (s *Store) GivenBefore(ctx context.Context, p patra.LedgerPage, ids []string) (map[string]bool, error) {
+// SeenIDs are those of some ids that a scan knows.
+func (s *Store) SeenIDs(ctx context.Context, p patra.LedgerPage, ids []string) (map[string]bool, error) {
 	all := map[string]bool{}
 	for part := range slices.Chunk(ids, chunk) {
 		known, err := s.read(ctx).knownItems(p.TaskID, p.ScanNo, part)
@@ -165,9 +165,9 @@ func (s *Store) GivenBefore(ctx context.Context, p patra.LedgerPage, ids []strin
 	return all, nil
 }
 
-// Standings tell which versions of some records are stored.
-func (s *Store) Standings(ctx context.Context, source, recordType string, ids []string) (map[string]patra.Standing, error) {
-	all := make(map[string]patra.Standing, len(ids))
+// StoredVersions tell which versions of some records are stored.
+func (s *Store) StoredVersions(ctx context.Context, source, recordType string, ids []string) (map[string]patra.StoredVersion, error) {
+	all := make(map[string]patra.StoredVersion, len(ids))
 	for part := range slices.Chunk(ids, chunk) {
 		args := []any{source, recordType}
 		for _, id := range part {
@@ -176,7 +176,7 @@ func (s *Store) Standings(ctx context.Context, source, recordType string, ids []
 		err := s.read(ctx).rows(stmt{"standings", `SELECT provider_id, batch_id, content_sha256 FROM ing_record WHERE provenance_code = ? AND record_type = ? AND provider_id IN (` + marks(len(part)) + `)`},
 			func(r *sql.Rows) error {
 				var id string
-				var st patra.Standing
+				var st patra.StoredVersion
 				err := r.Scan(&id, &st.BatchID, &st.Hash)
 				all[id] = st
 				return err

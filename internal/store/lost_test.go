@@ -127,7 +127,7 @@ func TestAClaimWhoseCommitHadNoAnswer(t *testing.T) {
 	if running != 1 || runs != 1 {
 		t.Errorf("%d tasks run, with %d runs", running, runs)
 	}
-	if err := s.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true}); err != nil {
+	if err := s.Finish(t.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Queued, GiveBack: true}); err != nil {
 		t.Error(err)
 	}
 }
@@ -203,7 +203,7 @@ func TestAWornOutTaskIsCountedOnce(t *testing.T) {
 func TestASessionThatFoundNoPlaceAtSecondSight(t *testing.T) {
 	w, s, f := overForgetful(t, 1)
 	now := w.Clock.Instant()
-	ada, err := w.GiveToken(t.Context(), now, patra.Token{Name: "ada", Rank: patra.Admin}, patra.TokenHash("ada"))
+	ada, err := w.CreateToken(t.Context(), now, patra.Token{Name: "ada", Rank: patra.Admin}, patra.TokenHash("ada"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -244,16 +244,16 @@ func TestATryOfWhichNothingIsHeard(t *testing.T) {
 	w, s, f := overForgetful(t, 1)
 	c := w.Take()
 	rule := patra.BreakerRule{Failures: 1, Shortest: time.Minute, Longest: time.Minute}
-	if _, err := s.Fail(t.Context(), c.Place(), rule, 0, patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork}, 0); err != nil {
+	if _, err := s.RecordFailure(t.Context(), c.WorkScope(), rule, 0, patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork}, 0); err != nil {
 		t.Fatal(err)
 	}
 	w.Clock.Move(time.Minute)
 	f.cut.Store(1)
-	hold, err := s.Hold(t.Context(), c.Place())
-	if err != nil || !hold.Go() || hold.Probe == 0 || f.cut.Load() > 0 {
+	hold, err := s.Admit(t.Context(), c.WorkScope())
+	if err != nil || !hold.Allowed() || hold.Probe == 0 || f.cut.Load() > 0 {
 		t.Fatalf("%+v, %v", hold, err)
 	}
-	if ch, err := s.Answered(t.Context(), c.Place(), hold.Probe); err != nil || ch.Is.State != patra.Closed {
+	if ch, err := s.RecordSuccess(t.Context(), c.WorkScope(), hold.Probe); err != nil || ch.Is.State != patra.Closed {
 		t.Errorf("%+v, %v", ch, err)
 	}
 }
@@ -265,7 +265,7 @@ func TestARoleOfWhichNothingIsHeard(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.cut.Store(1)
-	role, ok, err := s.TakeRole(t.Context(), patra.RelayRole("a sink"), "me", time.Minute)
+	role, ok, err := s.AcquireLease(t.Context(), patra.RelayLease("a sink"), "me", time.Minute)
 	if err != nil || !ok || role.Fence != 1 || f.cut.Load() > 0 {
 		t.Errorf("%+v, %v, %v", role, ok, err)
 	}

@@ -60,7 +60,7 @@ func (s *Store) MapFacts(ctx context.Context, cursorID int64, span patra.Window)
 		if live[status]++; live[status] == mostWindows {
 			until = min(until, w.To)
 		}
-		l.Windows, l.Running, l.Recut = patra.Rest(w, confirmed), task == patra.Running, status == patra.Partial
+		l.Windows, l.Running, l.Recut = patra.RemainingWindow(w, confirmed), task == patra.Running, status == patra.Partial
 		f.Slices = append(f.Slices, l)
 		return nil
 	}, cursorID, span.From, span.To, cursorID, span.From, span.To)
@@ -72,7 +72,7 @@ func (s *Store) MapFacts(ctx context.Context, cursorID int64, span patra.Window)
 		all = append(all, l.Windows...)
 	}
 	f.Live = patra.NewCoverage(all...)
-	if f.Answers, err = t.drawn(answersOf, cursorID, span.From, span.To, mostWindows); err != nil {
+	if f.Answers, err = t.mapEntries(answersOf, cursorID, span.From, span.To, mostWindows); err != nil {
 		return f, until, err
 	}
 	last := span.To
@@ -80,7 +80,7 @@ func (s *Store) MapFacts(ctx context.Context, cursorID int64, span patra.Window)
 		last = f.Answers[n-1].Window.To
 		until = min(until, last)
 	}
-	long, err := t.drawn(across, cursorID, last, last, mostWindows) // those that end behind it may reach back before it
+	long, err := t.mapEntries(across, cursorID, last, last, mostWindows) // those that end behind it may reach back before it
 	if err != nil {
 		return f, until, err
 	}
@@ -94,9 +94,9 @@ func (s *Store) MapFacts(ctx context.Context, cursorID int64, span patra.Window)
 	return f, max(until, span.From), err
 }
 
-// drawn reads of answers what a map is drawn from.
-func (t *tx) drawn(st stmt, cursorID int64, args ...any) ([]patra.Answer, error) {
-	all := make([]patra.Answer, 0, 512)
+// mapEntries reads of answers what a map is drawn from.
+func (t *tx) mapEntries(st stmt, cursorID int64, args ...any) ([]patra.CoverageEntry, error) {
+	all := make([]patra.CoverageEntry, 0, 512)
 	r := newRawRow(8)
 	err := t.rows(st, func(rows *sql.Rows) error {
 		if err := r.scan(rows); err != nil {
@@ -105,14 +105,14 @@ func (t *tx) drawn(st stmt, cursorID int64, args ...any) ([]patra.Answer, error)
 		if len(all) == cap(all) {
 			all = slices.Grow(all, len(all)) // twice as many: they are large, and append would move them more often
 		}
-		all = append(all, patra.Answer{CursorID: cursorID, ID: r.number(0), SliceID: r.number(1), Window: patra.Window{From: patra.Instant(r.number(2)), To: patra.Instant(r.number(3))},
+		all = append(all, patra.CoverageEntry{CursorID: cursorID, ID: r.number(0), SliceID: r.number(1), Window: patra.Window{From: patra.Instant(r.number(2)), To: patra.Instant(r.number(3))},
 			State: patra.Completeness(r.text(4)), CountAfter: r.perhaps(5), IDsSeen: r.number(6), ClosedAt: patra.Instant(r.number(7))})
 		return r.err
 	}, append([]any{cursorID}, args...)...)
 	return all, err
 }
 
-func scanAnswer(r *sql.Rows) (a patra.Answer, err error) {
+func scanAnswer(r *sql.Rows) (a patra.CoverageEntry, err error) {
 	var remarks json.RawMessage
 	err = r.Scan(&a.ID, &a.CursorID, &a.SliceID, &a.Window.From, &a.Window.To, &a.Kind, &a.State, &a.Trust, &a.CountBefore, &a.CountAfter,
 		&a.IDsSeen, &a.Stored, &a.Quarantined, &a.KnownMissing, &a.Rescans, &a.ClosedAt, &a.SealedAt, jsonInto{&remarks})
@@ -122,7 +122,7 @@ func scanAnswer(r *sql.Rows) (a patra.Answer, err error) {
 	return a, err
 }
 
-func (t *tx) answersBy(st stmt, args ...any) (all []patra.Answer, err error) {
+func (t *tx) answersBy(st stmt, args ...any) (all []patra.CoverageEntry, err error) {
 	err = t.rows(st, func(r *sql.Rows) error {
 		a, err := scanAnswer(r)
 		all = append(all, a)

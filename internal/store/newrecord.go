@@ -25,7 +25,7 @@ const maxTogether = 1 << 20
 var errRaced = errors.New("somebody else stored the same record")
 
 // values are the columns of a new record.
-func (in *intake) values(o incoming) []any {
+func (in *recordWriter) values(o incomingRecord) []any {
 	at := in.raws.place(o.Raw)
 	return []any{in.claim.Task.Source, in.recordType, o.ID, o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), at.raw, at.from, at.size, o.RawCode, in.now, o.ObservedAt, in.now,
 		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, o.said, in.now}
@@ -33,7 +33,7 @@ func (in *intake) values(o incoming) []any {
 
 // insert writes the records that are new. A server gets as many as it can in one statement, because there most of the price is the
 // way; an embedded database a few, because there it is the work.
-func (in *intake) insert() (err error) {
+func (in *recordWriter) insert() (err error) {
 	fresh := in.fresh
 	in.fresh = in.fresh[:0]
 	if in.s.Embedded() {
@@ -47,7 +47,7 @@ func (in *intake) insert() (err error) {
 	return err
 }
 
-func (in *intake) insertEach(fresh []incoming) error {
+func (in *recordWriter) insertEach(fresh []incomingRecord) error {
 	for _, o := range fresh {
 		res, err := in.many(insertRecord, in.values(o)...)
 		if err != nil {
@@ -57,13 +57,13 @@ func (in *intake) insertEach(fresh []incoming) error {
 		if err != nil {
 			return err
 		}
-		in.note(o.Observation, &known{id: id}, patra.Insert)
+		in.note(o.Observation, &storedRecord{id: id}, patra.Insert)
 	}
 	return nil
 }
 
 // insertEmbedded writes those that are like each other by few statements, and the others one by one.
-func (in *intake) insertEmbedded(fresh []incoming) error {
+func (in *recordWriter) insertEmbedded(fresh []incomingRecord) error {
 	alike, others := in.alike(fresh)
 	if err := in.insertAlike(alike); err != nil {
 		return err
@@ -72,7 +72,7 @@ func (in *intake) insertEmbedded(fresh []incoming) error {
 }
 
 // insertTogether asks afterwards which ids they got: not every server gives those of one statement in a row.
-func (in *intake) insertTogether(fresh []incoming) error {
+func (in *recordWriter) insertTogether(fresh []incomingRecord) error {
 	for rest := fresh; len(rest) > 0; {
 		n, args, size := 0, []any(nil), 0
 		for ; n < min(len(rest), rowsAtOnce) && (n == 0 || size < maxTogether); n++ {
@@ -95,13 +95,13 @@ func (in *intake) insertTogether(fresh []incoming) error {
 	}
 	ids, err := in.rowsOf(fresh)
 	for _, o := range fresh {
-		in.note(o.Observation, &known{id: ids[o.ID]}, patra.Insert)
+		in.note(o.Observation, &storedRecord{id: ids[o.ID]}, patra.Insert)
 	}
 	return err
 }
 
 // rowsOf are the ids of the rows of some records.
-func (in *intake) rowsOf(some []incoming) (map[string]int64, error) {
+func (in *recordWriter) rowsOf(some []incomingRecord) (map[string]int64, error) {
 	ids := make(map[string]int64, len(some))
 	if len(some) == 0 {
 		return ids, nil

@@ -18,7 +18,7 @@ var (
 //
 // A statement tells the id of one row that it wrote, and servers that write for each other do not count by ones: a server is
 // asked for the ids of several. An embedded store is at hand, and writes them one by one.
-func (t *tx) startRuns(won []*pick) (err error) {
+func (t *tx) startRuns(won []*pickedTask) (err error) {
 	if !t.s.Embedded() && len(won) > 1 {
 		return t.startTogether(won)
 	}
@@ -30,9 +30,9 @@ func (t *tx) startRuns(won []*pick) (err error) {
 	return nil
 }
 
-func (t *tx) startTogether(won []*pick) error {
+func (t *tx) startTogether(won []*pickedTask) error {
 	var rows []any
-	byID := map[int64]*pick{}
+	byID := map[int64]*pickedTask{}
 	for _, p := range won {
 		rows = append(rows, p.newRun()...)
 		byID[p.id] = p
@@ -61,7 +61,7 @@ func runRows(n int) stmt {
 }
 
 // newRun is the row of the run that takes a task over.
-func (p *pick) newRun() []any {
+func (p *pickedTask) newRun() []any {
 	c := p.taken
 	return []any{c.TaskID, c.Fence, c.Task.PlanID, c.Task.SliceID, c.Task.Source, c.Task.Operation, c.Slice.ExprHash, c.Spec, c.Owner,
 		c.Slice.Window.From, c.Slice.Window.To, c.Task.ScanNo}

@@ -33,9 +33,9 @@ var (
 	receiverSentAt = stmt{"receiver_sent", `SELECT MAX(sent_at) FROM (SELECT sent_at FROM ing_alert_notice WHERE receiver = ? AND state_code = 'SENT' ORDER BY next_at DESC LIMIT 100) AS n`}
 )
 
-func (t *tx) notices(st stmt, args ...any) (all []patra.Notice, err error) {
+func (t *tx) notices(st stmt, args ...any) (all []patra.Notification, err error) {
 	err = t.rows(st, func(r *sql.Rows) error {
-		var n patra.Notice
+		var n patra.Notification
 		err := r.Scan(&n.ID, &n.AlertID, textInto{&n.Receiver}, &n.Kind, &n.Round, &n.State, &n.Tries, &n.SentAt, textInto{&n.Error})
 		all = append(all, n)
 		return err
@@ -44,7 +44,7 @@ func (t *tx) notices(st stmt, args ...any) (all []patra.Notice, err error) {
 }
 
 // notify writes what is to be told after a step, in its transaction, and tells how many that are.
-func (t *tx) notify(now patra.Instant, s patra.AlertStep, receivers []patra.Receiver) (int, error) {
+func (t *tx) notify(now patra.Instant, s patra.AlertUpdate, receivers []patra.Receiver) (int, error) {
 	if s.State == patra.AlertPending || s.Move == patra.AlertVanishes {
 		return 0, nil
 	}
@@ -76,39 +76,39 @@ func (t *tx) notify(now patra.Instant, s patra.AlertStep, receivers []patra.Rece
 const shownNotices = 20
 
 // outcomes adds to alerts what was told of them; now is 0 where nothing can be silent any more.
-func (t *tx) outcomes(now patra.Instant, all []patra.HeldAlert) error {
+func (t *tx) outcomes(now patra.Instant, all []patra.StoredAlert) error {
 	for i := range all {
-		all[i].Silenced = now != 0 && all[i].Ack.Silent(now)
+		all[i].Silenced = now != 0 && all[i].Ack.Silences(now)
 		told, err := t.notices(noticesOf, all[i].ID)
 		if err != nil {
 			return err
 		}
 		for _, n := range told[max(len(told)-shownNotices, 0):] {
-			all[i].Notices = append(all[i].Notices, patra.NoticeOutcome{Receiver: n.Receiver, Kind: n.Kind, State: n.State, At: n.SentAt, Tries: n.Tries, Error: n.Error})
+			all[i].Notices = append(all[i].Notices, patra.NotificationStatus{Receiver: n.Receiver, Kind: n.Kind, State: n.State, At: n.SentAt, Tries: n.Tries, Error: n.Error})
 		}
 	}
 	return nil
 }
 
-// Told is a notice and the alert that it is about.
-type Told struct {
-	patra.Notice
-	Alert patra.HeldAlert
+// PendingNotification is a notice and the alert that it is about.
+type PendingNotification struct {
+	patra.Notification
+	Alert patra.StoredAlert
 }
 
 // errNothingDue ends a transaction that has nothing to do.
 var errNothingDue = errors.New("nothing is due")
 
-// TakeNotices takes the notices that a receiver is to get now, under the fence of the role: each has one attempt more, and nobody else
+// ClaimNotifications takes the notices that a receiver is to get now, under the fence of the role: each has one attempt more, and nobody else
 // tries it for a while. Whoever is killed after sending and before saying so leaves it to be sent again after that.
-func (s *Store) TakeNotices(ctx context.Context, r patra.Role, receiver string, most int, hold time.Duration) (all []Told, err error) {
+func (s *Store) ClaimNotifications(ctx context.Context, r patra.LeaderLease, receiver string, most int, hold time.Duration) (all []PendingNotification, err error) {
 	due, err := s.read(ctx).notices(dueNotices, receiver, most)
 	if err != nil || len(due) == 0 {
 		return nil, err
 	}
 	err = s.write(ctx, "take notices", func(t *tx) error {
 		all = nil
-		if err := held(t.exec(keepRole, r.For.Microseconds(), r.Name, r.Owner, r.Fence)); err != nil {
+		if err := requireLease(t.exec(keepRole, r.For.Microseconds(), r.Name, r.Owner, r.Fence)); err != nil {
 			return err
 		}
 		due, err := t.notices(dueNotices, receiver, most)
@@ -130,7 +130,7 @@ func (s *Store) TakeNotices(ctx context.Context, r patra.Role, receiver string, 
 				return fmt.Errorf("notice %d: %w", n.ID, patra.ErrNotFound)
 			}
 			n.Tries++
-			all = append(all, Told{n, about[0]})
+			all = append(all, PendingNotification{n, about[0]})
 		}
 		return nil
 	})
@@ -140,8 +140,8 @@ func (s *Store) TakeNotices(ctx context.Context, r patra.Role, receiver string, 
 	return all, err
 }
 
-// NoticesSent notes that notices have arrived. It does not ask who has the role: they have.
-func (s *Store) NoticesSent(ctx context.Context, ids []int64) error {
+// NotificationsSent notes that notices have arrived. It does not ask who has the role: they have.
+func (s *Store) NotificationsSent(ctx context.Context, ids []int64) error {
 	return s.write(ctx, "notices sent", func(t *tx) error {
 		for _, id := range ids {
 			if _, err := t.many(sentNotice, id); err != nil {
@@ -155,8 +155,8 @@ func (s *Store) NoticesSent(ctx context.Context, ids []int64) error {
 // mostError is how much is kept of what went wrong with a notice.
 const mostError = 500
 
-// NoticesFailed notes that notices did not arrive, and when they are tried again. One that is older than it may be is given up.
-func (s *Store) NoticesFailed(ctx context.Context, ids []int64, again, most time.Duration, why string) (dropped int, err error) {
+// NotificationsFailed notes that notices did not arrive, and when they are tried again. One that is older than it may be is given up.
+func (s *Store) NotificationsFailed(ctx context.Context, ids []int64, again, most time.Duration, why string) (dropped int, err error) {
 	why = strings.ToValidUTF8(why, "?")
 	why = strings.ToValidUTF8(why[:min(len(why), mostError)], "")
 	err = s.write(ctx, "notices failed", func(t *tx) error {

@@ -30,9 +30,9 @@ func reachQuery() string {
 	return `SELECT MAX(w) FROM (` + ends + `) AS ends`
 }
 
-// Numbers reads how everything stands. Each statement looks at so many rows at most, and there are only so many statements,
+// MetricsSnapshot reads how everything stands. Each statement looks at so many rows at most, and there are only so many statements,
 // however much is stored.
-func (s *Store) Numbers(ctx context.Context) (n patra.Numbers, err error) {
+func (s *Store) MetricsSnapshot(ctx context.Context) (n patra.MetricsSnapshot, err error) {
 	n.LeftOut = map[string]int64{}
 	t := s.read(ctx)
 	steps := []func() error{
@@ -58,7 +58,7 @@ func (s *Store) Numbers(ctx context.Context) (n patra.Numbers, err error) {
 }
 
 // bounded cuts a list that was read with one more than wanted. What is left out is at least one; nobody counts the rest.
-func bounded[T any](n *patra.Numbers, what string, all []T, most int) []T {
+func bounded[T any](n *patra.MetricsSnapshot, what string, all []T, most int) []T {
 	if len(all) > most {
 		n.LeftOut[what] = int64(len(all) - most)
 		return all[:most]
@@ -66,7 +66,7 @@ func bounded[T any](n *patra.Numbers, what string, all []T, most int) []T {
 	return all
 }
 
-func (t *tx) gateNumbers(n *patra.Numbers) error {
+func (t *tx) gateNumbers(n *patra.MetricsSnapshot) error {
 	gates, _, err := t.gates(someGates, patra.MostKeys+1)
 	if err != nil {
 		return err
@@ -77,14 +77,14 @@ func (t *tx) gateNumbers(n *patra.Numbers) error {
 	return err
 }
 
-func (t *tx) queueNumbers(n *patra.Numbers) (err error) {
+func (t *tx) queueNumbers(n *patra.MetricsSnapshot) (err error) {
 	if n.Queue, err = t.queueStates(patra.MostPlaces + 1); err != nil {
 		return err
 	}
 	n.Queue = bounded(n, patra.LeftQueues, n.Queue, patra.MostPlaces)
 	controls, err := t.s.Controls(t.ctx)
 	for _, c := range controls {
-		if c.Target.Wide() && len(n.Controls) < 2*patra.MostPlaces { // what holds back single pieces of work is theirs
+		if c.Target.IsScope() && len(n.Controls) < 2*patra.MostPlaces { // what holds back single pieces of work is theirs
 			n.Controls = append(n.Controls, c)
 		}
 	}
@@ -93,7 +93,7 @@ func (t *tx) queueNumbers(n *patra.Numbers) (err error) {
 
 // cursorNumbers looks at the oldest watermarks, those of harvests first: which they are does not depend on how they stand, so
 // that none comes and goes.
-func (t *tx) cursorNumbers(n *patra.Numbers) error {
+func (t *tx) cursorNumbers(n *patra.MetricsSnapshot) error {
 	var harvests, others []patra.Cursor
 	err := t.rows(firstCursors, func(r *sql.Rows) error {
 		c, err := scanCursor(r)
@@ -112,7 +112,7 @@ func (t *tx) cursorNumbers(n *patra.Numbers) error {
 		if err != nil {
 			return err
 		}
-		numbers := patra.CursorNumbers{CursorFacts: facts, Reach: c.Value}
+		numbers := patra.CursorMetrics{CursorFacts: facts, Reach: c.Value}
 		var reach *patra.Instant
 		if _, err := t.one(reachOfPlans, []any{c.ID, c.ID, c.ID, c.ID, c.ID}, &reach); err != nil {
 			return err
@@ -125,13 +125,13 @@ func (t *tx) cursorNumbers(n *patra.Numbers) error {
 	return nil
 }
 
-func (t *tx) sourceNumbers(n *patra.Numbers) error {
+func (t *tx) sourceNumbers(n *patra.MetricsSnapshot) error {
 	codes, err := t.sources(patra.MostPlaces + 1)
 	if err != nil {
 		return err
 	}
 	for _, code := range bounded(n, patra.LeftSources, codes, patra.MostPlaces) {
-		one := patra.SourceNumbers{Source: code}
+		one := patra.SourceMetrics{Source: code}
 		if one.LastPage, err = t.s.LastPageOf(t.ctx, code); err != nil {
 			return err
 		}
@@ -146,7 +146,7 @@ func (t *tx) sourceNumbers(n *patra.Numbers) error {
 	return nil
 }
 
-func (t *tx) sinkNumbers(n *patra.Numbers) error {
+func (t *tx) sinkNumbers(n *patra.MetricsSnapshot) error {
 	all, err := t.sinksBy(someSinks, patra.MostSinks+1)
 	if err != nil || len(all) == 0 {
 		return err
@@ -159,7 +159,7 @@ func (t *tx) sinkNumbers(n *patra.Numbers) error {
 		return err
 	}
 	for _, sink := range bounded(n, patra.LeftSinks, all, patra.MostSinks) {
-		one := patra.SinkNumbers{Name: sink.Name}
+		one := patra.SinkMetrics{Name: sink.Name}
 		var waiting int64
 		if _, err := t.one(waitingAt, []any{sink.Name}, &waiting); err != nil {
 			return err
@@ -176,8 +176,8 @@ func (t *tx) sinkNumbers(n *patra.Numbers) error {
 	return nil
 }
 
-// KeptPart adds up some of the kept answers, those whose hashes come after one.
-func (s *Store) KeptPart(ctx context.Context, after string) (p patra.KeptPart, err error) {
+// StoredBodyRange adds up some of the kept answers, those whose hashes come after one.
+func (s *Store) StoredBodyRange(ctx context.Context, after string) (p patra.StoredBodyRange, err error) {
 	_, err = s.read(ctx).one(keptPart, []any{after}, &p.Bodies, &p.Bytes, textInto{&p.Last})
 	return p, err
 }

@@ -28,7 +28,7 @@ func TestNumbersAreCheap(t *testing.T) {
 	looked := e.Connect(t, w.URL, store.WithTrace(func(name, text string, args []any) {
 		sent = append(sent, storetest.Statement{Name: name, Text: text, Args: args})
 	}))
-	n, err := looked.Numbers(t.Context())
+	n, err := looked.MetricsSnapshot(t.Context())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,7 +38,7 @@ func TestNumbersAreCheap(t *testing.T) {
 	if len(sent) > 3000 {
 		t.Errorf("%d statements", len(sent))
 	}
-	if _, err := looked.KeptPart(t.Context(), ""); err != nil {
+	if _, err := looked.StoredBodyRange(t.Context(), ""); err != nil {
 		t.Fatal(err)
 	}
 	db, seen := storetest.Inspect(t, w.URL), map[string]bool{}

@@ -59,8 +59,8 @@ func (s *Store) LastPageOf(ctx context.Context, source string) (last *patra.Inst
 	return last, nil
 }
 
-// OpenAside counts what of a source is in quarantine and nobody has settled, up to a bound.
-func (s *Store) OpenAside(ctx context.Context, source string) (n int64, capped bool, err error) {
+// OpenQuarantine counts what of a source is in quarantine and nobody has settled, up to a bound.
+func (s *Store) OpenQuarantine(ctx context.Context, source string) (n int64, capped bool, err error) {
 	_, err = s.read(ctx).one(countAside, []any{source}, &n)
 	return n, n == mostCounted, err
 }
@@ -89,14 +89,14 @@ func (s *Store) CursorFacts(ctx context.Context, c patra.Cursor) (f patra.Cursor
 	if f.Waiting, err = t.one(anyWaiting, []any{c.ID}, &to); err != nil || c.SealedThrough >= c.Value {
 		return f, err
 	}
-	var answers []patra.Answer
+	var answers []patra.CoverageEntry
 	err = t.rows(saidAround, func(r *sql.Rows) error {
-		var a patra.Answer
+		var a patra.CoverageEntry
 		err := r.Scan(&a.ID, &a.Window.From, &a.Window.To, &a.State, &a.ClosedAt)
 		answers = append(answers, a)
 		return err
 	}, c.ID, c.SealedThrough)
-	disputed := patra.Paint(answers)[patra.StateDisputed]
+	disputed := patra.CoverageByState(answers)[patra.StateDisputed]
 	if f.Disputed = int64(len(disputed)); f.Disputed > 0 {
 		f.First = &disputed[0].From
 	}
@@ -148,8 +148,8 @@ func (t *tx) gapsAhead(c patra.Cursor) (int64, error) {
 	return int64(len(planned.Minus(patra.NewCoverage(append(other, read...)...)))), nil
 }
 
-// Lately is how much of what came from a source since a moment is no record, by its last pages.
-func (s *Store) Lately(ctx context.Context, source string, since patra.Instant) (q patra.QuarantineShare, err error) {
+// RecentQuarantineShare is how much of what came from a source since a moment is no record, by its last pages.
+func (s *Store) RecentQuarantineShare(ctx context.Context, source string, since patra.Instant) (q patra.QuarantineShare, err error) {
 	q.Source = source
 	for _, op := range patra.Operations {
 		var items, aside int64

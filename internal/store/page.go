@@ -35,7 +35,7 @@ func (s *Store) OpenPage(ctx context.Context, c *patra.Claim, now patra.Instant,
 		if open.Ahead {
 			next--
 		}
-		if err := t.guard(c.Lease, open.Phase, open.ScanNo, next); err != nil {
+		if err := t.renewLease(c.Lease, open.Phase, open.ScanNo, next); err != nil {
 			return err
 		}
 		page, err = t.openPage(c, now, open)
@@ -72,7 +72,7 @@ func (s *Store) CommitPage(ctx context.Context, c *patra.Claim, now patra.Instan
 		opened = nil
 		began := time.Now()
 		defer func() { err = cmp.Or(err, inTime(since(began))) }()
-		if err := t.guard(c.Lease, page.Phase, page.ScanNo, page.Ordinal+1); err != nil {
+		if err := t.renewLease(c.Lease, page.Phase, page.ScanNo, page.Ordinal+1); err != nil {
 			return err
 		}
 		if counts, err = t.keep(c, now, recordType, page, res, newest); err != nil {
@@ -93,7 +93,7 @@ func (s *Store) CommitPage(ctx context.Context, c *patra.Claim, now patra.Instan
 			return err
 		}
 		return nil
-	}, s.landed(c, page, patra.Succeeded))
+	}, s.pageCommitted(c, page, patra.Succeeded))
 	return counts, opened, err
 }
 
@@ -126,7 +126,7 @@ func (s *Store) FailPage(ctx context.Context, c *patra.Claim, now patra.Instant,
 		if next != nil {
 			scan, ordinal = next.ScanNo, next.Ordinal
 		}
-		if err := t.guard(c.Lease, page.Phase, scan, ordinal); err != nil {
+		if err := t.renewLease(c.Lease, page.Phase, scan, ordinal); err != nil {
 			return err
 		}
 		n, err := t.exec(failBatch, asJSON(fail.Fault), text(fail.Response), optional(fail.BodySHA256), keptOf(fail.BodySHA256, fail.Kept), now, page.BatchID)
@@ -148,12 +148,12 @@ func (s *Store) FailPage(ctx context.Context, c *patra.Claim, now patra.Instant,
 			return err
 		}
 		return nil
-	}, s.landed(c, page, patra.Failed))
+	}, s.pageCommitted(c, page, patra.Failed))
 	return opened, err
 }
 
-// landed tells, after a COMMIT without an answer, whether the page is in the ledger under this lease.
-func (s *Store) landed(c *patra.Claim, page patra.OpenPage, as patra.Status) func(*tx) (bool, error) {
+// pageCommitted tells, after a COMMIT without an answer, whether the page is in the ledger under this lease.
+func (s *Store) pageCommitted(c *patra.Claim, page patra.OpenPage, as patra.Status) func(*tx) (bool, error) {
 	return func(t *tx) (bool, error) {
 		var n int
 		_, err := t.one(batchLanded, []any{page.BatchID, c.Fence, as}, &n)
@@ -162,7 +162,7 @@ func (s *Store) landed(c *patra.Claim, page patra.OpenPage, as patra.Status) fun
 }
 
 // keptOf says of a page that had a body whether it is kept.
-func keptOf(body string, kept *patra.KeptBody) any {
+func keptOf(body string, kept *patra.StoredBody) any {
 	switch {
 	case body == "":
 		return nil
@@ -183,19 +183,19 @@ func (t *tx) closeBatch(now patra.Instant, page patra.OpenPage, res patra.PageRe
 }
 
 // keep stores what a page brought: records and what could not become one. Together they account for every item.
-func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult, newest []incoming) (patra.Counts, error) {
+func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page patra.OpenPage, res patra.PageResult, newest []incomingRecord) (patra.Counts, error) {
 	if err := t.refer(now, res.Kept); err != nil {
 		return patra.Counts{}, err
 	}
-	in := &intake{tx: t, claim: c, now: now, recordType: recordType, batchID: page.BatchID, merge: res.Merge, rules: res.Changes}
-	if err := in.take(res, newest); err != nil {
+	in := &recordWriter{tx: t, claim: c, now: now, recordType: recordType, batchID: page.BatchID, merge: res.Merge, rules: res.Changes}
+	if err := in.upsertPage(res, newest); err != nil {
 		return in.counts, err
 	}
 	counts := in.counts
 	if err := in.absorb(res.Records); err != nil {
 		return counts, err
 	}
-	if err := in.raws.settle(t, page.BatchID, now); err != nil {
+	if err := in.raws.flush(t, page.BatchID, now); err != nil {
 		return counts, err
 	}
 	if err := t.resolve(c.Task.Source, recordType, res.Records); err != nil {

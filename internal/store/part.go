@@ -18,7 +18,7 @@ var selectParts = stmt{"select_parts", `SELECT s.id, s.slice_spec, r.stats
 
 // joinParts covers a window that was cut by ids when its last part closes. The lock of the cursor row comes before the
 // look at the others: of two that close at once, the second sees the first.
-func (t *tx) joinParts(c *patra.Claim, now patra.Instant, found finding) error {
+func (t *tx) joinParts(c *patra.Claim, now patra.Instant, found scanProof) error {
 	cursor, err := t.oneCursor(lockCursor, c.Slice.CursorID)
 	if err != nil {
 		return err
@@ -33,9 +33,9 @@ func (t *tx) joinParts(c *patra.Claim, now patra.Instant, found finding) error {
 	if !lastPart(c, ranges) {
 		return nil // the window is covered already, or not yet
 	}
-	a := patra.Grouped(append([]patra.Answer{found.answer}, answers...))
+	a := patra.MergeParts(append([]patra.CoverageEntry{found.answer}, answers...))
 	// What lies outside the space of ids was asked for by no part, and only the count of the whole window tells of it.
-	if found.whole != nil && patra.Judge(a.Trust, found.whole, a.IDsSeen) == patra.StateDisputed {
+	if found.whole != nil && patra.AssessCompleteness(a.Trust, found.whole, a.IDsSeen) == patra.StateDisputed {
 		if !found.twice { // one wrong count is not enough, also where the last two parts close at the same moment
 			return fmt.Errorf("%d ids in the parts of %s, %d in the whole: %w", a.IDsSeen, c.Slice.Window, *found.whole, patra.ErrLookAgain)
 		}
@@ -63,7 +63,7 @@ func (s *Store) OtherParts(ctx context.Context, c *patra.Claim) (ids int64, last
 }
 
 // otherParts reads the parts of the same window that are closed, without the one in hand.
-func (t *tx) otherParts(c *patra.Claim) (ranges []patra.IDRange, answers []patra.Answer, err error) {
+func (t *tx) otherParts(c *patra.Claim) (ranges []patra.IDRange, answers []patra.CoverageEntry, err error) {
 	own := c.Slice.Spec.Range
 	err = t.rows(selectParts, func(r *sql.Rows) error {
 		var id int64
@@ -82,7 +82,7 @@ func (t *tx) otherParts(c *patra.Claim) (ranges []patra.IDRange, answers []patra
 		if err := json.Unmarshal(rawStats, &stats); err != nil {
 			return err
 		}
-		var a patra.Answer
+		var a patra.CoverageEntry
 		if err := json.Unmarshal(stats[partAnswer], &a); err != nil {
 			return err
 		}

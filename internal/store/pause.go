@@ -58,7 +58,7 @@ func (t *tx) tasksOf(target patra.Target) (where string, args []any, err error) 
 	case patra.ScopeTask:
 		return `id = ?`, []any{id}, t.exists(taskExists, id)
 	}
-	p := target.Place()
+	p := target.WorkScope()
 	where, args = `provenance_code = ?`, []any{p.Source}
 	if p.Endpoint != "" {
 		where, args = where+` AND endpoint_name = ?`, append(args, p.Endpoint)
@@ -87,14 +87,14 @@ func (t *tx) exists(st stmt, id int64) error {
 
 // Pause holds work back: what is queued waits, what is running stops before its next request, and nothing more is
 // planned. It fails with patra.ErrNotFound for a piece of work that does not exist.
-func (s *Store) Pause(ctx context.Context, target patra.Target, reason, actor string) (steered patra.Steered, err error) {
+func (s *Store) Pause(ctx context.Context, target patra.Target, reason, actor string) (steered patra.ControlResult, err error) {
 	err = s.write(ctx, "pause", func(t *tx) error {
-		steered = patra.Steered{}
+		steered = patra.ControlResult{}
 		where, args, err := t.tasksOf(target)
 		if err != nil {
 			return err
 		}
-		m, err := t.steer(target, patra.KindPause, func(c *patra.Control, _ patra.Instant) {
+		m, err := t.updateControl(target, patra.KindPause, func(c *patra.Control, _ patra.Instant) {
 			if c.State == patra.Paused && reason == "" { // said once more, and not for another reason
 				return
 			}
@@ -106,7 +106,7 @@ func (s *Store) Pause(ctx context.Context, target patra.Target, reason, actor st
 		if m.changed() {
 			steered.Changed = append(steered.Changed, m.is)
 		}
-		if !target.Wide() { // of a place, claims see to it that nothing is handed out
+		if !target.IsScope() { // of a place, claims see to it that nothing is handed out
 			if _, err := t.exec(park.with(where), append([]any{farAway}, args...)...); err != nil {
 				return err
 			}
@@ -114,17 +114,17 @@ func (s *Store) Pause(ctx context.Context, target patra.Target, reason, actor st
 		if err := t.countTasks(&steered, where, args); err != nil {
 			return err
 		}
-		return t.acted(patra.AuditPause, actor, target.String(), reason, map[string]any{"queued": steered.Queued, "running": steered.Running})
+		return t.auditAction(patra.AuditPause, actor, target.String(), reason, map[string]any{"queued": steered.Queued, "running": steered.Running})
 	})
 	return steered, err
 }
 
 // Resume ends a pause of exactly this target. Halts, breakers and used-up quotas in it are ended too, and what failed
 // because of a halt is queued again. A quota that is still used up is found out by the next request.
-func (s *Store) Resume(ctx context.Context, target patra.Target, reason, actor string) (steered patra.Steered, err error) {
+func (s *Store) Resume(ctx context.Context, target patra.Target, reason, actor string) (steered patra.ControlResult, err error) {
 	var halted []patra.Control
 	err = s.write(ctx, "resume", func(t *tx) error {
-		steered, halted = patra.Steered{}, nil
+		steered, halted = patra.ControlResult{}, nil
 		where, args, err := t.tasksOf(target)
 		if err != nil {
 			return err
@@ -134,7 +134,7 @@ func (s *Store) Resume(ctx context.Context, target patra.Target, reason, actor s
 			return err
 		}
 		for _, e := range ends {
-			m, err := t.steer(e.Target, e.Kind, func(c *patra.Control, _ patra.Instant) { end(c, reason, actor) })
+			m, err := t.updateControl(e.Target, e.Kind, func(c *patra.Control, _ patra.Instant) { end(c, reason, actor) })
 			if err != nil {
 				return err
 			}
@@ -155,7 +155,7 @@ func (s *Store) Resume(ctx context.Context, target patra.Target, reason, actor s
 		if err := t.countTasks(&steered, where, args); err != nil {
 			return err
 		}
-		return t.acted(patra.AuditResume, actor, target.String(), reason, map[string]any{"ended": len(steered.Changed)})
+		return t.auditAction(patra.AuditResume, actor, target.String(), reason, map[string]any{"ended": len(steered.Changed)})
 	})
 	for _, h := range halted {
 		if err == nil {
@@ -168,7 +168,7 @@ func (s *Store) Resume(ctx context.Context, target patra.Target, reason, actor s
 // endable are the controls that a resume of the target ends.
 func (t *tx) endable(target patra.Target) ([]patra.Control, error) {
 	all := []patra.Control{{Target: target, Kind: patra.KindPause}}
-	if !target.Wide() {
+	if !target.IsScope() {
 		return all, nil
 	}
 	below, err := t.controls(heldBelow)
@@ -181,14 +181,14 @@ func (t *tx) endable(target patra.Target) ([]patra.Control, error) {
 }
 
 func end(c *patra.Control, reason, actor string) {
-	if c.State == c.Kind.Rest() && c.Failures == 0 {
+	if c.State == c.Kind.InactiveState() && c.Failures == 0 {
 		return
 	}
-	c.State, c.Until, c.Failures, c.Reason, c.Actor = c.Kind.Rest(), 0, 0, reason, actor
+	c.State, c.Until, c.Failures, c.Reason, c.Actor = c.Kind.InactiveState(), 0, 0, reason, actor
 	c.Detail.Fault, c.Detail.Trips, c.Detail.Quota = nil, 0, nil
 }
 
-func (t *tx) countTasks(steered *patra.Steered, where string, args []any) error {
+func (t *tx) countTasks(steered *patra.ControlResult, where string, args []any) error {
 	return t.rows(countTasks.with(where), func(r *sql.Rows) error {
 		var status patra.Status
 		var n int64
@@ -235,10 +235,10 @@ func (t *tx) pausedAmong(targets ...patra.Target) ([]patra.Control, error) {
 }
 
 // parkIfPaused holds back tasks that came into the queue while they, or what they belong to, are paused.
-func (t *tx) parkIfPaused(at patra.Place) error {
+func (t *tx) parkIfPaused(at patra.WorkScope) error {
 	var narrow []patra.Target
 	for _, target := range at.Targets() {
-		if !target.Wide() {
+		if !target.IsScope() {
 			narrow = append(narrow, target)
 		}
 	}

@@ -57,7 +57,7 @@ func (s *Store) StartPlan(ctx context.Context, now patra.Instant, p patra.Plan, 
 		if err := t.keepSnapshot(now, snap); err != nil {
 			return err
 		}
-		if err := t.settle(p.InstanceID, patra.Planned, p.ExprProtoHash, text(p.ExprProto), p.Spec, nil); err != nil {
+		if err := t.closeTrigger(p.InstanceID, patra.Planned, p.ExprProtoHash, text(p.ExprProto), p.Spec, nil); err != nil {
 			return err
 		}
 		if plan, err = t.plan(selectPlanKey, p.Key); err != nil || plan != nil {
@@ -110,8 +110,8 @@ func (s *Store) PlanByKey(ctx context.Context, key string) (*patra.Plan, error) 
 	return s.read(ctx).plan(selectPlanKey, key)
 }
 
-// LastByID is the newest update by id like the given one; nil if there is none.
-func (s *Store) LastByID(ctx context.Context, like patra.Plan) (*patra.Plan, error) {
+// LastUpdateByID is the newest update by id like the given one; nil if there is none.
+func (s *Store) LastUpdateByID(ctx context.Context, like patra.Plan) (*patra.Plan, error) {
 	var found *patra.Plan
 	err := s.read(ctx).rows(selectLastByID, func(r *sql.Rows) error {
 		p, err := scanPlan(r)

@@ -70,16 +70,16 @@ func workOneDay(w *storetest.World) (more bool) {
 	check(w.T, w.Succeed(c, patra.StateSealed))
 	fmt.Println("ack end", c.TaskID)
 	check(w.T, w.EnsureSink(ctx, diskSink, false))
-	_, last, err := w.Number(ctx)
+	_, last, err := w.AssignSequence(ctx)
 	check(w.T, err)
 	fmt.Println("ack number", last)
-	role, ok, err := w.TakeRole(ctx, patra.RelayRole(diskSink), "relay", storetest.Lease)
+	role, ok, err := w.AcquireLease(ctx, patra.RelayLease(diskSink), "relay", storetest.Lease)
 	if check(w.T, err); !ok {
 		w.T.Fatal("the role cannot be had")
 	}
-	check(w.T, w.MarkSent(ctx, &role, diskSink, patra.Sent{Position: last}))
+	check(w.T, w.MarkSent(ctx, &role, diskSink, patra.DeliveryResult{Position: last}))
 	fmt.Println("ack sent", last)
-	check(w.T, w.LeaveRole(ctx, role))
+	check(w.T, w.ReleaseLease(ctx, role))
 	check(w.T, turnGate(w))
 	state, _, err := w.GateState(ctx, diskGate)
 	check(w.T, err)
@@ -200,7 +200,7 @@ func durable(w *storetest.World, acks string) {
 		case "number":
 			holds(line, "SELECT MAX(seq) >= ?1 + 0 FROM ing_outbox", args...)
 		case "sent":
-			holds(line, "SELECT position >= ?1 + 0 FROM ing_lease WHERE name = '"+patra.RelayRole(diskSink)+"'", args...)
+			holds(line, "SELECT position >= ?1 + 0 FROM ing_lease WHERE name = '"+patra.RelayLease(diskSink)+"'", args...)
 		case "gate":
 			holds(line, "SELECT arrival_at >= ?1 + 0 FROM ing_rate_gate WHERE gate_key = '"+diskGate+"'", args...)
 		}

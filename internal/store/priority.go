@@ -14,12 +14,12 @@ var (
 )
 
 // Prioritise gives work another place in the queue; what is still to be planned of it gets the same. 1 is first.
-func (s *Store) Prioritise(ctx context.Context, target patra.Target, priority int, actor string) (steered patra.Steered, err error) {
+func (s *Store) Prioritise(ctx context.Context, target patra.Target, priority int, actor string) (steered patra.ControlResult, err error) {
 	if priority < 1 || priority > 9 {
 		return steered, fmt.Errorf("priority %d: %w", priority, patra.ErrIllegalMove)
 	}
 	err = s.write(ctx, "prioritise", func(t *tx) error {
-		steered = patra.Steered{}
+		steered = patra.ControlResult{}
 		where, args, err := t.tasksOf(target)
 		if err != nil {
 			return err
@@ -31,7 +31,7 @@ func (s *Store) Prioritise(ctx context.Context, target patra.Target, priority in
 		switch {
 		case target.Scope == patra.ScopePlan:
 			_, err = t.exec(planPriority, args...)
-		case target.Wide(), target.Scope == patra.ScopeCursor:
+		case target.IsScope(), target.Scope == patra.ScopeCursor:
 			_, err = t.exec(plansPriority.with(where), args...)
 		}
 		if err != nil {
@@ -40,7 +40,7 @@ func (s *Store) Prioritise(ctx context.Context, target patra.Target, priority in
 		if err := t.countTasks(&steered, where, args[1:]); err != nil {
 			return err
 		}
-		return t.acted(patra.AuditPriority, actor, target.String(), "", map[string]any{"priority": priority})
+		return t.auditAction(patra.AuditPriority, actor, target.String(), "", map[string]any{"priority": priority})
 	})
 	return steered, err
 }

@@ -13,8 +13,8 @@ var (
 )
 
 // prove looks into the ledger whether a scan was exhausted, and sums up what it found.
-func (t *tx) prove(c *patra.Claim, now patra.Instant, proof patra.Proof) (finding, error) {
-	found := finding{answer: patra.Answer{CursorID: c.Slice.CursorID, SliceID: c.Slice.ID, Window: c.Slice.Window, Kind: patra.KindScan, State: proof.State, Trust: proof.Trust,
+func (t *tx) prove(c *patra.Claim, now patra.Instant, proof patra.Proof) (scanProof, error) {
+	found := scanProof{answer: patra.CoverageEntry{CursorID: c.Slice.CursorID, SliceID: c.Slice.ID, Window: c.Slice.Window, Kind: patra.KindScan, State: proof.State, Trust: proof.Trust,
 		IDsSeen: proof.IDsSeen, Rescans: proof.Rescans, ClosedAt: now}, whole: proof.WindowTotal, twice: proof.LookedTwice}
 	if proof.State == patra.StateSealed {
 		found.answer.SealedAt = &now
@@ -34,7 +34,7 @@ func (t *tx) prove(c *patra.Claim, now patra.Instant, proof patra.Proof) (findin
 }
 
 // proveSearch makes sure that pages 1 to n are all there, and that the last one said that nothing follows.
-func (t *tx) proveSearch(c *patra.Claim, proof patra.Proof, found *finding) error {
+func (t *tx) proveSearch(c *patra.Claim, proof patra.Proof, found *scanProof) error {
 	a := &found.answer
 	var pages, last int64
 	var latest *patra.Instant
@@ -58,7 +58,7 @@ func (t *tx) proveSearch(c *patra.Claim, proof patra.Proof, found *finding) erro
 }
 
 // proveDetails makes sure that every id of the search is settled, by detail pages without a hole.
-func (t *tx) proveDetails(c *patra.Claim, proof patra.Proof, a *patra.Answer) error {
+func (t *tx) proveDetails(c *patra.Claim, proof patra.Proof, a *patra.CoverageEntry) error {
 	var pages, last, stored, quarantined int64
 	var latest *patra.Instant
 	if _, err := t.one(scanSum, []any{c.TaskID, proof.ScanNo, patra.PhaseDetail}, &pages, &last, &stored, &quarantined, &latest); err != nil {

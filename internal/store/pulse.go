@@ -13,8 +13,8 @@ var pulse = stmt{"pulse", `SELECT (SELECT COALESCE(MAX(id), 0) FROM ing_plan), (
 	(SELECT COALESCE(MAX(id), 0) FROM ing_signal), (SELECT COALESCE(MAX(id), 0) FROM ing_request), (SELECT COALESCE(SUM(version), 0) FROM ing_control),
 	(SELECT COUNT(*) FROM ing_task WHERE status_code = 'RUNNING')`}
 
-// Pulse tells where everything stands that grows.
-func (s *Store) Pulse(ctx context.Context) (p patra.Pulse, err error) {
+// ChangeToken tells where everything stands that grows.
+func (s *Store) ChangeToken(ctx context.Context) (p patra.ChangeToken, err error) {
 	_, err = s.read(ctx).one(pulse, nil, &p.Plans, &p.Runs, &p.Pages, &p.Moves, &p.Events, &p.Records, &p.Quarantine, &p.Healing, &p.Audit, &p.Signals, &p.Requests, &p.Controls, &p.Running)
 	return p, err
 }

@@ -89,7 +89,7 @@ func (t *tx) confirmed(sinks []string) (most int64, err error) {
 		known, most = append(known, name), min(most, position)
 		return err
 	})
-	if slices.ContainsFunc(sinks, func(name string) bool { return !slices.Contains(known, patra.RelayRole(name)) }) {
+	if slices.ContainsFunc(sinks, func(name string) bool { return !slices.Contains(known, patra.RelayLease(name)) }) {
 		return 0, err
 	}
 	var needed int64
@@ -102,16 +102,16 @@ func (t *tx) confirmed(sinks []string) (most int64, err error) {
 	return most, nil
 }
 
-// ForgetSink forgets a sink that is gone, so that no event is kept for it. It fails with patra.ErrNotFound for one that is
+// RemoveSink forgets a sink that is gone, so that no event is kept for it. It fails with patra.ErrNotFound for one that is
 // not known, and with patra.ErrIllegalMove while a relay is at it.
-func (s *Store) ForgetSink(ctx context.Context, sink, actor, reason string) error {
+func (s *Store) RemoveSink(ctx context.Context, sink, actor, reason string) error {
 	return s.write(ctx, "forget sink", func(t *tx) error {
 		var position int64
-		found, err := t.one(lockRole, []any{patra.RelayRole(sink)}, &position, jsonInto{new(json.RawMessage)})
+		found, err := t.one(lockRole, []any{patra.RelayLease(sink)}, &position, jsonInto{new(json.RawMessage)})
 		if err != nil || !found {
 			return orNotFound(err)
 		}
-		n, err := t.exec(forgetSink, patra.RelayRole(sink))
+		n, err := t.exec(forgetSink, patra.RelayLease(sink))
 		if err == nil && n == 0 {
 			err = patra.ErrIllegalMove
 		}
@@ -121,6 +121,6 @@ func (s *Store) ForgetSink(ctx context.Context, sink, actor, reason string) erro
 		if _, err := t.exec(forgetBacklog, sink); err != nil {
 			return err
 		}
-		return t.acted(patra.AuditForget, actor, sink, reason, map[string]any{"position": position})
+		return t.auditAction(patra.AuditForget, actor, sink, reason, map[string]any{"position": position})
 	})
 }

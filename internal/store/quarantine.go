@@ -13,7 +13,7 @@ import (
 const setAsideColumns = `q.id, q.provenance_code, q.record_type, q.provider_id, q.error_code, q.field_path, LENGTH(q.fragment), q.status_code, q.created_at, q.batch_id, q.record_remarks,
 	COALESCE((SELECT COUNT(*) FROM ing_quarantine_seen s WHERE s.quarantine_id = q.id), 0), COALESCE((SELECT MAX(s.created_at) FROM ing_quarantine_seen s WHERE s.quarantine_id = q.id), q.created_at)`
 
-func scanSetAside(r *sql.Rows) (q patra.SetAside, err error) {
+func scanSetAside(r *sql.Rows) (q patra.QuarantineItem, err error) {
 	var notes json.RawMessage
 	err = r.Scan(&q.ID, &q.Source, &q.Type, textInto{&q.RecordID}, &q.Code, textInto{&q.Path}, &q.Size, &q.Status, &q.FirstSeen, &q.BatchID, jsonInto{&notes}, &q.Met, &q.LastSeen)
 	if err == nil && len(notes) > 0 {
@@ -33,7 +33,7 @@ type QuarantineFilter struct {
 	ID                     int64
 	Limit                  int
 	Before                 int64
-	Walk                   *Walk
+	Walk                   *ScanLimit
 }
 
 func (f QuarantineFilter) conds() (all []cond) {
@@ -59,8 +59,8 @@ func (f QuarantineFilter) where() (string, []any) {
 }
 
 // Quarantine lists what could not become a record, newest first, without the fragments.
-func (s *Store) Quarantine(ctx context.Context, f QuarantineFilter) ([]patra.SetAside, error) {
-	return part(ctx, s, listing{"list_quarantine", `SELECT ` + setAsideColumns + ` FROM ing_quarantine q {by} WHERE {where} ORDER BY q.id DESC LIMIT ?`, "q.id"}, f.conds(), Part{f.Before, f.Limit, f.Walk}, scanSetAside)
+func (s *Store) Quarantine(ctx context.Context, f QuarantineFilter) ([]patra.QuarantineItem, error) {
+	return listPage(ctx, s, listing{"list_quarantine", `SELECT ` + setAsideColumns + ` FROM ing_quarantine q {by} WHERE {where} ORDER BY q.id DESC LIMIT ?`, "q.id"}, f.conds(), ListPage{f.Before, f.Limit, f.Walk}, scanSetAside)
 }
 
 // QuarantineGroup is how much of one kind is in quarantine.
@@ -96,14 +96,14 @@ var (
 	nameItem       = stmt{"name_item", `UPDATE ing_quarantine SET provider_id = ? WHERE id = ?`}
 )
 
-// SetAside reads one item in quarantine, whole; patra.ErrNotFound if there is none.
-func (s *Store) SetAside(ctx context.Context, id int64) (patra.SetAside, error) {
+// QuarantineItem reads one item in quarantine, whole; patra.ErrNotFound if there is none.
+func (s *Store) QuarantineItem(ctx context.Context, id int64) (patra.QuarantineItem, error) {
 	found, err := s.Quarantine(ctx, QuarantineFilter{ID: id})
 	if err != nil {
-		return patra.SetAside{}, err
+		return patra.QuarantineItem{}, err
 	}
 	if len(found) == 0 {
-		return patra.SetAside{}, patra.ErrNotFound
+		return patra.QuarantineItem{}, patra.ErrNotFound
 	}
 	q := found[0]
 	if _, err := s.read(ctx).one(selectFragment, []any{id}, &q.Fragment); err != nil {
@@ -115,41 +115,41 @@ func (s *Store) SetAside(ctx context.Context, id int64) (patra.SetAside, error) 
 
 // Discard gives up an item, with the reason.
 func (s *Store) Discard(ctx context.Context, id int64, reason, actor string) error {
-	return s.moveQuarantine(ctx, "discard", id, patra.Discarded, func(t *tx, _ patra.SetAside) error {
+	return s.moveQuarantine(ctx, "discard", id, patra.Discarded, func(t *tx, _ patra.QuarantineItem) error {
 		if err := t.closeItem(id, patra.Discarded, asJSON(map[string]string{"reason": reason})); err != nil {
 			return err
 		}
-		return t.acted(patra.AuditDiscard, actor, itemTarget(id), reason, nil)
+		return t.auditAction(patra.AuditDiscard, actor, itemTarget(id), reason, nil)
 	})
 }
 
 // RetryQuarantined says that an item is being looked at again. recordID is what is known of its id by now. With wish, a
 // signal is raised, so that the record is fetched by this id.
 func (s *Store) RetryQuarantined(ctx context.Context, now patra.Instant, id int64, recordID string, wish bool, actor string) error {
-	return s.moveQuarantine(ctx, "retry", id, patra.Retrying, func(t *tx, q patra.SetAside) error {
+	return s.moveQuarantine(ctx, "retry", id, patra.Retrying, func(t *tx, q patra.QuarantineItem) error {
 		if recordID != "" && recordID != q.RecordID {
 			if _, err := t.exec(nameItem, recordID, id); err != nil {
 				return err
 			}
 		}
 		if wish {
-			if _, err := t.raise(now, q.Source, q.Type, patra.Signal{ID: recordID, Reason: patra.SignalQuarantine}); err != nil {
+			if _, err := t.addSignal(now, q.Source, q.Type, patra.Signal{ID: recordID, Reason: patra.SignalQuarantine}); err != nil {
 				return err
 			}
 		}
 		if err := t.closeItem(id, patra.Retrying, nil); err != nil {
 			return err
 		}
-		return t.acted(patra.AuditRetry, actor, itemTarget(id), "", map[string]any{"record": recordID})
+		return t.auditAction(patra.AuditRetry, actor, itemTarget(id), "", map[string]any{"record": recordID})
 	})
 }
 
 // itemTarget is how the audit log names something that was set aside.
 func itemTarget(id int64) string { return "quarantine:" + strconv.FormatInt(id, 10) }
 
-func (s *Store) moveQuarantine(ctx context.Context, what string, id int64, to patra.Status, move func(*tx, patra.SetAside) error) error {
+func (s *Store) moveQuarantine(ctx context.Context, what string, id int64, to patra.Status, move func(*tx, patra.QuarantineItem) error) error {
 	return s.write(ctx, what+" quarantined item", func(t *tx) error {
-		var q *patra.SetAside
+		var q *patra.QuarantineItem
 		err := t.rows(lockItem, func(r *sql.Rows) error {
 			found, err := scanSetAside(r)
 			q = &found

@@ -22,7 +22,7 @@ type Filter struct {
 	Record string
 	Before int64 // only ids below this: the next part of a list
 	Limit  int
-	Walk   *Walk // nil: whatever it takes
+	Walk   *ScanLimit // nil: whatever it takes
 }
 
 // conds are the conditions from a fixed set of columns: a value is always a parameter.
@@ -52,7 +52,7 @@ func (f Filter) conds(columns map[string]string) (all []cond) {
 
 // list runs one filtered query and collects what scan makes of the rows.
 func list[T any](ctx context.Context, s *Store, name, query string, f Filter, columns map[string]string, scan func(*sql.Rows) (T, error)) ([]T, error) {
-	return part(ctx, s, listing{name, query, columns["id"]}, f.conds(columns), Part{f.Before, f.Limit, f.Walk}, scan)
+	return listPage(ctx, s, listing{name, query, columns["id"]}, f.conds(columns), ListPage{f.Before, f.Limit, f.Walk}, scan)
 }
 
 // Plans lists plans.
@@ -65,7 +65,7 @@ func (s *Store) Plans(ctx context.Context, f Filter) ([]patra.Plan, error) {
 		func(r *sql.Rows) (patra.Plan, error) {
 			var work, cuts, failed, cancelled bool
 			p, err := scanPlan(r, &work, &cuts, &failed, &cancelled)
-			p.Ended = patra.EndOf(p.Status, work || cuts, failed, cancelled)
+			p.Ended = patra.PlanOutcome(p.Status, work || cuts, failed, cancelled)
 			return p, err
 		})
 }
@@ -123,13 +123,13 @@ func (s *Store) Cursors(ctx context.Context, f Filter) ([]patra.Cursor, error) {
 		map[string]string{"id": "id", "source": "provenance_code", "cursor": "id"}, scanCursor)
 }
 
-// Answers lists the coverage ledger of one cursor, in time order.
-func (s *Store) Answers(ctx context.Context, cursorID int64) ([]patra.Answer, error) {
+// CoverageEntries lists the coverage ledger of one cursor, in time order.
+func (s *Store) CoverageEntries(ctx context.Context, cursorID int64) ([]patra.CoverageEntry, error) {
 	return s.read(ctx).answers(cursorID, allTime)
 }
 
-// Answer is one row of the coverage ledger, with all that is said of it; nil if it is gone.
-func (s *Store) Answer(ctx context.Context, id int64) (*patra.Answer, error) {
+// CoverageEntry is one row of the coverage ledger, with all that is said of it; nil if it is gone.
+func (s *Store) CoverageEntry(ctx context.Context, id int64) (*patra.CoverageEntry, error) {
 	all, err := s.read(ctx).answersBy(selectAnswer, id)
 	if err != nil || len(all) == 0 {
 		return nil, err
@@ -170,8 +170,8 @@ func (s *Store) Timeline(ctx context.Context, cursorID, below int64, limit int) 
 	return all, err
 }
 
-// PlanMoves lists moves of a watermark that a plan caused, those by its last slices first.
-func (s *Store) PlanMoves(ctx context.Context, planID int64, limit int) ([]CursorEvent, error) {
+// CursorEventsOfPlan lists moves of a watermark that a plan caused, those by its last slices first.
+func (s *Store) CursorEventsOfPlan(ctx context.Context, planID int64, limit int) ([]CursorEvent, error) {
 	all := []CursorEvent{}
 	err := s.read(ctx).rows(planMoves, func(r *sql.Rows) error {
 		e, err := scanCursorEvent(r)

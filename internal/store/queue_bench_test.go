@@ -67,7 +67,7 @@ func claimAll(b *testing.B, s *store.Store, turn, workers, n int) []time.Duratio
 					return
 				}
 				took[w] = append(took[w], time.Since(began))
-				if err := s.Finish(b.Context(), c, patra.InstantOf(time.Now()), patra.Closing{Status: patra.Queued, GiveBack: true}); err != nil {
+				if err := s.Finish(b.Context(), c, patra.InstantOf(time.Now()), patra.RunResult{Status: patra.Queued, GiveBack: true}); err != nil {
 					b.Errorf("give back %d: %v", i, err)
 					return
 				}

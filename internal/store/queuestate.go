@@ -48,7 +48,7 @@ func (s *Store) QueueStates(ctx context.Context) ([]patra.QueueState, error) {
 func (t *tx) queueStates(most int) ([]patra.QueueState, error) {
 	all := []patra.QueueState{}
 	running := map[string]int64{}
-	var gates patra.Gates
+	var gates patra.AdmissionControls
 	now, err := t.clock()
 	if err != nil {
 		return all, err
@@ -76,9 +76,9 @@ func (t *tx) queueStates(most int) ([]patra.QueueState, error) {
 	}
 	slices.Sort(keys)
 	for _, key := range keys[:min(len(keys), most)] {
-		at := patra.Target{Scope: patra.ScopeOperation, Key: key}.Place()
+		at := patra.Target{Scope: patra.ScopeOperation, Key: key}.WorkScope()
 		q := patra.QueueState{Key: key, Source: at.Source, Endpoint: at.Endpoint, Operation: at.Operation, Running: running[key], Waits: map[string]int64{}, Limit: gates.Limit(at, 0, now)}
-		if gates.Shut(at, now) {
+		if gates.Blocked(at, now) {
 			q.Held = gates.Hold(at, now).Code
 		}
 		if err := t.countQueue(&q); err != nil {

@@ -111,9 +111,9 @@ func (s *Store) openQuota(ctx context.Context, key string, q patra.QuotaLimit, w
 	})
 }
 
-// TellQuota hears what the provider says is left of a quota. If that is less than we thought, others use it too, and it is
+// ReportQuota hears what the provider says is left of a quota. If that is less than we thought, others use it too, and it is
 // believed; never the other way round. It writes only what makes a difference.
-func (s *Store) TellQuota(ctx context.Context, key string, q patra.QuotaLimit, told patra.ToldQuota) error {
+func (s *Store) ReportQuota(ctx context.Context, key string, q patra.QuotaLimit, told patra.AdvertisedQuota) error {
 	t := s.read(ctx)
 	now, err := t.clock()
 	if err != nil {

@@ -26,9 +26,9 @@ type place struct {
 	from, size any
 }
 
-// raws keeps the raw content of the new versions of a page. Where most of a page is new its packed pieces are stored as they
+// rawChunks keeps the raw content of the new versions of a page. Where most of a page is new its packed pieces are stored as they
 // are, once, and the records say where in it they are. A piece counts the records that lie in it, and goes with the last.
-type raws struct {
+type rawChunks struct {
 	body   []byte
 	pieces [][]byte
 	live   map[int64]int64 // by number: how many new versions lie in a piece
@@ -36,8 +36,8 @@ type raws struct {
 }
 
 // rawsOf decides where the raw content of some versions goes.
-func rawsOf(page patra.RawPage, fresh []arrival) raws {
-	w := raws{live: map[int64]int64{}, freed: map[int64]int64{}}
+func rawsOf(page patra.RawPage, fresh []mergeInput) rawChunks {
+	w := rawChunks{live: map[int64]int64{}, freed: map[int64]int64{}}
 	if len(page.Pieces) == 0 || len(page.Pieces) > patra.MaxPieces {
 		return w
 	}
@@ -55,7 +55,7 @@ func rawsOf(page patra.RawPage, fresh []arrival) raws {
 }
 
 // place finds room for the raw content of a version.
-func (w *raws) place(raw []byte) place {
+func (w *rawChunks) place(raw []byte) place {
 	span, ok := patra.SpanIn(w.body, raw)
 	if !ok {
 		return place{raw: raw}
@@ -67,19 +67,19 @@ func (w *raws) place(raw []byte) place {
 }
 
 // free notes that a version is replaced.
-func (w *raws) free(have *known) {
+func (w *rawChunks) free(have *storedRecord) {
 	if have.span == nil {
 		return
 	}
 	for n, last := have.span.Pieces(); n <= last; n++ {
-		w.freed[patra.PieceID(have.batchID, n)]++
+		w.freed[patra.ChunkID(have.batchID, n)]++
 	}
 }
 
-// settle writes the pieces that are needed from now on, and takes away those that nobody needs any more.
-func (w *raws) settle(t *tx, batchID int64, now patra.Instant) error {
+// flush writes the pieces that are needed from now on, and takes away those that nobody needs any more.
+func (w *rawChunks) flush(t *tx, batchID int64, now patra.Instant) error {
 	for _, n := range slices.Sorted(maps.Keys(w.live)) {
-		if _, err := t.many(insertPiece, patra.PieceID(batchID, n), w.live[n], w.pieces[n], now); err != nil {
+		if _, err := t.many(insertPiece, patra.ChunkID(batchID, n), w.live[n], w.pieces[n], now); err != nil {
 			return err
 		}
 	}

@@ -25,8 +25,8 @@ type row struct {
 
 // pieces are the ids of those that the raw content of a row lies in.
 func (r *row) pieces() (first, last int64) {
-	first, last = patra.Span{From: *r.from, Size: *r.size}.Pieces()
-	return patra.PieceID(r.BatchID, first), patra.PieceID(r.BatchID, last)
+	first, last = patra.ByteRange{From: *r.from, Size: *r.size}.Pieces()
+	return patra.ChunkID(r.BatchID, first), patra.ChunkID(r.BatchID, last)
 }
 
 // records reads records. Where the raw content lies in a page it is brought from there: once for all that lie in the same. Both
@@ -68,7 +68,7 @@ func (t *tx) atOnce(read func(*tx) error) error {
 		err = read(&tx{ctx: t.ctx, s: t.s, db: t.db, sql: began})
 	}
 	t.s.there.heard(err, false)
-	return marked(err)
+	return markUnavailable(err)
 }
 
 // unpack brings the raw content that lies in pages, a few pieces at a time.

@@ -25,49 +25,49 @@ var (
 	storedFields = stmt{"stored_fields", `SELECT fields FROM ing_record WHERE id = ?`}
 )
 
-// remarks is what is known of a record beside its content. Few records have any.
-type remarks struct {
-	Mark         string         `json:"mark,omitempty"` // see patra.Version
-	Retracted    bool           `json:"retracted,omitempty"`
-	MissingSince *patra.Instant `json:"missing_since,omitempty"`
-	Facts        *patra.Facts   `json:"facts,omitempty"` // see patra.ChangeRules
+// recordNotes is what is known of a record beside its content. Few records have any.
+type recordNotes struct {
+	Mark         string            `json:"mark,omitempty"` // see patra.Version
+	Retracted    bool              `json:"retracted,omitempty"`
+	MissingSince *patra.Instant    `json:"missing_since,omitempty"`
+	Facts        *patra.FactHashes `json:"facts,omitempty"` // see patra.ChangeRules
 }
 
-func (r remarks) column() any {
-	if r == (remarks{}) {
+func (r recordNotes) column() any {
+	if r == (recordNotes{}) {
 		return nil
 	}
 	return asJSON(r)
 }
 
-func readRemarks(raw json.RawMessage) (r remarks, err error) {
+func readRemarks(raw json.RawMessage) (r recordNotes, err error) {
 	if len(raw) > 0 {
 		err = json.Unmarshal(raw, &r)
 	}
 	return r, err
 }
 
-// known is the stored state that decides about an arriving version.
-type known struct {
+// storedRecord is the stored state that decides about an arriving version.
+type storedRecord struct {
 	id, rev int64
 	spec    string
-	remarks remarks
+	remarks recordNotes
 	batchID int64
-	span    *patra.Span // where in the page of its batch its raw content is; nil: in its row
+	span    *patra.ByteRange // where in the page of its batch its raw content is; nil: in its row
 	patra.Version
 }
 
-// arrival is an observation and what is stored of it.
-type arrival struct {
-	incoming
-	have   *known
+// mergeInput is an observation and what is stored of it.
+type mergeInput struct {
+	incomingRecord
+	have   *storedRecord
 	as     patra.Decision
 	brings bool // a new version, or perhaps one
 }
 
-// intake brings the observations of one page into the store: each is decided against what is there, and what became of
+// recordWriter brings the observations of one page into the store: each is decided against what is there, and what became of
 // each is counted.
-type intake struct {
+type recordWriter struct {
 	*tx
 	claim      *patra.Claim
 	now        patra.Instant
@@ -78,15 +78,15 @@ type intake struct {
 
 	counts patra.Counts
 	made   changes
-	raws   raws
-	fresh  []incoming          // those that nobody had seen, until they are written
+	raws   rawChunks
+	fresh  []incomingRecord    // those that nobody had seen, until they are written
 	taken  []patra.Observation // those that are new versions
 }
 
-// take decides about all observations of the page, the newest of each record, and writes what is new.
-func (in *intake) take(res patra.PageResult, unique []incoming) error {
+// upsertPage decides about all observations of the page, the newest of each record, and writes what is new.
+func (in *recordWriter) upsertPage(res patra.PageResult, unique []incomingRecord) error {
 	in.counts.Dup = int64(len(res.Records) - len(unique))
-	all := make([]arrival, 0, len(unique))
+	all := make([]mergeInput, 0, len(unique))
 	for part := range slices.Chunk(unique, chunk) {
 		stored, err := in.known(idsOf(part))
 		if err != nil {
@@ -113,18 +113,18 @@ func (in *intake) take(res patra.PageResult, unique []incoming) error {
 	return nil
 }
 
-func (in *intake) arrived(o incoming, have *known) arrival {
+func (in *recordWriter) arrived(o incomingRecord, have *storedRecord) mergeInput {
 	var old *patra.Version
 	if have != nil {
 		old = &have.Version
 	}
-	a := arrival{incoming: o, have: have, as: in.merge.Decide(old, o.Version())}
+	a := mergeInput{incomingRecord: o, have: have, as: in.merge.Decide(old, o.Version())}
 	a.brings = a.as == patra.Insert || a.as == patra.Replace || a.as == patra.Same && have.spec != in.claim.Spec
 	return a
 }
 
 // known is what is stored under ids that are in their order.
-func (in *intake) known(ids []string) (map[string]*known, error) {
+func (in *recordWriter) known(ids []string) (map[string]*storedRecord, error) {
 	if in.s.Embedded() { // a server is not asked twice
 		if some, err := in.anyBetween(ids[0], ids[len(ids)-1]); err != nil || !some {
 			return nil, err
@@ -136,9 +136,9 @@ func (in *intake) known(ids []string) (map[string]*known, error) {
 	}
 	query := stmt{"known_records_" + strconv.Itoa(len(ids)), `SELECT id, rev, provider_id, provider_updated_at, observed_at, content_sha256, deleted, spec_fingerprint, batch_id, raw_from, raw_size, record_remarks FROM ing_record
 		WHERE provenance_code = ? AND record_type = ? AND provider_id IN (` + marks(len(ids)) + `) ORDER BY provider_id {lock}`}
-	stored := make(map[string]*known, len(ids))
+	stored := make(map[string]*storedRecord, len(ids))
 	err := in.rows(query, func(r *sql.Rows) error {
-		k := &known{}
+		k := &storedRecord{}
 		var providerID string
 		var said json.RawMessage
 		var from, size *int64
@@ -147,7 +147,7 @@ func (in *intake) known(ids []string) (map[string]*known, error) {
 			return err
 		}
 		if from != nil {
-			k.span = &patra.Span{From: *from, Size: *size}
+			k.span = &patra.ByteRange{From: *from, Size: *size}
 		}
 		k.remarks, err = readRemarks(said)
 		k.Mark = k.remarks.Mark
@@ -159,29 +159,29 @@ func (in *intake) known(ids []string) (map[string]*known, error) {
 
 // anyBetween tells whether any record is stored from one id to another. Many providers number their records, and where they add
 // new ones there is none yet: that is seen by one look, and not by one for each.
-func (in *intake) anyBetween(from, to string) (bool, error) {
+func (in *recordWriter) anyBetween(from, to string) (bool, error) {
 	var one int
 	return in.one(anyBetween, []any{in.claim.Task.Source, in.recordType, from, to}, &one)
 }
 
-func (in *intake) put(a arrival) error {
+func (in *recordWriter) put(a mergeInput) error {
 	switch a.as {
 	case patra.Insert:
 		in.counts.Insert++
-		in.fresh = append(in.fresh, a.incoming)
+		in.fresh = append(in.fresh, a.incomingRecord)
 		return nil
 	case patra.Replace:
 		in.counts.Update++
-		return in.replace(a.incoming, a.have, changeOf(a.Observation, a.have))
+		return in.replace(a.incomingRecord, a.have, changeOf(a.Observation, a.have))
 	case patra.Same:
-		return in.same(a.incoming, a.have)
+		return in.same(a.incomingRecord, a.have)
 	}
 	in.counts.Stale++
 	return nil
 }
 
 // changeOf says what a new version is.
-func changeOf(o patra.Observation, have *known) patra.Decision {
+func changeOf(o patra.Observation, have *storedRecord) patra.Decision {
 	switch {
 	case o.MergedInto != "":
 		return patra.ChangeMerged
@@ -193,19 +193,19 @@ func changeOf(o patra.Observation, have *known) patra.Decision {
 	return patra.Replace
 }
 
-// saidOf is what is remembered of a version beside its content. One that says that the record is gone has no content, and
+// versionNotes is what is remembered of a version beside its content. One that says that the record is gone has no content, and
 // what was known of it stays.
-func saidOf(o patra.Observation, have *known) remarks {
-	r := remarks{Mark: o.Mark, Retracted: o.Retracted, Facts: o.Facts}
+func versionNotes(o patra.Observation, have *storedRecord) recordNotes {
+	r := recordNotes{Mark: o.Mark, Retracted: o.Retracted, Facts: o.Facts}
 	if o.Deleted && have != nil {
-		r.Facts = o.Facts.Over(have.remarks.Facts)
+		r.Facts = o.Facts.Overlay(have.remarks.Facts)
 	}
 	return r
 }
 
 // replace makes an observation the stored version.
-func (in *intake) replace(o incoming, have *known, as patra.Decision) (err error) {
-	if in.merge.Fills(o.Version()) {
+func (in *recordWriter) replace(o incomingRecord, have *storedRecord, as patra.Decision) (err error) {
+	if in.merge.KeepsMissingFields(o.Version()) {
 		if o.Fields, err = in.filled(o.Observation, have); err != nil {
 			return err
 		}
@@ -223,7 +223,7 @@ func (in *intake) replace(o incoming, have *known, as patra.Decision) (err error
 
 // same notes that the provider says what we have. If another mapping read it this time, the record may say something new
 // all the same.
-func (in *intake) same(o incoming, have *known) error {
+func (in *recordWriter) same(o incomingRecord, have *storedRecord) error {
 	newer := in.merge.Newer(o.Version(), have.Version)
 	spec := have.spec
 	if spec != in.claim.Spec && newer {
@@ -231,7 +231,7 @@ func (in *intake) same(o incoming, have *known) error {
 		if err != nil {
 			return err
 		}
-		if in.merge.Fills(o.Version()) {
+		if in.merge.KeepsMissingFields(o.Version()) {
 			if o.Fields, err = patra.Fill(fields, o.Fields); err != nil {
 				return err
 			}
@@ -261,7 +261,7 @@ func sameJSON(a, b json.RawMessage) bool {
 	return errX == nil && errY == nil && bytes.Equal(x, y)
 }
 
-func (in *intake) filled(o patra.Observation, have *known) (json.RawMessage, error) {
+func (in *recordWriter) filled(o patra.Observation, have *storedRecord) (json.RawMessage, error) {
 	older, err := in.stored(have)
 	if err != nil {
 		return nil, err
@@ -269,13 +269,13 @@ func (in *intake) filled(o patra.Observation, have *known) (json.RawMessage, err
 	return patra.Fill(older, o.Fields)
 }
 
-func (in *intake) stored(have *known) (fields json.RawMessage, err error) {
+func (in *recordWriter) stored(have *storedRecord) (fields json.RawMessage, err error) {
 	_, err = in.one(storedFields, []any{have.id}, jsonInto{&fields})
 	return fields, err
 }
 
 // note keeps a new version for its biography, for those who listen, and for what it says about other records.
-func (in *intake) note(o patra.Observation, have *known, as patra.Decision) {
+func (in *recordWriter) note(o patra.Observation, have *storedRecord, as patra.Decision) {
 	codes := in.rules.Derive(have.rev > 0, have.remarks.Facts, o.Facts)
 	in.made.add(in.now, have.id, have.rev+1, as, in.batchID, o, codes)
 	in.taken = append(in.taken, o)

@@ -30,7 +30,7 @@ func (s *Store) Retry(ctx context.Context, planID int64) (int, error) {
 
 // RetryTarget queues the failed and cancelled tasks of anything again. A plan that was called off is planned to its end
 // again. What could not be cut stays as it is, and is counted: it would end early again.
-func (s *Store) RetryTarget(ctx context.Context, target patra.Target, reason, actor string) (steered patra.Steered, err error) {
+func (s *Store) RetryTarget(ctx context.Context, target patra.Target, reason, actor string) (steered patra.ControlResult, err error) {
 	var plans []int64
 	slice := int64(0)
 	err = s.write(ctx, "find what ended", func(t *tx) error { // not a plain read: it locks what it names, and finds out whether it exists
@@ -55,9 +55,9 @@ func (s *Store) RetryTarget(ctx context.Context, target patra.Target, reason, ac
 		if err != nil {
 			return steered, err
 		}
-		var one patra.Steered
-		one, err = s.retryPlan(ctx, plan, slice, func(t *tx, did patra.Steered) error {
-			return t.acted(patra.AuditRetry, actor, target.String(), reason, map[string]any{"plan": plan, "revived": did.Revived})
+		var one patra.ControlResult
+		one, err = s.retryPlan(ctx, plan, slice, func(t *tx, did patra.ControlResult) error {
+			return t.auditAction(patra.AuditRetry, actor, target.String(), reason, map[string]any{"plan": plan, "revived": did.Revived})
 		})
 		steered.Revived, steered.Covered, steered.Uncut = steered.Revived+one.Revived, steered.Covered+one.Covered, steered.Uncut+one.Uncut
 	}
@@ -73,9 +73,9 @@ func (t *tx) revivePlan(id int64) error {
 }
 
 // retryPlan revives what ended of a plan, or of one slice of it. note, if there is one, writes down who wanted it.
-func (s *Store) retryPlan(ctx context.Context, planID, sliceID int64, note func(*tx, patra.Steered) error) (steered patra.Steered, err error) {
+func (s *Store) retryPlan(ctx context.Context, planID, sliceID int64, note func(*tx, patra.ControlResult) error) (steered patra.ControlResult, err error) {
 	err = s.write(ctx, "retry plan", func(t *tx) error {
-		steered = patra.Steered{}
+		steered = patra.ControlResult{}
 		plan, err := t.plan(lockPlan, planID)
 		if err != nil {
 			return err
@@ -128,11 +128,11 @@ const aboutHalt = 10 * patra.Minute
 
 // haltedBy are what haltedTasks asks for.
 func haltedBy(halt patra.Control) []any {
-	return []any{halt.Place().Source, halt.Place().Endpoint, halt.Detail.Since - aboutHalt}
+	return []any{halt.WorkScope().Source, halt.WorkScope().Endpoint, halt.Detail.Since - aboutHalt}
 }
 
 // reviveHalted queues again what failed because of a halt that a person has ended: it is mended now, or halts again.
-func (s *Store) reviveHalted(ctx context.Context, halt patra.Control, steered *patra.Steered) error {
+func (s *Store) reviveHalted(ctx context.Context, halt patra.Control, steered *patra.ControlResult) error {
 	type work struct{ plan, slice int64 }
 	var all []work
 	err := s.read(ctx).rows(haltedWork, func(r *sql.Rows) error {
@@ -145,7 +145,7 @@ func (s *Store) reviveHalted(ctx context.Context, halt patra.Control, steered *p
 		if err != nil {
 			return err
 		}
-		var one patra.Steered
+		var one patra.ControlResult
 		one, err = s.retryPlan(ctx, w.plan, w.slice, nil)
 		steered.Revived += one.Revived
 	}

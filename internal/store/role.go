@@ -25,7 +25,7 @@ var (
 func (s *Store) EnsureSink(ctx context.Context, sink string, fromNow bool) error {
 	var position int64
 	var raw json.RawMessage
-	found, err := s.read(ctx).one(selectRole, []any{patra.RelayRole(sink)}, &position, jsonInto{&raw})
+	found, err := s.read(ctx).one(selectRole, []any{patra.RelayLease(sink)}, &position, jsonInto{&raw})
 	if err != nil || found {
 		return err
 	}
@@ -36,19 +36,19 @@ func (s *Store) EnsureSink(ctx context.Context, sink string, fromNow bool) error
 	position = gone.Last // the first that is there is the next one
 	if fromNow {
 		for n := 1; n > 0 && err == nil; { // "now" is a number, so what is there must have one
-			n, position, err = s.Number(ctx)
+			n, position, err = s.AssignSequence(ctx)
 		}
 		if err != nil {
 			return err
 		}
 	}
-	return s.ensureRole(ctx, patra.RelayRole(sink), position, nil)
+	return s.ensureRole(ctx, patra.RelayLease(sink), position, nil)
 }
 
-// TakeRole takes a role that nobody has, or whose lease has run out. ok tells whether it could be had.
-func (s *Store) TakeRole(ctx context.Context, name, owner string, lease time.Duration) (role patra.Role, ok bool, err error) {
+// AcquireLease takes a role that nobody has, or whose lease has run out. ok tells whether it could be had.
+func (s *Store) AcquireLease(ctx context.Context, name, owner string, lease time.Duration) (role patra.LeaderLease, ok bool, err error) {
 	err = s.write(ctx, "take role", func(t *tx) error {
-		role, ok = patra.Role{Name: name, Owner: owner, For: lease}, false
+		role, ok = patra.LeaderLease{Name: name, Owner: owner, For: lease}, false
 		n, err := t.exec(takeRole, owner, lease.Microseconds(), name)
 		if err != nil || n != 1 {
 			return err
@@ -63,15 +63,15 @@ func (s *Store) TakeRole(ctx context.Context, name, owner string, lease time.Dur
 	return role, ok, err
 }
 
-// KeepRole renews a lease. It fails with patra.ErrLeaseLost when somebody else has the role.
-func (s *Store) KeepRole(ctx context.Context, r patra.Role) error {
+// RenewLease renews a lease. It fails with patra.ErrLeaseLost when somebody else has the role.
+func (s *Store) RenewLease(ctx context.Context, r patra.LeaderLease) error {
 	return s.write(ctx, "keep role", func(t *tx) error {
-		return held(t.exec(keepRole, r.For.Microseconds(), r.Name, r.Owner, r.Fence))
+		return requireLease(t.exec(keepRole, r.For.Microseconds(), r.Name, r.Owner, r.Fence))
 	})
 }
 
-// LeaveRole gives a role back, so that nobody has to wait for the lease to run out.
-func (s *Store) LeaveRole(ctx context.Context, r patra.Role) error {
+// ReleaseLease gives a role back, so that nobody has to wait for the lease to run out.
+func (s *Store) ReleaseLease(ctx context.Context, r patra.LeaderLease) error {
 	return s.write(ctx, "leave role", func(t *tx) error {
 		_, err := t.exec(leaveRole, r.Name, r.Owner, r.Fence)
 		return err
@@ -86,7 +86,7 @@ var ErrPurged = errors.New("the events are not there any more")
 func (s *Store) Rewind(ctx context.Context, sink string, to int64, by, reason string) (from int64, err error) {
 	err = s.write(ctx, "rewind", func(t *tx) error {
 		var raw json.RawMessage
-		found, err := t.one(lockRole, []any{patra.RelayRole(sink)}, &from, jsonInto{&raw})
+		found, err := t.one(lockRole, []any{patra.RelayLease(sink)}, &from, jsonInto{&raw})
 		if err != nil {
 			return err
 		}
@@ -106,10 +106,10 @@ func (s *Store) Rewind(ctx context.Context, sink string, to int64, by, reason st
 		if _, err := t.exec(forgetDeliveries, sink, to); err != nil {
 			return err
 		}
-		if _, err := t.exec(seizeRole, to, patra.RelayRole(sink)); err != nil {
+		if _, err := t.exec(seizeRole, to, patra.RelayLease(sink)); err != nil {
 			return err
 		}
-		return t.acted(patra.AuditRewind, by, sink, reason, map[string]any{"from": from, "to": to})
+		return t.auditAction(patra.AuditRewind, by, sink, reason, map[string]any{"from": from, "to": to})
 	})
 	return from, err
 }

@@ -18,8 +18,8 @@ const (
 // compiled once.
 var sizesEmbedded = []int{rowsEmbedded, rowsEmbedded / 5, 1}
 
-// rowset writes many rows of one table.
-type rowset struct {
+// bulkInsert writes many rows of one table.
+type bulkInsert struct {
 	name, into string
 	width      int
 	shared     []int // columns, from 0, in which rows that are written together mostly say the same
@@ -28,8 +28,8 @@ type rowset struct {
 
 // newRowset is for rows of a table; into ends with VALUES. Whoever writes them gives up the transaction if one cannot be written,
 // and an embedded store need not be able to take back the others.
-func newRowset(name, into string, width int, shared ...int) rowset {
-	r := rowset{name: name, into: strings.Replace(into, "INSERT INTO", "INSERT {orfail} INTO", 1), width: width, shared: shared}
+func newRowset(name, into string, width int, shared ...int) bulkInsert {
+	r := bulkInsert{name: name, into: strings.Replace(into, "INSERT INTO", "INSERT {orfail} INTO", 1), width: width, shared: shared}
 	row := make([]string, width)
 	for i := range row {
 		row[i] = "?"
@@ -53,7 +53,7 @@ func fitting(rows int) (n, at int) {
 }
 
 // addRows writes rows, one after the other in args.
-func (t *tx) addRows(r rowset, args []any) error {
+func (t *tx) addRows(r bulkInsert, args []any) error {
 	for len(args) > 0 {
 		n, err := t.addSome(r, args)
 		if err != nil {
@@ -65,7 +65,7 @@ func (t *tx) addRows(r rowset, args []any) error {
 }
 
 // addSome writes as many rows as one statement takes, and tells how many values they had.
-func (t *tx) addSome(r rowset, args []any) (n int, err error) {
+func (t *tx) addSome(r bulkInsert, args []any) (n int, err error) {
 	if t.s.Embedded() {
 		rows, at := fitting(r.agreeing(args))
 		_, err = t.many(r.embedded[at], r.once(args[:rows*r.width])...)
@@ -77,7 +77,7 @@ func (t *tx) addSome(r rowset, args []any) (n int, err error) {
 }
 
 // agreeing is how many rows say the same as the first in the shared columns, as far as one statement could take them.
-func (r rowset) agreeing(args []any) int {
+func (r bulkInsert) agreeing(args []any) int {
 	for n := 1; n < min(len(args)/r.width, rowsEmbedded); n++ {
 		if slices.ContainsFunc(r.shared, func(i int) bool { return args[n*r.width+i] != args[i] }) {
 			return n
@@ -88,7 +88,7 @@ func (r rowset) agreeing(args []any) int {
 
 // once are the values of rows with those of the shared columns only in the first. There every value has the number of its column, and
 // a mark without a number is the one behind the highest so far.
-func (r rowset) once(args []any) []any {
+func (r bulkInsert) once(args []any) []any {
 	if len(r.shared) == 0 {
 		return args
 	}

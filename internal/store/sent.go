@@ -49,9 +49,9 @@ func (s *Store) SentArchived(ctx context.Context, key string, from, to patra.Ins
 // sentAtOnce is how many requests are read in one go.
 const sentAtOnce = 5000
 
-// Sent tells of the requests of a key that asked the gate in a stretch of time, one after the other in that order. It
+// SentRequests tells of the requests of a key that asked the gate in a stretch of time, one after the other in that order. It
 // keeps none of them.
-func (s *Store) Sent(ctx context.Context, key string, from, to patra.Instant, tell func(patra.SentRequest) error) error {
+func (s *Store) SentRequests(ctx context.Context, key string, from, to patra.Instant, tell func(patra.SentRequest) error) error {
 	last := patra.SentRequest{AcquiredAt: from - 1}
 	for {
 		n := 0
@@ -81,12 +81,12 @@ func (s *Store) SentCount(ctx context.Context, key string, since patra.Instant) 
 	return n, refused, err
 }
 
-// Queue is how many tasks of an endpoint are due, and how many run.
-type Queue struct{ Waiting, Running int64 }
+// EndpointQueue is how many tasks of an endpoint are due, and how many run.
+type EndpointQueue struct{ Waiting, Running int64 }
 
 // Queues counts the tasks that are due or running, by SOURCE/ENDPOINT.
-func (s *Store) Queues(ctx context.Context) (map[string]Queue, error) {
-	all := map[string]Queue{}
+func (s *Store) Queues(ctx context.Context) (map[string]EndpointQueue, error) {
+	all := map[string]EndpointQueue{}
 	err := s.read(ctx).rows(waitingByPlace, func(r *sql.Rows) error {
 		var source, endpoint string
 		var status patra.Status

@@ -34,8 +34,8 @@ type outboxNotes struct {
 	Instance string `json:"instance"`
 }
 
-// Instance is the name of this store among others, made when it is first asked for. Events carry it.
-func (s *Store) Instance(ctx context.Context) (name string, err error) {
+// StoreID is the name of this store among others, made when it is first asked for. Events carry it.
+func (s *Store) StoreID(ctx context.Context) (name string, err error) {
 	name, found, err := s.instanceOf(s.read(ctx))
 	if err != nil || found {
 		return name, err
@@ -73,10 +73,10 @@ func (s *Store) ensureRole(ctx context.Context, name string, position int64, not
 // event is one that gets its number.
 type unnumberedEvent struct{ id, recordID, rev int64 }
 
-// Number gives committed events their numbers and tells how many, and which number was the last. It does so for a few
+// AssignSequence gives committed events their numbers and tells how many, and which number was the last. It does so for a few
 // hundred at a time.
-func (s *Store) Number(ctx context.Context) (n int, last int64, err error) {
-	if _, err := s.Instance(ctx); err != nil { // sees to the row
+func (s *Store) AssignSequence(ctx context.Context) (n int, last int64, err error) {
+	if _, err := s.StoreID(ctx); err != nil { // sees to the row
 		return 0, 0, err
 	}
 	// Nothing to do is the usual answer, and needs no lock.

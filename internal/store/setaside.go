@@ -20,14 +20,14 @@ var (
 
 // setAside keeps an item that could not become a record. One that is open already is not kept twice; that the page met it
 // is noted all the same, so that the page accounts for it.
-func (t *tx) setAside(c *patra.Claim, now patra.Instant, recordType string, batchID int64, q patra.Quarantined) error {
+func (t *tx) setAside(c *patra.Claim, now patra.Instant, recordType string, batchID int64, q patra.RejectedItem) error {
 	key := q.Key(c.Task.Source, recordType)
 	id, found, err := t.openItem(key)
 	if err != nil {
 		return err
 	}
 	if found {
-		return t.metAgain(now, batchID, q, id)
+		return t.countRepeat(now, batchID, q, id)
 	}
 	res, err := t.many(insertQuarantine, batchID, q.ItemNo, c.Task.Source, recordType, optional(q.ID), q.Code, optional(q.Path), q.Fragment, now)
 	if err != nil {
@@ -48,7 +48,7 @@ func (t *tx) setAside(c *patra.Claim, now patra.Instant, recordType string, batc
 	if _, err := t.exec(dropQuarantine, id); err != nil {
 		return err
 	}
-	return t.metAgain(now, batchID, q, other)
+	return t.countRepeat(now, batchID, q, other)
 }
 
 func (t *tx) openItem(key string) (id int64, found bool, err error) {
@@ -56,7 +56,7 @@ func (t *tx) openItem(key string) (id int64, found bool, err error) {
 	return id, found, err
 }
 
-func (t *tx) metAgain(now patra.Instant, batchID int64, q patra.Quarantined, id int64) error {
+func (t *tx) countRepeat(now patra.Instant, batchID int64, q patra.RejectedItem, id int64) error {
 	if _, err := t.many(insertSeen, batchID, q.ItemNo, id, nil, now); err != nil {
 		return err
 	}

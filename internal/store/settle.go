@@ -13,10 +13,10 @@ var (
 	settleAnswer = stmt{"settle_answer", `UPDATE ing_coverage SET state_code = ?, sealed_at = ?, count_after = COALESCE(?, count_after), record_remarks = ? WHERE id = ? AND state_code = ?`}
 )
 
-// Settle changes what is said about windows that were read: a person accepts a dispute, or a later count begins one.
+// ResolveDispute changes what is said about windows that were read: a person accepts a dispute, or a later count begins one.
 // The remark stays with the answer for ever, and completeness is measured again. It is refused with
 // patra.ErrIllegalMove when an answer is not in the state that the remark starts from; then nothing was changed.
-func (s *Store) Settle(ctx context.Context, cursorID int64, answers []int64, why patra.Remark) error {
+func (s *Store) ResolveDispute(ctx context.Context, cursorID int64, answers []int64, why patra.CoverageNote) error {
 	return s.write(ctx, "settle", func(t *tx) error {
 		if err := patra.AnswerMoves.Check(patra.Status(why.From), patra.Status(why.To)); err != nil {
 			return err
@@ -36,23 +36,23 @@ func (s *Store) Settle(ctx context.Context, cursorID int64, answers []int64, why
 			}
 			from = min(from, max(begin, c.Origin))
 		}
-		spoken, err := book{t, c.ID}.about(patra.Window{From: from, To: c.Value})
+		spoken, err := coverageReader{t, c.ID}.about(patra.Window{From: from, To: c.Value})
 		if err != nil {
 			return err
 		}
-		if _, err = t.exec(sealCursor, patra.Paint(spoken)[patra.StateSealed].Frontier(from), why.At, c.ID); err != nil {
+		if _, err = t.exec(sealCursor, patra.CoverageByState(spoken)[patra.StateSealed].Frontier(from), why.At, c.ID); err != nil {
 			return err
 		}
 		action := patra.AuditAccept
 		if why.To != patra.StateSealed {
 			action = patra.AuditDispute
 		}
-		return t.acted(action, why.By, patra.WorkTarget(patra.ScopeCursor, c.ID).String(), why.Reason, map[string]any{"answers": answers})
+		return t.auditAction(action, why.By, patra.WorkTarget(patra.ScopeCursor, c.ID).String(), why.Reason, map[string]any{"answers": answers})
 	})
 }
 
 // remark changes one answer and tells where its window begins.
-func (t *tx) remark(id, cursorID int64, why patra.Remark) (begin patra.Instant, err error) {
+func (t *tx) remark(id, cursorID int64, why patra.CoverageNote) (begin patra.Instant, err error) {
 	var state patra.Completeness
 	var raw json.RawMessage
 	found, err := t.one(lockAnswer, []any{id, cursorID}, &begin, &state, jsonInto{&raw})
@@ -62,7 +62,7 @@ func (t *tx) remark(id, cursorID int64, why patra.Remark) (begin patra.Instant, 
 	if !found || state != why.From {
 		return begin, fmt.Errorf("answer %d of cursor %d is not %s: %w", id, cursorID, why.From, patra.ErrIllegalMove)
 	}
-	var remarks []patra.Remark
+	var remarks []patra.CoverageNote
 	if len(raw) > 0 {
 		if err := json.Unmarshal(raw, &remarks); err != nil {
 			return begin, err

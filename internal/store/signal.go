@@ -23,8 +23,8 @@ func signalKey(source, recordType, id string, reason patra.SignalReason) string 
 // everyReason is why a signal can be there.
 var everyReason = append(slices.Clone(patra.SignalReasons), patra.SignalQuarantine)
 
-// raise notes a wish, unless the same is open already.
-func (t *tx) raise(now patra.Instant, source, recordType string, sig patra.Signal) (added bool, err error) {
+// addSignal notes a wish, unless the same is open already.
+func (t *tx) addSignal(now patra.Instant, source, recordType string, sig patra.Signal) (added bool, err error) {
 	key := signalKey(source, recordType, sig.ID, sig.Reason)
 	var id int64
 	if open, err := t.one(openSignal, []any{key}, &id); err != nil || open {
@@ -54,7 +54,7 @@ func (t *tx) raiseFrom(now patra.Instant, source, recordType string, taken []pat
 			if !known {
 				continue
 			}
-			if _, err := t.raise(now, source, recordType, sig); err != nil {
+			if _, err := t.addSignal(now, source, recordType, sig); err != nil {
 				return err
 			}
 		}
@@ -70,7 +70,7 @@ func (s *Store) AddSignals(ctx context.Context, now patra.Instant, source, recor
 		err := s.write(ctx, "add signals", func(t *tx) error {
 			n = 0
 			for _, id := range part {
-				ok, err := t.raise(now, source, recordType, patra.Signal{ID: id, Reason: reason, By: by})
+				ok, err := t.addSignal(now, source, recordType, patra.Signal{ID: id, Reason: reason, By: by})
 				if err != nil {
 					return err
 				}
@@ -81,7 +81,7 @@ func (s *Store) AddSignals(ctx context.Context, now patra.Instant, source, recor
 			if n == 0 || actor == "" {
 				return nil
 			}
-			return t.acted(patra.AuditSignal, actor, source, "", map[string]any{"reason": reason, "record_type": recordType, "added": n, "first": part[0], "last": part[len(part)-1]})
+			return t.auditAction(patra.AuditSignal, actor, source, "", map[string]any{"reason": reason, "record_type": recordType, "added": n, "first": part[0], "last": part[len(part)-1]})
 		})
 		if err != nil {
 			return added, err

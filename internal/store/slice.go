@@ -45,7 +45,7 @@ func scanSlice(r *sql.Rows) (sl patra.Slice, err error) {
 		sl.Confirmed = &patra.Window{From: *confirmed.from, To: *confirmed.to}
 	}
 	if records.Valid {
-		sl.Estimate = &patra.Estimate{Records: records.Int64, Grounds: patra.Grounds(grounds)}
+		sl.Estimate = &patra.Estimate{Records: records.Int64, Grounds: patra.EstimateMethod(grounds)}
 	}
 	if len(reslice) > 0 {
 		sl.Reslice = &patra.Reslice{}
@@ -93,7 +93,7 @@ func (s *Store) AddSlices(ctx context.Context, now patra.Instant, planID, planVe
 		if err != nil {
 			return err
 		}
-		return t.parkIfPaused(plan.Place())
+		return t.parkIfPaused(plan.WorkScope())
 	})
 }
 
@@ -138,7 +138,7 @@ func (s *Store) EndSlicing(ctx context.Context, planID int64, end patra.SlicingE
 		if err != nil {
 			return err
 		}
-		return t.tellPlan(plan.ID)
+		return t.writePlanEvent(plan.ID)
 	})
 }
 

@@ -44,7 +44,7 @@ func (s *Store) Split(ctx context.Context, now patra.Instant, parent patra.Slice
 		if plan == nil {
 			return patra.ErrNotFound
 		}
-		if err := t.makeWay(parent, children); err != nil {
+		if err := t.retireParentSlice(parent, children); err != nil {
 			return err
 		}
 		// Need must be read again: what was the rest of one slice is now several.
@@ -60,10 +60,10 @@ func (s *Store) Split(ctx context.Context, now patra.Instant, parent patra.Slice
 		if _, err := t.exec(addToPlan, len(children), plan.ID); err != nil {
 			return err
 		}
-		if err := t.tellFinished(plan.ID); err != nil { // there may be nothing left to read
+		if err := t.writePlanFinished(plan.ID); err != nil { // there may be nothing left to read
 			return err
 		}
-		return t.parkIfPaused(plan.Place())
+		return t.parkIfPaused(plan.WorkScope())
 	})
 }
 
@@ -76,7 +76,7 @@ func (s *Store) FailSlice(ctx context.Context, now patra.Instant, parent patra.S
 		if err := patra.TaskMoves.Check(patra.Partial, patra.Failed); err != nil {
 			return err
 		}
-		if err := t.holdPlan(parent.PlanID); err != nil {
+		if err := t.lockPlan(parent.PlanID); err != nil {
 			return err
 		}
 		n, err := t.exec(failSlice, now, parent.ID)
@@ -93,15 +93,15 @@ func (s *Store) FailSlice(ctx context.Context, now patra.Instant, parent patra.S
 		if _, err := t.one(taskBySlice, []any{parent.ID}, &task); err != nil {
 			return err
 		}
-		if err := t.tellTask(task); err != nil {
+		if err := t.writeTaskEvent(task); err != nil {
 			return err
 		}
-		return t.tellFinished(parent.PlanID)
+		return t.writePlanFinished(parent.PlanID)
 	})
 }
 
-// makeWay checks children against the stored parent, which the caller's copy may not be any more, and retires it.
-func (t *tx) makeWay(parent patra.Slice, children []patra.Slice) error {
+// retireParentSlice checks children against the stored parent, which the caller's copy may not be any more, and retires it.
+func (t *tx) retireParentSlice(parent patra.Slice, children []patra.Slice) error {
 	var stored *patra.Slice
 	err := t.rows(lockSlice, func(r *sql.Rows) error {
 		sl, err := scanSlice(r)

@@ -6,23 +6,23 @@ import (
 	"patra"
 )
 
-// answers is the coverage of one cursor as far as somebody has to look at it.
-type answers interface {
+// coverageSource is the coverage of one cursor as far as somebody has to look at it.
+type coverageSource interface {
 	// after gives windows that end after a moment, in the order of their ends: the next few of them.
 	after(at patra.Instant) ([]patra.Window, error)
 	// across is the latest end of all windows that lie across a moment; nil if there is none.
 	across(at patra.Instant) (*patra.Instant, error)
 	// about gives what speaks of any moment of a stretch of time.
-	about(w patra.Window) ([]patra.Answer, error)
+	about(w patra.Window) ([]patra.CoverageEntry, error)
 }
 
-// standing is where a cursor is after one more answer: its watermark, and how far it is complete. It is what Frontier
+// nextWatermark is where a cursor is after one more answer: its watermark, and how far it is complete. It is what Frontier
 // and Paint make of all answers since the origin. But an answer that does not lie at the cursor's edge changes nothing,
 // and then nothing is read: else a campaign that closes its newest slices first would read all of them with each.
-func standing(c patra.Cursor, a patra.Answer, waived patra.Coverage, all answers) (value, sealed patra.Instant, err error) {
+func nextWatermark(c patra.Cursor, a patra.CoverageEntry, waived patra.Coverage, all coverageSource) (value, sealed patra.Instant, err error) {
 	value, sealed = c.Value, c.SealedThrough
 	if a.Window.Contains(value) || len(waived) > 0 {
-		if value, err = reach(value, waived, all); err != nil {
+		if value, err = contiguousEnd(value, waived, all); err != nil {
 			return value, sealed, err
 		}
 	}
@@ -41,8 +41,8 @@ func standing(c patra.Cursor, a patra.Answer, waived patra.Coverage, all answers
 	return value, patra.SealedFrontier(sealed, a, spoken), nil
 }
 
-// reach is how far answers and waivers together go from a moment on without a hole.
-func reach(from patra.Instant, waived patra.Coverage, all answers) (patra.Instant, error) {
+// contiguousEnd is how far answers and waivers together go from a moment on without a hole.
+func contiguousEnd(from patra.Instant, waived patra.Coverage, all coverageSource) (patra.Instant, error) {
 	for {
 		answered, err := reachOf(from, all)
 		if err != nil {
@@ -56,7 +56,7 @@ func reach(from patra.Instant, waived patra.Coverage, all answers) (patra.Instan
 
 // reachOf is how far answers alone go. In the order of their ends one window leads to the next; a hole is one only if no
 // longer window lies across it.
-func reachOf(from patra.Instant, all answers) (patra.Instant, error) {
+func reachOf(from patra.Instant, all coverageSource) (patra.Instant, error) {
 	for {
 		next, err := all.after(from)
 		if err != nil || len(next) == 0 {
@@ -85,24 +85,24 @@ var (
 	spokenFor    = stmt{"spoken_for", `SELECT id, window_from, window_to, state_code, closed_at FROM ing_coverage WHERE cursor_id = ? AND window_to > ? AND window_from < ?`}
 )
 
-// book reads the coverage of one cursor within a transaction that has its lock.
-type book struct {
+// coverageReader reads the coverage of one cursor within a transaction that has its lock.
+type coverageReader struct {
 	t        *tx
 	cursorID int64
 }
 
-func (b book) after(at patra.Instant) ([]patra.Window, error) {
+func (b coverageReader) after(at patra.Instant) ([]patra.Window, error) {
 	return b.t.windows(coveredAfter, b.cursorID, at, atOnce)
 }
 
-func (b book) across(at patra.Instant) (end *patra.Instant, err error) {
+func (b coverageReader) across(at patra.Instant) (end *patra.Instant, err error) {
 	_, err = b.t.one(bridge, []any{b.cursorID, at, at}, &end)
 	return end, err
 }
 
-func (b book) about(w patra.Window) (all []patra.Answer, err error) {
+func (b coverageReader) about(w patra.Window) (all []patra.CoverageEntry, err error) {
 	err = b.t.rows(spokenFor, func(r *sql.Rows) error {
-		var a patra.Answer
+		var a patra.CoverageEntry
 		err := r.Scan(&a.ID, &a.Window.From, &a.Window.To, &a.State, &a.ClosedAt)
 		all = append(all, a)
 		return err

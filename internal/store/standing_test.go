@@ -12,7 +12,7 @@ import (
 
 // memory is a coverage ledger in memory that counts what is read of it.
 type memory struct {
-	rows []patra.Answer
+	rows []patra.CoverageEntry
 	few  int
 	read int
 }
@@ -39,7 +39,7 @@ func (m *memory) across(at patra.Instant) (end *patra.Instant, _ error) {
 	return end, nil
 }
 
-func (m *memory) about(w patra.Window) (all []patra.Answer, _ error) {
+func (m *memory) about(w patra.Window) (all []patra.CoverageEntry, _ error) {
 	for _, a := range m.rows {
 		if a.Window.To > w.From && a.Window.From < w.To {
 			all = append(all, a)
@@ -50,10 +50,10 @@ func (m *memory) about(w patra.Window) (all []patra.Answer, _ error) {
 }
 
 // anyAnswer draws windows around an origin at 0, some of them before it, closed at clocks that do not agree.
-func anyAnswer(id int64) *rapid.Generator[patra.Answer] {
-	return rapid.Custom(func(t *rapid.T) patra.Answer {
+func anyAnswer(id int64) *rapid.Generator[patra.CoverageEntry] {
+	return rapid.Custom(func(t *rapid.T) patra.CoverageEntry {
 		from := patra.Instant(rapid.IntRange(-6, 24).Draw(t, "from"))
-		return patra.Answer{ID: id, Window: patra.Window{From: from, To: from + patra.Instant(rapid.IntRange(1, 9).Draw(t, "length"))},
+		return patra.CoverageEntry{ID: id, Window: patra.Window{From: from, To: from + patra.Instant(rapid.IntRange(1, 9).Draw(t, "length"))},
 			State:    rapid.SampledFrom([]patra.Completeness{patra.StateSealed, patra.StateSealed, patra.StateDisputed, patra.StateFetched}).Draw(t, "state"),
 			ClosedAt: patra.Instant(rapid.IntRange(0, 5).Draw(t, "closed at"))}
 	})
@@ -72,14 +72,14 @@ func TestACursorStandsWhereAllItsAnswersSay(t *testing.T) {
 		for id := range int64(rapid.IntRange(1, 14).Draw(t, "answers")) {
 			a := anyAnswer(id).Draw(t, "answer")
 			m.rows = append(m.rows, a)
-			value, sealed, err := standing(c, a, patra.NewCoverage(waived...), m)
+			value, sealed, err := nextWatermark(c, a, patra.NewCoverage(waived...), m)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if want := patra.Merged(m.rows).Union(patra.NewCoverage(waived...)).Frontier(0); value != want {
+			if want := patra.CoverageOf(m.rows).Union(patra.NewCoverage(waived...)).Frontier(0); value != want {
 				t.Fatalf("after %+v the watermark is %d, all answers say %d", a.Window, value, want)
 			}
-			if want := patra.Paint(m.rows)[patra.StateSealed].Frontier(0); sealed != want {
+			if want := patra.CoverageByState(m.rows)[patra.StateSealed].Frontier(0); sealed != want {
 				t.Fatalf("after %s %+v it is complete through %d, all answers say %d", a.State, a.Window, sealed, want)
 			}
 			c.Value, c.SealedThrough = value, sealed
@@ -88,40 +88,42 @@ func TestACursorStandsWhereAllItsAnswersSay(t *testing.T) {
 }
 
 // rowsRead closes n slices in the given order and tells how many rows of the coverage were looked at.
-func rowsRead(n int, answer func(i int) patra.Answer) int {
+func rowsRead(n int, answer func(i int) patra.CoverageEntry) int {
 	m := &memory{few: atOnce}
 	var c patra.Cursor
 	for i := range n {
 		a := answer(i)
 		a.ID, a.ClosedAt = int64(i), patra.Instant(i)
 		m.rows = append(m.rows, a)
-		c.Value, c.SealedThrough, _ = standing(c, a, nil, m)
+		c.Value, c.SealedThrough, _ = nextWatermark(c, a, nil, m)
 	}
 	return m.read
 }
 
 func TestTheRowsThatAreReadGrowWithTheSlicesAndNotWithTheirSquare(t *testing.T) {
 	slot := func(i int) patra.Window { return patra.Window{From: patra.Instant(i), To: patra.Instant(i + 1)} }
-	sealed := func(i int) patra.Answer { return patra.Answer{Window: slot(i), State: patra.StateSealed} }
-	disputed := func(i int) patra.Answer { return patra.Answer{Window: slot(i), State: patra.StateDisputed} }
+	sealed := func(i int) patra.CoverageEntry { return patra.CoverageEntry{Window: slot(i), State: patra.StateSealed} }
+	disputed := func(i int) patra.CoverageEntry {
+		return patra.CoverageEntry{Window: slot(i), State: patra.StateDisputed}
+	}
 	for _, c := range []struct {
 		name   string
 		most   int // rows for one slice: a look at it by each of the two rules, and what was looked at in vain
-		answer func(n, i int) patra.Answer
+		answer func(n, i int) patra.CoverageEntry
 	}{
-		{"newest first", 2, func(n, i int) patra.Answer { return sealed(n - 1 - i) }},
-		{"oldest first", 2, func(_, i int) patra.Answer { return sealed(i) }},
-		{"all of them in dispute", 2, func(_, i int) patra.Answer { return disputed(i) }},
-		{"an early one in dispute", 2, func(_, i int) patra.Answer {
+		{"newest first", 2, func(n, i int) patra.CoverageEntry { return sealed(n - 1 - i) }},
+		{"oldest first", 2, func(_, i int) patra.CoverageEntry { return sealed(i) }},
+		{"all of them in dispute", 2, func(_, i int) patra.CoverageEntry { return disputed(i) }},
+		{"an early one in dispute", 2, func(_, i int) patra.CoverageEntry {
 			if i == 3 {
 				return disputed(i)
 			}
 			return sealed(i)
 		}},
-		{"towards those that are there, one step after the other", atOnce + 3, func(n, i int) patra.Answer { return sealed((i + n/2 + 1) % (n + 1)) }},
+		{"towards those that are there, one step after the other", atOnce + 3, func(n, i int) patra.CoverageEntry { return sealed((i + n/2 + 1) % (n + 1)) }},
 	} {
 		for _, n := range []int{500, 2000} {
-			if read := rowsRead(n, func(i int) patra.Answer { return c.answer(n, i) }); read > c.most*n+n/10 {
+			if read := rowsRead(n, func(i int) patra.CoverageEntry { return c.answer(n, i) }); read > c.most*n+n/10 {
 				t.Errorf("%s: %d rows were read to close %d slices", c.name, read, n)
 			}
 		}

@@ -47,11 +47,11 @@ func (s *Store) write(ctx context.Context, name string, do func(*tx) error, land
 }
 
 // writeAs is write for those too who need not wait for their turn.
-func (s *Store) writeAs(ctx context.Context, when precedence, name string, do func(*tx) error, landed ...func(*tx) (bool, error)) error {
+func (s *Store) writeAs(ctx context.Context, when writerPriority, name string, do func(*tx) error, landed ...func(*tx) (bool, error)) error {
 	for try := 1; ; try++ {
 		t, err := s.writeOnce(ctx, when, do)
 		if err == nil {
-			t.landed()
+			t.afterCommit()
 			s.there.heard(nil, true)
 			return nil
 		}
@@ -59,7 +59,7 @@ func (s *Store) writeAs(ctx context.Context, when precedence, name string, do fu
 		if brokenConn(err) && len(landed) > 0 {
 			there, readErr := s.outcome(ctx, landed[0])
 			if readErr == nil && there {
-				t.landed()
+				t.afterCommit()
 				return nil
 			}
 			retry = readErr == nil
@@ -69,10 +69,10 @@ func (s *Store) writeAs(ctx context.Context, when precedence, name string, do fu
 				s.refused()
 			}
 			s.there.heard(err, true)
-			return fmt.Errorf("%s: %w", name, marked(err))
+			return fmt.Errorf("%s: %w", name, markUnavailable(err))
 		}
 		s.retried(err)
-		if err := pause(ctx, try); err != nil {
+		if err := sleepBackoff(ctx, try); err != nil {
 			return fmt.Errorf("%s: %w", name, err)
 		}
 	}
@@ -85,14 +85,14 @@ func (s *Store) outcome(ctx context.Context, landed func(*tx) (bool, error)) (th
 		if there, err = landed(s.read(ctx)); err == nil || try == maxTries {
 			return there, err
 		}
-		if over := pause(ctx, try); over != nil {
+		if over := sleepBackoff(ctx, try); over != nil {
 			return false, over
 		}
 	}
 }
 
-// pause waits before the next try, longer from try to try, and as chance will have it: else those who met would meet again.
-func pause(ctx context.Context, try int) error {
+// sleepBackoff waits before the next try, longer from try to try, and as chance will have it: else those who met would meet again.
+func sleepBackoff(ctx context.Context, try int) error {
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
@@ -102,7 +102,7 @@ func pause(ctx context.Context, try int) error {
 }
 
 // writeOnce gives the transaction too, as far as it came: that a COMMIT got no answer does not mean that it did not land.
-func (s *Store) writeOnce(ctx context.Context, when precedence, do func(*tx) error) (*tx, error) {
+func (s *Store) writeOnce(ctx context.Context, when writerPriority, do func(*tx) error) (*tx, error) {
 	if s.Embedded() {
 		if err := s.writers.enter(ctx, when); err != nil {
 			return nil, err
@@ -126,7 +126,7 @@ func (s *Store) writeOnce(ctx context.Context, when precedence, do func(*tx) err
 
 // commit is timed as a statement of its own: it is where the disk is waited for.
 func (t *tx) commit() error {
-	defer t.took("commit", t.begun())
+	defer t.observeDuration("commit", t.startTimer())
 	return t.sql.Commit()
 }
 
@@ -155,8 +155,8 @@ func (s *Store) render(text string) string {
 
 // many runs one statement for a loop of rows: it is compiled once for this transaction.
 func (t *tx) many(st stmt, args ...any) (sql.Result, error) {
-	t.told(st, st.text, args)
-	defer t.took(st.name, t.begun())
+	t.traceStatement(st, st.text, args)
+	defer t.observeDuration(st.name, t.startTimer())
 	p, ok := t.loop[st]
 	if !ok {
 		var err error
@@ -172,8 +172,8 @@ func (t *tx) many(st stmt, args ...any) (sql.Result, error) {
 	return res, nil
 }
 
-// told shows a statement to whoever looks on.
-func (t *tx) told(st stmt, text string, args []any) {
+// traceStatement shows a statement to whoever looks on.
+func (t *tx) traceStatement(st stmt, text string, args []any) {
 	if t.s.trace != nil {
 		t.s.trace(st.name, text, args)
 	}
@@ -199,14 +199,14 @@ func (t *tx) insert(st stmt, args ...any) (int64, error) {
 
 func (t *tx) result(st stmt, args ...any) (res sql.Result, err error) {
 	text := t.s.render(st.text)
-	t.told(st, text, args)
-	defer t.took(st.name, t.begun())
+	t.traceStatement(st, text, args)
+	defer t.observeDuration(st.name, t.startTimer())
 	if t.sql != nil {
 		res, err = t.sql.ExecContext(t.ctx, text, args...)
 	} else {
 		res, err = t.db.ExecContext(t.ctx, text, args...)
 		t.s.there.heard(err, true)
-		err = marked(err)
+		err = markUnavailable(err)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", st.name, err)
@@ -223,7 +223,7 @@ func (t *tx) rows(st stmt, scan func(*sql.Rows) error, args ...any) error {
 	}, args...)
 	if t.sql == nil && theirs == nil { // of a transaction, whoever began it hears
 		t.s.there.heard(err, false)
-		err = marked(err)
+		err = markUnavailable(err)
 	}
 	if err != nil {
 		return fmt.Errorf("%s: %w", st.name, err)
@@ -233,8 +233,8 @@ func (t *tx) rows(st stmt, scan func(*sql.Rows) error, args ...any) error {
 
 func (t *tx) scan(st stmt, scan func(*sql.Rows) error, args ...any) error {
 	text := t.s.render(st.text)
-	t.told(st, text, args)
-	defer t.took(st.name, t.begun())
+	t.traceStatement(st, text, args)
+	defer t.observeDuration(st.name, t.startTimer())
 	var rows *sql.Rows
 	var err error
 	if t.sql != nil {
@@ -349,8 +349,8 @@ func (t textInto) Scan(src any) error {
 	return nil
 }
 
-// marked is an error that says whether it is about the store itself.
-func marked(err error) error {
+// markUnavailable is an error that says whether it is about the store itself.
+func markUnavailable(err error) error {
 	if err == nil || !Unavailable(err) {
 		return err
 	}

@@ -29,10 +29,10 @@ type Store struct {
 	watcher Watcher // nil: nobody looks on
 	made    sync.Once
 	rules   *strings.Replacer // of SQL texts, see render
-	there   presence
-	desk    desk
-	lanes   knownLanes
-	writers turnstile // of an embedded store, which has one writer
+	there   outageDetector
+	desk    claimBatcher
+	lanes   subqueueCache
+	writers writerLock // of an embedded store, which has one writer
 }
 
 // Option changes how a store behaves.
@@ -149,7 +149,7 @@ func openEmbedded(address string) (*sql.DB, error) {
 	if err != nil {
 		return nil, err
 	}
-	return sql.OpenDB(compiling{inner}), nil
+	return sql.OpenDB(stmtCacheConnector{inner}), nil
 }
 
 // session makes every new connection behave the same on MySQL, MariaDB and TiDB. The variable for the isolation

@@ -26,13 +26,13 @@ func scanToken(r *sql.Rows) (t patra.Token, err error) {
 	return t, err
 }
 
-// GiveToken lets somebody in. Only the hash of the secret is written.
-func (s *Store) GiveToken(ctx context.Context, now patra.Instant, t patra.Token, hash string) (patra.Token, error) {
+// CreateToken lets somebody in. Only the hash of the secret is written.
+func (s *Store) CreateToken(ctx context.Context, now patra.Instant, t patra.Token, hash string) (patra.Token, error) {
 	err := s.write(ctx, "give token", func(x *tx) error {
 		if err := x.keepToken(now, &t, hash); err != nil {
 			return err
 		}
-		return x.acted(patra.AuditToken, t.CreatedBy, fmt.Sprintf("token:%d", t.ID), "", map[string]any{"given": t.Name, "role": t.Rank, "evidence": t.Evidence, "expires_at": t.ExpiresAt})
+		return x.auditAction(patra.AuditToken, t.CreatedBy, fmt.Sprintf("token:%d", t.ID), "", map[string]any{"given": t.Name, "role": t.Rank, "evidence": t.Evidence, "expires_at": t.ExpiresAt})
 	})
 	return t, err
 }
@@ -57,7 +57,7 @@ func (s *Store) OpenSession(ctx context.Context, now patra.Instant, t patra.Toke
 		if err := x.keepToken(now, &out, hash); err != nil {
 			return err
 		}
-		return x.acted(patra.AuditToken, t.Name, fmt.Sprintf("token:%d", t.Parent), "", map[string]any{"signed_in": true, "session": out.ID, "expires_at": out.ExpiresAt})
+		return x.auditAction(patra.AuditToken, t.Name, fmt.Sprintf("token:%d", t.Parent), "", map[string]any{"signed_in": true, "session": out.ID, "expires_at": out.ExpiresAt})
 	})
 	return out, ok, err
 }
@@ -94,8 +94,8 @@ func (s *Store) token(ctx context.Context, st stmt, key any) (t patra.Token, fou
 // usedEvery is how exactly it is known when a token was last used: a write for every call would be too much.
 const usedEvery = patra.Minute
 
-// TokenUsed notes that a token was used.
-func (s *Store) TokenUsed(ctx context.Context, now patra.Instant, id int64) error {
+// TouchToken notes that a token was used.
+func (s *Store) TouchToken(ctx context.Context, now patra.Instant, id int64) error {
 	return s.write(ctx, "token used", func(x *tx) error {
 		_, err := x.exec(tokenUsed, now, id, now-usedEvery)
 		return err
@@ -109,7 +109,7 @@ func (s *Store) RevokeToken(ctx context.Context, now patra.Instant, id int64, by
 		if err != nil || n == 0 {
 			return orNotFound(err)
 		}
-		return x.acted(patra.AuditToken, by, fmt.Sprintf("token:%d", id), reason, map[string]any{"revoked": true})
+		return x.auditAction(patra.AuditToken, by, fmt.Sprintf("token:%d", id), reason, map[string]any{"revoked": true})
 	})
 	if err != nil {
 		return t, err

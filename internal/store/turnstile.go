@@ -6,24 +6,24 @@ import (
 	"sync"
 )
 
-// precedence is when somebody's transaction has its turn.
-type precedence int
+// writerPriority is when somebody's transaction has its turn.
+type writerPriority int
 
 const (
-	inTurn precedence = iota // one after the other, as they came
-	urgent                   // before all who wait: for what is short, and keeps somebody from working
+	inTurn writerPriority = iota // one after the other, as they came
+	urgent                       // before all who wait: for what is short, and keeps somebody from working
 )
 
-// turnstile lets one transaction at a time through to a store that has one writer. The pool of connections would do that too, but it
+// writerLock lets one transaction at a time through to a store that has one writer. The pool of connections would do that too, but it
 // lets anybody of those who wait go next: with many, somebody waits very long.
-type turnstile struct {
+type writerLock struct {
 	mu      sync.Mutex
 	busy    bool
 	waiting [2][]chan struct{} // by precedence
 }
 
 // enter waits for its turn.
-func (g *turnstile) enter(ctx context.Context, when precedence) error {
+func (g *writerLock) enter(ctx context.Context, when writerPriority) error {
 	g.mu.Lock()
 	if !g.busy {
 		g.busy = true
@@ -51,10 +51,10 @@ func (g *turnstile) enter(ctx context.Context, when precedence) error {
 }
 
 // leave lets the next one through.
-func (g *turnstile) leave() {
+func (g *writerLock) leave() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	for _, when := range []precedence{urgent, inTurn} {
+	for _, when := range []writerPriority{urgent, inTurn} {
 		if all := g.waiting[when]; len(all) > 0 {
 			g.waiting[when] = all[1:]
 			all[0] <- struct{}{}

@@ -13,7 +13,7 @@ import (
 // One is inside at a time; those in a hurry go before those who wait in turn, who go as they came; whoever goes away keeps nobody.
 func TestTurnstile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var g turnstile
+		var g writerLock
 		var went []string
 		out := make(chan struct{})
 		if err := g.enter(t.Context(), inTurn); err != nil {
@@ -64,19 +64,19 @@ func TestTurnstile(t *testing.T) {
 // Those who want the same are served together, and whoever goes away keeps nobody.
 func TestADeskServesGroups(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var d desk
+		var d claimBatcher
 		var groups []int
 		busy := make(chan struct{})
-		serve := func(group []*asker) {
+		serve := func(group []*claimWaiter) {
 			groups = append(groups, len(group))
 			<-busy
 			for _, a := range group {
-				a.answer <- answer{}
+				a.answer <- claimResult{}
 			}
 		}
 		ask := func(ctx context.Context, plan int64, want error) {
 			go func() {
-				if _, err := d.ask(ctx, patra.ClaimRequest{PlanID: plan}, serve); !errors.Is(err, want) {
+				if _, err := d.claim(ctx, patra.ClaimRequest{PlanID: plan}, serve); !errors.Is(err, want) {
 					t.Errorf("%v, not %v", err, want)
 				}
 			}()
@@ -103,17 +103,17 @@ func TestADeskServesGroups(t *testing.T) {
 
 // Whoever is told to lead and goes away leaves that to the next in the queue, and the last one closes the desk.
 func TestADeskPassesTheLeadOn(t *testing.T) {
-	var d desk
-	a, b := &asker{answer: make(chan answer, 1)}, &asker{answer: make(chan answer, 1)}
-	d.come(a)
-	d.come(b)
-	if !d.leave(a) {
+	var d claimBatcher
+	a, b := &claimWaiter{answer: make(chan claimResult, 1)}, &claimWaiter{answer: make(chan claimResult, 1)}
+	d.enqueue(a)
+	d.enqueue(b)
+	if !d.dequeue(a) {
 		t.Fatal("it was not waiting")
 	}
 	if len(b.answer) != 1 || !d.open {
 		t.Fatal("nobody leads")
 	}
-	if !d.leave(b) || d.open || len(d.waiting) > 0 {
+	if !d.dequeue(b) || d.open || len(d.waiting) > 0 {
 		t.Error("the desk is still open")
 	}
 }

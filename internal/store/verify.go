@@ -43,7 +43,7 @@ func (s *Store) Verify(ctx context.Context, told func(done, all int, promise str
 	return broken, nil
 }
 
-func (s *Store) verify(ctx context.Context, p check.Promise, opt check.Options) (*patra.Violation, error) {
+func (s *Store) verify(ctx context.Context, p check.Invariant, opt check.Options) (*patra.Violation, error) {
 	t, err := s.ro.BeginTx(ctx, &sql.TxOptions{ReadOnly: s.dialect.readOnly, Isolation: s.dialect.snapshot})
 	if err != nil {
 		return nil, err

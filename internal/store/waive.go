@@ -31,7 +31,7 @@ func (s *Store) Waiver(ctx context.Context, id int64) (w patra.Waiver, err error
 // completeness does not. The stretch stays on the list of gaps until somebody has read it.
 func (s *Store) Waive(ctx context.Context, now patra.Instant, w patra.Waiver) (c patra.Cursor, err error) {
 	err = s.write(ctx, "waive", func(t *tx) error {
-		found, err := t.stirred(w.CursorID)
+		found, err := t.bumpCursor(w.CursorID)
 		if err != nil {
 			return err
 		}
@@ -39,10 +39,10 @@ func (s *Store) Waive(ctx context.Context, now patra.Instant, w patra.Waiver) (c
 		if _, err := t.insert(insertWaiver, c.ID, w.Window.From, w.Window.To, w.Reason, w.By, now); err != nil {
 			return err
 		}
-		if err := t.moveByHand(now, &c, c.Value, patra.CauseAdvance, w); err != nil {
+		if err := t.setWatermark(now, &c, c.Value, patra.CauseAdvance, w); err != nil {
 			return err
 		}
-		return t.signed(patra.AuditWaive, c, w)
+		return t.recordWaiver(patra.AuditWaive, c, w)
 	})
 	return c, err
 }
@@ -52,7 +52,7 @@ func (s *Store) Waive(ctx context.Context, now patra.Instant, w patra.Waiver) (c
 // that was taken back.
 func (s *Store) Revoke(ctx context.Context, now patra.Instant, w patra.Waiver) (c patra.Cursor, n int64, err error) {
 	err = s.write(ctx, "revoke waiver", func(t *tx) error {
-		found, err := t.stirred(w.CursorID)
+		found, err := t.bumpCursor(w.CursorID)
 		if err != nil {
 			return err
 		}
@@ -60,21 +60,21 @@ func (s *Store) Revoke(ctx context.Context, now patra.Instant, w patra.Waiver) (
 		if n, err = t.exec(revokeWaiver, now, asJSON(map[string]any{"revoked_by": w.By, "reason": w.Reason}), c.ID, w.Window.From, w.Window.To, w.ID, w.ID); err != nil || n == 0 {
 			return err
 		}
-		if err := t.moveByHand(now, &c, c.Origin, patra.CauseRewind, w); err != nil {
+		if err := t.setWatermark(now, &c, c.Origin, patra.CauseRewind, w); err != nil {
 			return err
 		}
-		return t.signed(patra.AuditRevoke, c, w)
+		return t.recordWaiver(patra.AuditRevoke, c, w)
 	})
 	return c, n, err
 }
 
-// signed writes down who said what about a stretch, and where the watermark stands since.
-func (t *tx) signed(action patra.AuditAction, c patra.Cursor, w patra.Waiver) error {
-	return t.acted(action, w.By, patra.WorkTarget(patra.ScopeCursor, c.ID).String(), w.Reason, map[string]any{"window": w.Window.String(), "watermark": c.Value.String()})
+// recordWaiver writes down who said what about a stretch, and where the watermark stands since.
+func (t *tx) recordWaiver(action patra.AuditAction, c patra.Cursor, w patra.Waiver) error {
+	return t.auditAction(action, w.By, patra.WorkTarget(patra.ScopeCursor, c.ID).String(), w.Reason, map[string]any{"window": w.Window.String(), "watermark": c.Value.String()})
 }
 
-// stirred locks a cursor whose need is about to change: planners must read it again.
-func (t *tx) stirred(cursorID int64) (*patra.Cursor, error) {
+// bumpCursor locks a cursor whose need is about to change: planners must read it again.
+func (t *tx) bumpCursor(cursorID int64) (*patra.Cursor, error) {
 	if _, err := t.exec(stirCursorPlan, cursorID); err != nil {
 		return nil, err
 	}
@@ -85,13 +85,13 @@ func (t *tx) stirred(cursorID int64) (*patra.Cursor, error) {
 	return c, err
 }
 
-// moveByHand puts a watermark where the coverage and the waivers end, seen from a moment on. The event comes first.
-func (t *tx) moveByHand(now patra.Instant, c *patra.Cursor, from patra.Instant, cause string, why patra.Waiver) error {
+// setWatermark puts a watermark where the coverage and the waivers end, seen from a moment on. The event comes first.
+func (t *tx) setWatermark(now patra.Instant, c *patra.Cursor, from patra.Instant, cause string, why patra.Waiver) error {
 	waived, err := t.windows(selectWaivers, c.ID, from)
 	if err != nil {
 		return err
 	}
-	value, err := reach(from, patra.NewCoverage(waived...), book{t, c.ID})
+	value, err := contiguousEnd(from, patra.NewCoverage(waived...), coverageReader{t, c.ID})
 	if err != nil || value == c.Value {
 		return err
 	}
@@ -105,7 +105,7 @@ func (t *tx) moveByHand(now patra.Instant, c *patra.Cursor, from patra.Instant, 
 		err = patra.ErrIllegalMove
 	}
 	if err == nil && value > c.Value {
-		err = t.tellAdvanced(*c, value, workNews{})
+		err = t.writeCursorAdvanced(*c, value, workEvent{})
 	}
 	c.Value, c.Version = value, c.Version+1
 	return err

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// Part is which part of a list is wanted: at most Limit rows (0 is 100) with ids below Before (0 is all).
-type Part struct {
+// ListPage is which part of a list is wanted: at most Limit rows (0 is 100) with ids below Before (0 is all).
+type ListPage struct {
 	Before int64
 	Limit  int
-	Walk   *Walk // nil: whatever it takes
+	Walk   *ScanLimit // nil: whatever it takes
 }
 
-// Walk bounds what a list looks at. A filter that has no index of its own is answered from a stretch of ids, newest first;
+// ScanLimit bounds what a list looks at. A filter that has no index of its own is answered from a stretch of ids, newest first;
 // Next is where whoever wants more goes on.
-type Walk struct {
+type ScanLimit struct {
 	Rows int64 // how many ids may be looked at
 	Next int64 // given back: go on below this id; 0 if there is nothing more, or if the last row tells it
 }
@@ -30,8 +30,8 @@ type cond struct {
 // listing is a list that can be had in parts: {where} and {by} stand in its query, and key is its column of ids.
 type listing struct{ name, query, key string }
 
-// road is how a list can be answered without looking at rows in vain.
-type road struct {
+// indexHint is how a list can be answered without looking at rows in vain.
+type indexHint struct {
 	table string
 	few   []string   // conditions of which one alone leaves few rows: those of one task, one run
 	index [][]string // conditions that an index answers in the order of ids
@@ -42,7 +42,7 @@ type road struct {
 const ofSlice = `task_id = (SELECT t.id FROM ing_task t WHERE t.slice_id = ?)`
 
 // roads are those of the lists. Whatever is not here is walked.
-var roads = map[string]road{
+var roads = map[string]indexHint{
 	"list_plans":      {"ing_plan", []string{"plan"}, [][]string{{}, {"cursor"}, {"source"}}},
 	"list_slices":     {"ing_plan_slice", []string{"slice"}, [][]string{{}, {"plan"}, {"plan", "status"}, {"source", "status"}}},
 	"list_tasks":      {"ing_task", []string{"task", "slice"}, [][]string{{}, {"plan"}, {"plan", "status"}, {"status"}, {"source", "status"}}},
@@ -56,7 +56,7 @@ var roads = map[string]road{
 }
 
 // leads reports whether conditions are answered by an index.
-func (r road) leads(conds []cond) bool {
+func (r indexHint) leads(conds []cond) bool {
 	if slices.ContainsFunc(conds, func(c cond) bool { return slices.Contains(r.few, c.name) }) {
 		return true
 	}
@@ -65,9 +65,9 @@ func (r road) leads(conds []cond) bool {
 	})
 }
 
-// part reads one part of a list, newest first. With a walk, conditions that no index answers in the order of the list are
+// listPage reads one part of a list, newest first. With a walk, conditions that no index answers in the order of the list are
 // asked of a stretch of ids, and of no more.
-func part[T any](ctx context.Context, s *Store, l listing, conds []cond, p Part, scan func(*sql.Rows) (T, error)) ([]T, error) {
+func listPage[T any](ctx context.Context, s *Store, l listing, conds []cond, p ListPage, scan func(*sql.Rows) (T, error)) ([]T, error) {
 	all, by, t := []T{}, "", s.read(ctx)
 	if p.Limit <= 0 {
 		p.Limit = 100

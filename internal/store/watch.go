@@ -32,16 +32,16 @@ const (
 // Watch lets somebody look on. It is called before the store is shared.
 func (s *Store) Watch(w Watcher) { s.watcher = w }
 
-// begun is when a statement begins; nobody asks for the time if nobody looks on.
-func (t *tx) begun() (at time.Time) {
+// startTimer is when a statement begins; nobody asks for the time if nobody looks on.
+func (t *tx) startTimer() (at time.Time) {
 	if t.s.watcher != nil {
 		at = time.Now()
 	}
 	return at
 }
 
-// took tells how long a statement took.
-func (t *tx) took(name string, began time.Time) {
+// observeDuration tells how long a statement took.
+func (t *tx) observeDuration(name string, began time.Time) {
 	if t.s.watcher != nil {
 		t.s.watcher.Statement(name, time.Since(began))
 	}
@@ -67,8 +67,8 @@ func (s *Store) refused() {
 	}
 }
 
-// landed tells of what a transaction did, now that it is sure.
-func (t *tx) landed() {
+// afterCommit tells of what a transaction did, now that it is sure.
+func (t *tx) afterCommit() {
 	if t == nil || t.s.watcher == nil {
 		return
 	}
@@ -97,19 +97,19 @@ var (
 	tablesVersion = stmt{"tables_version", `SELECT COALESCE(MAX(version_id), 0) FROM goose_db_version`}
 )
 
-// Alive reports whether the store can be asked at all.
-func (s *Store) Alive(ctx context.Context) error {
+// Ping reports whether the store can be asked at all.
+func (s *Store) Ping(ctx context.Context) error {
 	var one int64
 	_, err := s.read(ctx).one(pingStore, nil, &one)
 	return err
 }
 
-// Fits reports whether this program can work with the tables. It is a plain read, and waits for nobody who writes: Check
+// SchemaCompatible reports whether this program can work with the tables. It is a plain read, and waits for nobody who writes: Check
 // does not.
-func (s *Store) Fits(ctx context.Context) error {
+func (s *Store) SchemaCompatible(ctx context.Context) error {
 	var have int64
 	if _, err := s.read(ctx).one(tablesVersion, nil, &have); err != nil {
 		return err
 	}
-	return Age{Store: have, Program: newestMigration()}.verdict()
+	return SchemaVersion{Store: have, Program: newestMigration()}.verdict()
 }

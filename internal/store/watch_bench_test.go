@@ -18,7 +18,7 @@ func BenchmarkWatched(b *testing.B) {
 				w.Watch(observe.NewMetrics("test"))
 			}
 			for b.Loop() {
-				if err := w.Alive(b.Context()); err != nil {
+				if err := w.Ping(b.Context()); err != nil {
 					b.Fatal(err)
 				}
 			}

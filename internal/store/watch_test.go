@@ -107,20 +107,20 @@ func TestTablesThatDoNotFit(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	if err := s.Fits(t.Context()); err == nil {
+	if err := s.SchemaCompatible(t.Context()); err == nil {
 		t.Error("a store without tables fits")
 	}
 	if _, err := s.Migrate(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	if err := s.Fits(t.Context()); err != nil {
+	if err := s.SchemaCompatible(t.Context()); err != nil {
 		t.Error(err)
 	}
 	for _, version := range []int64{newestMigration() + generation, newestMigration() - 1} {
 		if _, err := s.db.ExecContext(t.Context(), "UPDATE goose_db_version SET version_id = ? WHERE version_id >= ?", version, newestMigration()-1); err != nil {
 			t.Fatal(err)
 		}
-		fits, check := s.Fits(t.Context()), s.Check(t.Context())
+		fits, check := s.SchemaCompatible(t.Context()), s.RequireSchema(t.Context())
 		if fits == nil || check == nil || fits.Error() != check.Error() {
 			t.Errorf("at %d: %v, and Check says %v", version, fits, check)
 		}

@@ -13,9 +13,9 @@ var (
 	queueHead = stmt{"queue_head", `SELECT COUNT(*) FROM ing_task WHERE status_code = 'QUEUED' AND partition_key = ? AND priority <= ? AND scheduled_at <= {now} AND id <> ?`}
 )
 
-// Work counts what waits and what runs of a target. It fails with patra.ErrNotFound for a piece of work that does not
+// TaskCounts counts what waits and what runs of a target. It fails with patra.ErrNotFound for a piece of work that does not
 // exist.
-func (s *Store) Work(ctx context.Context, target patra.Target) (steered patra.Steered, err error) {
+func (s *Store) TaskCounts(ctx context.Context, target patra.Target) (steered patra.ControlResult, err error) {
 	t := s.read(ctx)
 	where, args, err := t.tasksOf(target)
 	if err == nil {
@@ -24,9 +24,9 @@ func (s *Store) Work(ctx context.Context, target patra.Target) (steered patra.St
 	return steered, err
 }
 
-// Moving counts the tasks of a target that run, or will without anybody's help, and those that somebody holds back, both at the same
+// ActiveTasks counts the tasks of a target that run, or will without anybody's help, and those that somebody holds back, both at the same
 // moment.
-func (s *Store) Moving(ctx context.Context, target patra.Target) (n, held int64, err error) {
+func (s *Store) ActiveTasks(ctx context.Context, target patra.Target) (n, held int64, err error) {
 	t := s.read(ctx)
 	where, args, err := t.tasksOf(target)
 	if err == nil {
@@ -45,8 +45,8 @@ func (s *Store) LastClaim(ctx context.Context) (*patra.Instant, error) {
 	return &at, nil
 }
 
-// Crowd counts, for one task, how many tasks of its partition run and how many go before it.
-func (s *Store) Crowd(ctx context.Context, task patra.Task) (running, before int64, err error) {
+// QueuePosition counts, for one task, how many tasks of its partition run and how many go before it.
+func (s *Store) QueuePosition(ctx context.Context, task patra.Task) (running, before int64, err error) {
 	t, partition := s.read(ctx), patra.Partition(task.Source, task.Endpoint, task.Operation)
 	if _, err := t.one(runningIn, []any{partition}, &running); err != nil {
 		return 0, 0, err

@@ -38,7 +38,7 @@ func (d doors) Heartbeat(ctx context.Context, l patra.Lease) error {
 	})
 }
 
-func (d doors) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.Closing) error {
+func (d doors) Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.RunResult) error {
 	return act(d.p, func() error {
 		d.p.w.wrong.beforeWrite(d.p.w, c)
 		err := d.Store.Finish(ctx, c, now, end)
@@ -91,16 +91,16 @@ func (d doors) FailPage(ctx context.Context, c *patra.Claim, now patra.Instant, 
 	return call(d.p, func() (*patra.OpenPage, error) { return d.Store.FailPage(ctx, c, now, page, fail, next) })
 }
 
-func (d doors) Items(ctx context.Context, c *patra.Claim, scanNo, after int64, limit int) ([]patra.Item, error) {
-	return call(d.p, func() ([]patra.Item, error) { return d.Store.Items(ctx, c, scanNo, after, limit) })
+func (d doors) Items(ctx context.Context, c *patra.Claim, scanNo, after int64, limit int) ([]patra.DetailID, error) {
+	return call(d.p, func() ([]patra.DetailID, error) { return d.Store.Items(ctx, c, scanNo, after, limit) })
 }
 
 func (d doors) SeedItems(ctx context.Context, c *patra.Claim, now patra.Instant, r patra.SliceRange) (int64, error) {
 	return call(d.p, func() (int64, error) { return d.Store.SeedItems(ctx, c, now, r) })
 }
 
-func (d doors) Walked(ctx context.Context, c *patra.Claim, scanNo int64) (patra.Walked, error) {
-	return call(d.p, func() (patra.Walked, error) { return d.Store.Walked(ctx, c, scanNo) })
+func (d doors) Walked(ctx context.Context, c *patra.Claim, scanNo int64) (patra.ScanProgress, error) {
+	return call(d.p, func() (patra.ScanProgress, error) { return d.Store.Walked(ctx, c, scanNo) })
 }
 
 func (d doors) OpenRequest(ctx context.Context, now patra.Instant, open patra.RequestOpen) (int64, error) {
@@ -111,41 +111,41 @@ func (d doors) CloseRequest(ctx context.Context, id int64, x patra.Exchange) err
 	return act(d.p, func() error { return d.Store.CloseRequest(ctx, id, x) })
 }
 
-func (d doors) Heal(ctx context.Context, h patra.Healing) error {
-	return act(d.p, func() error { return d.Store.Heal(ctx, h) })
+func (d doors) RecordHealing(ctx context.Context, h patra.Healing) error {
+	return act(d.p, func() error { return d.Store.RecordHealing(ctx, h) })
 }
 
 func (d doors) Snapshot(ctx context.Context, fingerprint string) (json.RawMessage, error) {
 	return call(d.p, func() (json.RawMessage, error) { return d.Store.Snapshot(ctx, fingerprint) })
 }
 
-// Hold implements executor.Controls, as does all that follows.
-func (d doors) Hold(ctx context.Context, at patra.Place) (patra.Hold, error) {
-	return call(d.p, func() (patra.Hold, error) { return d.Store.Hold(ctx, at) })
+// Admit implements executor.Controls, as does all that follows.
+func (d doors) Admit(ctx context.Context, at patra.WorkScope) (patra.Admission, error) {
+	return call(d.p, func() (patra.Admission, error) { return d.Store.Admit(ctx, at) })
 }
 
-func (d doors) Fail(ctx context.Context, at patra.Place, rule patra.BreakerRule, probe int64, fault patra.Fault, dice float64) (patra.ControlChange, error) {
-	return call(d.p, func() (patra.ControlChange, error) { return d.Store.Fail(ctx, at, rule, probe, fault, dice) })
+func (d doors) RecordFailure(ctx context.Context, at patra.WorkScope, rule patra.BreakerRule, probe int64, fault patra.Fault, dice float64) (patra.ControlChange, error) {
+	return call(d.p, func() (patra.ControlChange, error) { return d.Store.RecordFailure(ctx, at, rule, probe, fault, dice) })
 }
 
-func (d doors) Answered(ctx context.Context, at patra.Place, probe int64) (patra.ControlChange, error) {
-	return call(d.p, func() (patra.ControlChange, error) { return d.Store.Answered(ctx, at, probe) })
+func (d doors) RecordSuccess(ctx context.Context, at patra.WorkScope, probe int64) (patra.ControlChange, error) {
+	return call(d.p, func() (patra.ControlChange, error) { return d.Store.RecordSuccess(ctx, at, probe) })
 }
 
-func (d doors) Untried(ctx context.Context, at patra.Place, probe int64) (patra.ControlChange, error) {
-	return call(d.p, func() (patra.ControlChange, error) { return d.Store.Untried(ctx, at, probe) })
+func (d doors) AbandonProbe(ctx context.Context, at patra.WorkScope, probe int64) (patra.ControlChange, error) {
+	return call(d.p, func() (patra.ControlChange, error) { return d.Store.AbandonProbe(ctx, at, probe) })
 }
 
-func (d doors) Halt(ctx context.Context, at patra.Place, fault patra.Fault) (patra.ControlChange, error) {
+func (d doors) Halt(ctx context.Context, at patra.WorkScope, fault patra.Fault) (patra.ControlChange, error) {
 	return call(d.p, func() (patra.ControlChange, error) { return d.Store.Halt(ctx, at, fault) })
 }
 
-func (d doors) Exhausted(ctx context.Context, at patra.Place, e patra.QuotaError) (patra.ControlChange, error) {
-	return call(d.p, func() (patra.ControlChange, error) { return d.Store.Exhausted(ctx, at, e) })
+func (d doors) QuotaExhausted(ctx context.Context, at patra.WorkScope, e patra.QuotaError) (patra.ControlChange, error) {
+	return call(d.p, func() (patra.ControlChange, error) { return d.Store.QuotaExhausted(ctx, at, e) })
 }
 
 // AcceptTrigger implements planner.Store, as does all that follows. What only reads is not worth a fate of its own.
-func (d doors) AcceptTrigger(ctx context.Context, now patra.Instant, in patra.Instance) (int64, error) {
+func (d doors) AcceptTrigger(ctx context.Context, now patra.Instant, in patra.Trigger) (int64, error) {
 	return call(d.p, func() (int64, error) { return d.Store.AcceptTrigger(ctx, now, in) })
 }
 
@@ -200,25 +200,25 @@ func (d doors) Split(ctx context.Context, now patra.Instant, parent patra.Slice,
 	})
 }
 
-// TakeRole implements relay.Store, as does all that follows.
-func (d doors) TakeRole(ctx context.Context, name, owner string, lease time.Duration) (patra.Role, bool, error) {
+// AcquireLease implements relay.Store, as does all that follows.
+func (d doors) AcquireLease(ctx context.Context, name, owner string, lease time.Duration) (patra.LeaderLease, bool, error) {
 	type taken struct {
-		role patra.Role
+		role patra.LeaderLease
 		ok   bool
 	}
 	t, err := call(d.p, func() (taken, error) {
-		r, ok, err := d.Store.TakeRole(ctx, name, owner, lease)
+		r, ok, err := d.Store.AcquireLease(ctx, name, owner, lease)
 		return taken{r, ok}, err
 	})
 	return t.role, t.ok, err
 }
 
-func (d doors) KeepRole(ctx context.Context, r patra.Role) error {
-	return act(d.p, func() error { return d.Store.KeepRole(ctx, r) })
+func (d doors) RenewLease(ctx context.Context, r patra.LeaderLease) error {
+	return act(d.p, func() error { return d.Store.RenewLease(ctx, r) })
 }
 
-func (d doors) LeaveRole(ctx context.Context, r patra.Role) error {
-	return act(d.p, func() error { return d.Store.LeaveRole(ctx, r) })
+func (d doors) ReleaseLease(ctx context.Context, r patra.LeaderLease) error {
+	return act(d.p, func() error { return d.Store.ReleaseLease(ctx, r) })
 }
 
 func (d doors) EventsAfter(ctx context.Context, position int64, limit, size int) ([]patra.Event, error) {
@@ -228,7 +228,7 @@ func (d doors) EventsAfter(ctx context.Context, position int64, limit, size int)
 	})
 }
 
-func (d doors) MarkSent(ctx context.Context, r *patra.Role, sink string, sent patra.Sent) error {
+func (d doors) MarkSent(ctx context.Context, r *patra.LeaderLease, sink string, sent patra.DeliveryResult) error {
 	return act(d.p, func() error { return d.Store.MarkSent(ctx, r, sink, sent) })
 }
 
@@ -242,22 +242,22 @@ func (g turnstile) Reserve(ctx context.Context, l patra.RateLimit, cost int) (ti
 	return call(g.p, func() (time.Duration, error) { return g.Gate.Reserve(ctx, l, cost) })
 }
 
-func (g turnstile) Remaining(ctx context.Context, key string) (time.Duration, error) {
-	return call(g.p, func() (time.Duration, error) { return g.Gate.Remaining(ctx, key) })
+func (g turnstile) CooldownRemaining(ctx context.Context, key string) (time.Duration, error) {
+	return call(g.p, func() (time.Duration, error) { return g.Gate.CooldownRemaining(ctx, key) })
 }
 
 func (g turnstile) Cooldown(ctx context.Context, key string, wait time.Duration) error {
 	return act(g.p, func() error { return g.Gate.Cooldown(ctx, key, wait) })
 }
 
-func (g turnstile) Enter(ctx context.Context, l patra.RateLimit, e patra.Entry) (time.Duration, error) {
-	return call(g.p, func() (time.Duration, error) { return g.Gate.Enter(ctx, l, e) })
+func (g turnstile) AcquireSlot(ctx context.Context, l patra.RateLimit, e patra.InFlightRequest) (time.Duration, error) {
+	return call(g.p, func() (time.Duration, error) { return g.Gate.AcquireSlot(ctx, l, e) })
 }
 
-func (g turnstile) Leave(ctx context.Context, l patra.RateLimit, id string) error {
-	return act(g.p, func() error { return g.Gate.Leave(ctx, l, id) })
+func (g turnstile) ReleaseSlot(ctx context.Context, l patra.RateLimit, id string) error {
+	return act(g.p, func() error { return g.Gate.ReleaseSlot(ctx, l, id) })
 }
 
-func (g turnstile) Report(ctx context.Context, l patra.RateLimit, a patra.RateAnswer) error {
+func (g turnstile) Report(ctx context.Context, l patra.RateLimit, a patra.RateFeedback) error {
 	return act(g.p, func() error { return g.Gate.Report(ctx, l, a) })
 }

@@ -39,44 +39,44 @@ func wrongRules() []*wrong {
 				}
 			}},
 		{name: "slice-end", says: "the watermark is the end of the newest slice that succeeded", profile: "openalex",
-			onFinish: func(w *world, c *patra.Claim, end patra.Closing) {
+			onFinish: func(w *world, c *patra.Claim, end patra.RunResult) {
 				if end.Status == patra.Succeeded && c.Task.Operation == patra.Harvest {
 					w.advance(c, c.Slice.Window.To)
 				}
 			}},
 		{name: "terminal", says: "a slice that failed or was left early is done with", profile: "pubmed",
-			onFinish: func(w *world, c *patra.Claim, end patra.Closing) {
+			onFinish: func(w *world, c *patra.Claim, end patra.RunResult) {
 				if (end.Status == patra.Failed || end.Status == patra.Partial) && c.Task.Operation == patra.Harvest {
 					w.advance(c, c.Slice.Window.To)
 				}
 			}},
 		{name: "watermark-back", says: "the watermark is the end of whatever was read last", profile: "europepmc",
-			onFinish: func(w *world, c *patra.Claim, end patra.Closing) {
+			onFinish: func(w *world, c *patra.Claim, end patra.RunResult) {
 				if end.Status == patra.Succeeded && c.Slice.Purpose == patra.PurposeLookback {
 					w.exec(`UPDATE ing_cursor SET normalized_instant = ?, cursor_value = ? WHERE id = ?`, c.Slice.Window.To, c.Slice.Window.To.String(), c.Task.CursorID)
 				}
 			}},
 		{name: "backfill-moves", says: "a backfill moves the watermark of the harvest", profile: "arxiv",
-			onFinish: func(w *world, c *patra.Claim, end patra.Closing) {
+			onFinish: func(w *world, c *patra.Claim, end patra.RunResult) {
 				if end.Status == patra.Succeeded && c.Task.Operation == patra.Backfill {
 					w.exec(`UPDATE ing_cursor SET normalized_instant = ?, cursor_value = ? WHERE id = ?`, c.Slice.Window.To, c.Slice.Window.To.String(), w.cursor)
 				}
 			}},
 		{name: "tie", says: "an early end confirms the hour that it was in", profile: "openalex", perDay: 90,
-			onFinish: func(w *world, c *patra.Claim, end patra.Closing) {
+			onFinish: func(w *world, c *patra.Claim, end patra.RunResult) {
 				if end.Early != nil && !end.Early.Confirmed.IsEmpty() {
 					w.exec(`UPDATE ing_coverage SET window_to = MIN(window_to + ?, ?) WHERE slice_id = ?`, patra.Hour, c.Slice.Window.To, c.Slice.ID)
 					w.exec(`UPDATE ing_plan_slice SET confirmed_to = MIN(confirmed_to + ?, ?) WHERE id = ?`, patra.Hour, c.Slice.Window.To, c.Slice.ID)
 				}
 			}},
 		{name: "partial-is-whole", says: "a slice that was left early is covered", profile: "openalex", perDay: 90,
-			onFinish: func(w *world, c *patra.Claim, end patra.Closing) {
+			onFinish: func(w *world, c *patra.Claim, end patra.RunResult) {
 				if end.Status == patra.Partial {
 					w.cover(c)
 				}
 			}},
 		{name: "failed-is-covered", says: "a slice that failed is covered", profile: "crossref", weather: failing,
-			onFinish: func(w *world, c *patra.Claim, end patra.Closing) {
+			onFinish: func(w *world, c *patra.Claim, end patra.RunResult) {
 				if end.Status == patra.Failed {
 					w.cover(c)
 				}
@@ -415,7 +415,7 @@ type generous struct {
 }
 
 // Report implements executor.Gate.
-func (g *generous) Report(ctx context.Context, l patra.RateLimit, a patra.RateAnswer) error {
+func (g *generous) Report(ctx context.Context, l patra.RateLimit, a patra.RateFeedback) error {
 	g.mu.Lock()
 	g.free++
 	g.mu.Unlock()
@@ -442,5 +442,5 @@ type impatient struct{ executor.Gate }
 // Cooldown implements executor.Gate.
 func (impatient) Cooldown(context.Context, string, time.Duration) error { return nil }
 
-// Remaining implements executor.Gate.
-func (impatient) Remaining(context.Context, string) (time.Duration, error) { return 0, nil }
+// CooldownRemaining implements executor.Gate.
+func (impatient) CooldownRemaining(context.Context, string) (time.Duration, error) { return 0, nil }

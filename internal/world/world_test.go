@@ -428,7 +428,7 @@ func (w *world) executor(ctx context.Context, d *rand.Rand, slot int, f fate) bo
 	s := w.stores[slot]
 	tr, client := w.client(p)
 	defer tr.CloseIdleConnections()
-	strain := patra.DefaultStrain()
+	strain := patra.DefaultWalkLimits()
 	if d.IntN(3) == 0 {
 		strain.Pages = 3 // so that slices are left before their end, and cut
 	}
@@ -468,7 +468,7 @@ func (w *world) tendOnce(ctx context.Context) {
 	defer p.stop()
 	pl, tr := w.planner(p)
 	defer tr.CloseIdleConnections()
-	if err := pl.Tend(ctx, patra.InstantOf(time.Now())); err != nil {
+	if err := pl.ContinueAll(ctx, patra.InstantOf(time.Now())); err != nil {
 		w.log.Info("tending failed", "reason", err.Error())
 	}
 }
@@ -516,17 +516,17 @@ func (w *world) finish(n int) {
 // the days before are gone by now, because the look-back has read those windows once more.
 func (w *world) doubt(d *rand.Rand) {
 	s := w.stores[len(w.stores)-1]
-	answers, err := s.Answers(w.t.Context(), w.cursor)
+	answers, err := s.CoverageEntries(w.t.Context(), w.cursor)
 	if err != nil {
 		w.t.Fatal(err)
 	}
-	for _, sp := range patra.Speaking(answers) {
+	for _, sp := range patra.EffectiveEntries(answers) {
 		if d.IntN(3) > 0 || sp.State != patra.StateSealed {
 			continue
 		}
 		counted := sp.IDsSeen + 1
-		why := patra.Remark{At: patra.InstantOf(time.Now()), By: "somebody", From: sp.State, To: patra.StateDisputed, Reason: "counted again", Counted: &counted}
-		if err := s.Settle(w.t.Context(), w.cursor, []int64{sp.ID}, why); err != nil {
+		why := patra.CoverageNote{At: patra.InstantOf(time.Now()), By: "somebody", From: sp.State, To: patra.StateDisputed, Reason: "counted again", Counted: &counted}
+		if err := s.ResolveDispute(w.t.Context(), w.cursor, []int64{sp.ID}, why); err != nil {
 			w.t.Fatal(err)
 		}
 		w.note("disputed", nil)

@@ -26,7 +26,7 @@ type wrong struct {
 
 	claiming    func(*world)
 	writing     func(*world, *patra.Claim)
-	onFinish    func(*world, *patra.Claim, patra.Closing)
+	onFinish    func(*world, *patra.Claim, patra.RunResult)
 	commits     func(*patra.Claim, patra.PageResult) patra.PageResult
 	onCommit    func(*world, *patra.Claim, patra.OpenPage, patra.PageResult)
 	needs       func(w *world, cursorID int64, covered, live patra.Coverage) (patra.Coverage, patra.Coverage)
@@ -52,7 +52,7 @@ func (r *wrong) beforeWrite(w *world, c *patra.Claim) {
 	}
 }
 
-func (r *wrong) finished(w *world, c *patra.Claim, end patra.Closing) {
+func (r *wrong) finished(w *world, c *patra.Claim, end patra.RunResult) {
 	if r.onFinish != nil {
 		r.onFinish(w, c, end)
 	}

@@ -16,8 +16,8 @@ import (
 )
 
 // Run checks every promise. fresh makes an empty place; again opens the one that was made last, as another process would.
-func Run(t *testing.T, fresh func(*testing.T) (place blob.Place, again func() blob.Place)) {
-	for name, check := range map[string]func(*testing.T, blob.Place, func() blob.Place){
+func Run(t *testing.T, fresh func(*testing.T) (place blob.Backend, again func() blob.Backend)) {
+	for name, check := range map[string]func(*testing.T, blob.Backend, func() blob.Backend){
 		"what was put is there, for others too": there,
 		"the last one wins":                     lastWins,
 		"what is not there is not found":        notFound,
@@ -32,13 +32,13 @@ func Run(t *testing.T, fresh func(*testing.T) (place blob.Place, again func() bl
 	}
 }
 
-func there(t *testing.T, p blob.Place, again func() blob.Place) {
+func there(t *testing.T, p blob.Backend, again func() blob.Backend) {
 	for _, data := range [][]byte{{0}, []byte("xy"), bytes.Repeat([]byte("0123456789"), 200_000)} {
 		name := fmt.Sprintf("bodies/aa/%d.zst", len(data))
 		if err := p.Put(t.Context(), name, data); err != nil {
 			t.Fatal(err)
 		}
-		for _, q := range []blob.Place{p, again()} {
+		for _, q := range []blob.Backend{p, again()} {
 			got, err := q.Get(t.Context(), name)
 			if err != nil || !bytes.Equal(got, data) {
 				t.Errorf("%d of %d bytes came back, %v", len(got), len(data), err)
@@ -50,7 +50,7 @@ func there(t *testing.T, p blob.Place, again func() blob.Place) {
 	}
 }
 
-func lastWins(t *testing.T, p blob.Place, again func() blob.Place) {
+func lastWins(t *testing.T, p blob.Backend, again func() blob.Backend) {
 	for _, text := range []string{"first, and longer", "second"} {
 		if err := p.Put(t.Context(), "a/b", []byte(text)); err != nil {
 			t.Fatal(err)
@@ -61,7 +61,7 @@ func lastWins(t *testing.T, p blob.Place, again func() blob.Place) {
 	}
 }
 
-func notFound(t *testing.T, p blob.Place, _ func() blob.Place) {
+func notFound(t *testing.T, p blob.Backend, _ func() blob.Backend) {
 	for range 2 {
 		if _, err := p.Get(t.Context(), "a/b/c"); !errors.Is(err, blob.ErrNotFound) {
 			t.Errorf("%v", err)
@@ -91,7 +91,7 @@ func notFound(t *testing.T, p blob.Place, _ func() blob.Place) {
 	}
 }
 
-func badNames(t *testing.T, p blob.Place, _ func() blob.Place) {
+func badNames(t *testing.T, p blob.Backend, _ func() blob.Backend) {
 	for _, name := range []string{"", "/", "/a", "a/", "a//b", "../a", "a/../b", "a/./b", ".a", "a\\b", "a\x00b", "C:a", "a b", strings.Repeat("a/", 300) + "a"} {
 		if err := p.Put(t.Context(), name, []byte("x")); err == nil {
 			t.Errorf("%q was taken", name)
@@ -108,7 +108,7 @@ func badNames(t *testing.T, p blob.Place, _ func() blob.Place) {
 	}
 }
 
-func walk(t *testing.T, p blob.Place, again func() blob.Place) {
+func walk(t *testing.T, p blob.Backend, again func() blob.Backend) {
 	names := []string{"a/1", "a/b/2", "a/b/3", "ab/4", "c"}
 	for _, n := range names {
 		if err := p.Put(t.Context(), n, []byte(n)); err != nil {
@@ -140,7 +140,7 @@ func walk(t *testing.T, p blob.Place, again func() blob.Place) {
 	}
 }
 
-func many(t *testing.T, p blob.Place, again func() blob.Place) {
+func many(t *testing.T, p blob.Backend, again func() blob.Backend) {
 	var all sync.WaitGroup
 	for n := range 8 {
 		q := again()

@@ -39,7 +39,7 @@ func cooldowns(t testing.TB, k Kind) error {
 				return fmt.Errorf("sent %s before the end of a cooldown", end.Sub(at))
 			}
 		}
-		left, err := gates[dice.IntN(2)].Remaining(ctx, "source")
+		left, err := gates[dice.IntN(2)].CooldownRemaining(ctx, "source")
 		if err != nil {
 			return err
 		}
@@ -84,7 +84,7 @@ func keys(t testing.TB, k Kind) error {
 	if err := g.Cooldown(ctx, "a", time.Hour); err != nil {
 		return err
 	}
-	if err := g.Report(ctx, patra.RateLimit{Key: "a"}, patra.RateAnswer{Status: 429, RetryAfter: time.Hour}); err != nil {
+	if err := g.Report(ctx, patra.RateLimit{Key: "a"}, patra.RateFeedback{Status: 429, RetryAfter: time.Hour}); err != nil {
 		return err
 	}
 	for _, key := range []string{"b", "c"} {
@@ -92,7 +92,7 @@ func keys(t testing.TB, k Kind) error {
 		if err != nil || wait > time.Second {
 			return fmt.Errorf("%s must wait for %s, %w", key, wait, err)
 		}
-		if left, err := g.Remaining(ctx, key); err != nil || left > 0 {
+		if left, err := g.CooldownRemaining(ctx, key); err != nil || left > 0 {
 			return fmt.Errorf("%s cools down for %s, %w", key, left, err)
 		}
 	}
@@ -119,7 +119,7 @@ func restart(t testing.TB, k Kind) error {
 	if err := enter().Cooldown(ctx, "source", time.Hour); err != nil {
 		return err
 	}
-	if left, err := enter().Remaining(ctx, "source"); err != nil || left < 59*time.Minute {
+	if left, err := enter().CooldownRemaining(ctx, "source"); err != nil || left < 59*time.Minute {
 		return fmt.Errorf("%s of the cooldown are left, %w", left, err)
 	}
 	return nil
@@ -138,7 +138,7 @@ func tempo(t testing.TB, k Kind) error {
 				return 0, err
 			}
 			if answered {
-				if err := second.Report(ctx, patra.RateLimit{Key: "source"}, patra.RateAnswer{Status: 200}); err != nil {
+				if err := second.Report(ctx, patra.RateLimit{Key: "source"}, patra.RateFeedback{Status: 200}); err != nil {
 					return 0, err
 				}
 			}
@@ -149,11 +149,11 @@ func tempo(t testing.TB, k Kind) error {
 		return err
 	}
 	for range 5 { // all that were on their way are refused; that is one sign
-		if err := first.Report(ctx, patra.RateLimit{Key: "source"}, patra.RateAnswer{Status: 429, RetryAfter: time.Second}); err != nil {
+		if err := first.Report(ctx, patra.RateLimit{Key: "source"}, patra.RateFeedback{Status: 429, RetryAfter: time.Second}); err != nil {
 			return err
 		}
 	}
-	if left, err := second.Remaining(ctx, "source"); err != nil || left < 900*time.Millisecond {
+	if left, err := second.CooldownRemaining(ctx, "source"); err != nil || left < 900*time.Millisecond {
 		return fmt.Errorf("after a refusal %s remain, %w", left, err)
 	}
 	pause(time.Second)

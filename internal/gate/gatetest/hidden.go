@@ -73,7 +73,7 @@ func (h Hidden) work(p *process, began time.Time, dice *rand.Rand) error {
 		pause(time.Duration(dice.IntN(5)) * time.Millisecond) // some ways are longer
 		status, wait := h.Capacity.Ask(time.Now())
 		pause(h.Latency/2 + time.Duration(dice.Int64N(int64(h.Latency)+1)))
-		if err := p.Report(ctx, l, patra.RateAnswer{Status: max(status, 0), RetryAfter: wait, Took: time.Since(left)}); err != nil {
+		if err := p.Report(ctx, l, patra.RateFeedback{Status: max(status, 0), RetryAfter: wait, Took: time.Since(left)}); err != nil {
 			return err
 		}
 		if status == 429 {

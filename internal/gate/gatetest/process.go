@@ -56,7 +56,7 @@ func (p *process) send(key string) (time.Time, error) {
 		l := p.at(key)
 		l.Heaviest, l.Warmup = p.heaviest, p.warmup
 		wait, err := p.Reserve(ctx, l, p.cost)
-		if later, ok := errors.AsType[*patra.NotYet](err); ok {
+		if later, ok := errors.AsType[*patra.ThrottledError](err); ok {
 			pause(later.Wait)
 			continue
 		}
@@ -65,7 +65,7 @@ func (p *process) send(key string) (time.Time, error) {
 		}
 		at := time.Now().Add(wait)
 		pause(wait)
-		patience := p.Patience(l)
+		patience := p.MaxLateness(l)
 		if patience <= 0 {
 			return at, fmt.Errorf("a grant at %v a second may be late by %s: nobody can be as punctual as that", p.perSecond, patience)
 		}
@@ -75,7 +75,7 @@ func (p *process) send(key string) (time.Time, error) {
 		if time.Since(at) > patience {
 			continue
 		}
-		left, err := p.Remaining(ctx, key)
+		left, err := p.CooldownRemaining(ctx, key)
 		if err != nil {
 			return at, err
 		}

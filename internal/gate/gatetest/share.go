@@ -54,9 +54,9 @@ func slots(t testing.TB, k Kind) error {
 		all.Go(func() {
 			dice := rand.New(rand.NewPCG(uint64(n), 5))
 			for i := range 12 {
-				e := patra.Entry{ID: strconv.Itoa(n) + "-" + strconv.Itoa(i), Cost: 1, Lasts: lasts}
+				e := patra.InFlightRequest{ID: strconv.Itoa(n) + "-" + strconv.Itoa(i), Cost: 1, Lasts: lasts}
 				for {
-					wait, err := g.Enter(ctx, l, e)
+					wait, err := g.AcquireSlot(ctx, l, e)
 					if err != nil {
 						errs.add(err)
 						return
@@ -77,7 +77,7 @@ func slots(t testing.TB, k Kind) error {
 				pause(time.Duration(100+dice.IntN(400)) * time.Millisecond)
 				away.Add(-1)
 				done.Add(1)
-				errs.add(g.Leave(ctx, l, e.ID))
+				errs.add(g.ReleaseSlot(ctx, l, e.ID))
 			}
 		})
 	}

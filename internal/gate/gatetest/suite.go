@@ -16,12 +16,12 @@ import (
 // Gate is what is tested.
 type Gate interface {
 	Reserve(ctx context.Context, l patra.RateLimit, cost int) (time.Duration, error)
-	Patience(l patra.RateLimit) time.Duration
-	Remaining(ctx context.Context, key string) (time.Duration, error)
+	MaxLateness(l patra.RateLimit) time.Duration
+	CooldownRemaining(ctx context.Context, key string) (time.Duration, error)
 	Cooldown(ctx context.Context, key string, wait time.Duration) error
-	Enter(ctx context.Context, l patra.RateLimit, e patra.Entry) (wait time.Duration, err error)
-	Leave(ctx context.Context, l patra.RateLimit, id string) error
-	Report(ctx context.Context, l patra.RateLimit, a patra.RateAnswer) error
+	AcquireSlot(ctx context.Context, l patra.RateLimit, e patra.InFlightRequest) (wait time.Duration, err error)
+	ReleaseSlot(ctx context.Context, l patra.RateLimit, id string) error
+	Report(ctx context.Context, l patra.RateLimit, a patra.RateFeedback) error
 }
 
 // Kind is a kind of gate. Fresh makes one without history; each call of what it returns is one more process at that gate.

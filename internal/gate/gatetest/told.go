@@ -15,8 +15,8 @@ func told(t testing.TB, k Kind) error {
 	ctx, enter, to, l := context.Background(), k.Fresh(t), &provider{}, limit{20, 5}
 	first := &process{Gate: enter(), limit: l, to: to}
 	second := &process{Gate: enter(), limit: l, to: to}
-	says := func(n int, least, most float64, answer patra.Told) error {
-		if err := first.Report(ctx, l.at("source"), patra.RateAnswer{Status: 200, Told: answer}); err != nil {
+	says := func(n int, least, most float64, answer patra.AdvertisedLimit) error {
+		if err := first.Report(ctx, l.at("source"), patra.RateFeedback{Status: 200, Told: answer}); err != nil {
 			return err
 		}
 		if _, err := second.send("source"); err != nil {
@@ -38,22 +38,22 @@ func told(t testing.TB, k Kind) error {
 		return err
 	}
 	return errors.Join(
-		says(60, 19, 24, patra.Told{}), says(40, 4.5, 5.4, patra.Told{PerSecond: 5}), says(40, 4.5, 5.4, patra.Told{}),
-		says(60, 8.5, 10.8, patra.Told{PerSecond: 10}), says(100, 19, 22, patra.Told{PerSecond: 50}),
+		says(60, 19, 24, patra.AdvertisedLimit{}), says(40, 4.5, 5.4, patra.AdvertisedLimit{PerSecond: 5}), says(40, 4.5, 5.4, patra.AdvertisedLimit{}),
+		says(60, 8.5, 10.8, patra.AdvertisedLimit{PerSecond: 10}), says(100, 19, 22, patra.AdvertisedLimit{PerSecond: 50}),
 		Judge(to.sent, l.perSecond, l.burst), toldSlots(enter(), enter()))
 }
 
 // toldSlots: one process is told that two requests may be on their way, and the other keeps to it from its next grant on.
 func toldSlots(first, second Gate) error {
 	ctx, l := context.Background(), limit{100, 10}.at("slots")
-	if err := first.Report(ctx, l, patra.RateAnswer{Status: 200, Told: patra.Told{Concurrency: 2}}); err != nil {
+	if err := first.Report(ctx, l, patra.RateFeedback{Status: 200, Told: patra.AdvertisedLimit{Concurrency: 2}}); err != nil {
 		return err
 	}
 	if _, err := second.Reserve(ctx, l, 1); err != nil {
 		return err
 	}
 	for n, free := range []bool{true, true, false} {
-		wait, err := second.Enter(ctx, l, patra.Entry{ID: string(rune('a' + n)), Cost: 1, Lasts: time.Minute})
+		wait, err := second.AcquireSlot(ctx, l, patra.InFlightRequest{ID: string(rune('a' + n)), Cost: 1, Lasts: time.Minute})
 		if err != nil || free != (wait == 0) {
 			return fmt.Errorf("of two slots, request %d waits for %s, %w", n+1, wait, err)
 		}

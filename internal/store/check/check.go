@@ -30,20 +30,20 @@ type Options struct {
 	Gaps func(ctx context.Context, cursorID int64, until patra.Instant) ([]patra.Window, error)
 }
 
-// Promise is one sentence with the question whether it is kept.
-type Promise struct {
+// Invariant is one sentence with the question whether it is kept.
+type Invariant struct {
 	Text    string
 	Next    string        // what a person does when it is broken
 	Verdict patra.Verdict // when it is broken
-	look    func(*look) error
+	look    func(*checkRun) error
 }
 
 // shown is how many rows a violation names.
 const shown = 5
 
 // Check asks whether the promise is kept; nil if it is. What it reads should not change meanwhile: give it a transaction.
-func (p Promise) Check(ctx context.Context, db Tables, opt Options) (*patra.Violation, error) {
-	l := &look{ctx: ctx, db: db, opt: opt}
+func (p Invariant) Check(ctx context.Context, db Tables, opt Options) (*patra.Violation, error) {
+	l := &checkRun{ctx: ctx, db: db, opt: opt}
 	if err := p.look(l); err != nil {
 		return nil, fmt.Errorf("check whether %s: %w", p.Text, err)
 	}
@@ -53,8 +53,8 @@ func (p Promise) Check(ctx context.Context, db Tables, opt Options) (*patra.Viol
 	return &patra.Violation{Promise: p.Text, Verdict: p.Verdict, Count: l.count, Rows: l.rows, Next: p.Next}, nil
 }
 
-// look is one promise being checked.
-type look struct {
+// checkRun is one promise being checked.
+type checkRun struct {
 	ctx   context.Context
 	db    Tables
 	opt   Options
@@ -63,14 +63,14 @@ type look struct {
 }
 
 // found notes a row that breaks the promise.
-func (l *look) found(format string, args ...any) {
+func (l *checkRun) found(format string, args ...any) {
 	if l.count++; l.count <= shown {
 		l.rows = append(l.rows, fmt.Sprintf(format, args...))
 	}
 }
 
 // each hands every row of a query to use.
-func (l *look) each(query string, use func(*sql.Rows) error, args ...any) error {
+func (l *checkRun) each(query string, use func(*sql.Rows) error, args ...any) error {
 	rows, err := l.db.QueryContext(l.ctx, query, args...)
 	if err != nil {
 		return err
@@ -85,7 +85,7 @@ func (l *look) each(query string, use func(*sql.Rows) error, args ...any) error 
 }
 
 // ids reads a column of row ids.
-func (l *look) ids(query string, args ...any) (all []int64, err error) {
+func (l *checkRun) ids(query string, args ...any) (all []int64, err error) {
 	err = l.each(query, func(r *sql.Rows) error {
 		var id int64
 		err := r.Scan(&id)
@@ -96,11 +96,11 @@ func (l *look) ids(query string, args ...any) (all []int64, err error) {
 }
 
 // none is the promise that a query gives no row; each row it gives is the id of a noun.
-func none(noun, query string) func(*look) error {
-	return func(l *look) error { return l.none(noun, query) }
+func none(noun, query string) func(*checkRun) error {
+	return func(l *checkRun) error { return l.none(noun, query) }
 }
 
-func (l *look) none(noun, query string, args ...any) error {
+func (l *checkRun) none(noun, query string, args ...any) error {
 	return l.each(query, func(r *sql.Rows) error {
 		var id int64
 		err := r.Scan(&id)
@@ -119,9 +119,9 @@ const (
 )
 
 // Promises are all of them, the gravest first.
-func Promises() []Promise {
-	var all []Promise
-	for _, group := range [][]Promise{progress, slices, leases, ledger, records, controls, quotas, audits, alerts, snapshots} {
+func Promises() []Invariant {
+	var all []Invariant
+	for _, group := range [][]Invariant{progress, slices, leases, ledger, records, controls, quotas, audits, alerts, snapshots} {
 		for _, p := range group {
 			if p.Verdict == "" {
 				p.Verdict = patra.VerdictFail

@@ -1,7 +1,7 @@
 package check
 
 // controls is what is promised of what holds work back.
-var controls = []Promise{
+var controls = []Invariant{
 	{Text: "only a running task is asked to stop", Next: report, look: none("task", `SELECT id FROM ing_task WHERE cancel_requested = 1 AND status_code <> 'RUNNING'`)},
 	{Text: "a breaker that is not closed knows how long", Next: release, look: none("control", `SELECT version FROM ing_control WHERE kind_code = 'BREAKER' AND state_code <> 'CLOSED' AND until_at IS NULL`)},
 	{Text: "a control is in one of the states of its machine", Next: release, look: none("control", `SELECT version FROM ing_control

@@ -16,7 +16,7 @@ func done(phase string) string {
 const online = `NOT EXISTS (SELECT 1 FROM ing_archive z WHERE z.task_id = r.task_id)`
 
 // ledger is what is promised of scans, pages and requests.
-var ledger = []Promise{
+var ledger = []Invariant{
 	{Text: "an exhausted scan has no hole, and its last page says that nothing follows", Next: reread, look: none("run", `SELECT r.id FROM ing_task_run r JOIN ing_plan_slice s ON s.id = r.slice_id
 		WHERE r.exhausted = 1 AND `+online+` AND `+hasWindow+` AND NOT EXISTS (SELECT 1 `+done("SEARCH")+` AND b.has_next = 0
 		   AND b.ordinal = (SELECT COUNT(*) FROM ing_task_run_batch k WHERE k.task_id = r.task_id AND k.scan_no = r.scan_no AND k.phase_code = 'SEARCH' AND k.status_code = 'SUCCEEDED'))`)},

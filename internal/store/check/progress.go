@@ -7,7 +7,7 @@ import (
 )
 
 // progress is what is promised of watermarks and of what they stand for.
-var progress = []Promise{
+var progress = []Invariant{
 	{Text: "no watermark stands beyond what is covered", Next: reread, look: beyond},
 	{Text: "a watermark stands where the coverage ends, unless a person moved it back", Next: report, Verdict: patra.VerdictWarn, look: behind},
 	{Text: "whatever is complete is sealed", Next: reread, look: unsealed},
@@ -35,7 +35,7 @@ type cursor struct {
 	rewound               bool
 }
 
-func (l *look) cursors() (all []cursor, err error) {
+func (l *checkRun) cursors() (all []cursor, err error) {
 	err = l.each(`SELECT c.id, c.origin_instant, c.normalized_instant, c.sealed_instant, COALESCE((SELECT e.cause_code FROM ing_cursor_event e WHERE e.cursor_id = c.id AND e.seq = c.version), '')
 		FROM ing_cursor c ORDER BY c.id`, func(r *sql.Rows) error {
 		var c cursor
@@ -49,7 +49,7 @@ func (l *look) cursors() (all []cursor, err error) {
 }
 
 // covered gives the windows of a cursor that are read or waived, in the order of their beginnings.
-func (l *look) covered(cursorID int64, use func(patra.Window)) error {
+func (l *checkRun) covered(cursorID int64, use func(patra.Window)) error {
 	return l.each(`SELECT window_from, window_to FROM ing_coverage WHERE cursor_id = ?
 		UNION ALL SELECT window_from, window_to FROM ing_gap_waiver WHERE cursor_id = ? AND revoked_at IS NULL ORDER BY 1, 2`, func(r *sql.Rows) error {
 		var w patra.Window
@@ -60,7 +60,7 @@ func (l *look) covered(cursorID int64, use func(patra.Window)) error {
 }
 
 // frontiers walks over the coverage of every cursor once and compares where it ends.
-func (l *look) frontiers(compare func(c cursor, reach patra.Instant)) error {
+func (l *checkRun) frontiers(compare func(c cursor, reach patra.Instant)) error {
 	all, err := l.cursors()
 	if err != nil {
 		return err
@@ -79,7 +79,7 @@ func (l *look) frontiers(compare func(c cursor, reach patra.Instant)) error {
 	return nil
 }
 
-func beyond(l *look) error {
+func beyond(l *checkRun) error {
 	return l.frontiers(func(c cursor, reach patra.Instant) {
 		if c.value > reach {
 			l.found("cursor %d stands at %s, but the coverage ends at %s", c.id, c.value, reach)
@@ -87,7 +87,7 @@ func beyond(l *look) error {
 	})
 }
 
-func behind(l *look) error {
+func behind(l *checkRun) error {
 	return l.frontiers(func(c cursor, reach patra.Instant) {
 		if c.value < reach && !c.rewound {
 			l.found("cursor %d stands at %s, but the coverage reaches to %s", c.id, c.value, reach)
@@ -96,7 +96,7 @@ func behind(l *look) error {
 }
 
 // unsealed paints the answers of a cursor one over the other, oldest first, and looks how far the sealed ones go.
-func unsealed(l *look) error {
+func unsealed(l *checkRun) error {
 	all, err := l.cursors()
 	if err != nil {
 		return err
@@ -127,7 +127,7 @@ func unsealed(l *look) error {
 }
 
 // unlisted adds up by itself what nobody has read and nobody is at work on, and compares it with the list of gaps.
-func unlisted(l *look) error {
+func unlisted(l *checkRun) error {
 	if l.opt.Gaps == nil {
 		return nil
 	}
@@ -172,7 +172,7 @@ func join(done []patra.Window, w patra.Window) []patra.Window {
 }
 
 // live is what of a cursor is queued, running or about to be cut.
-func (l *look) live(cursorID int64) (patra.Coverage, error) {
+func (l *checkRun) live(cursorID int64) (patra.Coverage, error) {
 	var all, confirmed []patra.Window
 	err := l.each(`SELECT window_from, window_to, COALESCE(confirmed_from, window_from), COALESCE(confirmed_to, window_from) FROM ing_plan_slice
 		WHERE cursor_id = ? AND status_code IN ('READY', 'PARTIAL')`, func(r *sql.Rows) error {

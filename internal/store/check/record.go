@@ -10,7 +10,7 @@ const notCommitted = `NOT EXISTS (SELECT 1 FROM ing_task_run_batch b WHERE b.id 
 const purged = `COALESCE((SELECT l.position FROM ing_lease l WHERE l.name = 'purged'), 0)`
 
 // records is what is promised of records, their versions and what is set aside.
-var records = []Promise{
+var records = []Invariant{
 	{Text: "records come from committed pages only", Next: redeem, look: none("record", `SELECT x.id FROM ing_record x WHERE `+notCommitted)},
 	{Text: "versions come from committed pages only", Next: redeem, look: none("record", `SELECT x.record_id FROM ing_record_rev x WHERE `+notCommitted)},
 	{Text: "what is in quarantine comes from committed pages only", Next: redeem, look: none("quarantine", `SELECT x.id FROM ing_quarantine x WHERE `+notCommitted)},
@@ -44,7 +44,7 @@ const (
 )
 
 // unused adds up how many records the pieces say lie in them, and how many do.
-func unused(l *look) error {
+func unused(l *checkRun) error {
 	return l.each(`SELECT p.n, p.least, r.n FROM (SELECT COALESCE(SUM(live), 0) n, COALESCE(MIN(live), 1) least FROM ing_raw_piece) p,
 		(SELECT COALESCE(SUM(`+last+` - `+first+` + 1), 0) n FROM ing_record r WHERE r.raw_from IS NOT NULL) r WHERE p.n <> r.n OR p.least < 1`, func(r *sql.Rows) error {
 		var said, least, there float64
@@ -56,7 +56,7 @@ func unused(l *look) error {
 
 // uneven adds up both sides of the books, in one statement, so that no page is committed in between. A version that only
 // says that another record has taken the place was no item of a page.
-func uneven(l *look) error {
+func uneven(l *checkRun) error {
 	return l.each(`SELECT b.n + a.n, r.n FROM (SELECT COALESCE(SUM(n_insert + n_update), 0) n FROM ing_task_run_batch WHERE status_code = 'SUCCEEDED') b,
 		(SELECT COALESCE(SUM(written), 0) n FROM ing_archive) a, (SELECT COALESCE(SUM(rev), 0) - (SELECT COUNT(*) FROM ing_record_rev WHERE change_code = 'TAKEN_OVER') n FROM ing_record) r WHERE b.n + a.n <> r.n`, func(r *sql.Rows) error {
 		var written, there int64

@@ -11,7 +11,7 @@ const earlyPages = `JOIN ing_task t ON t.slice_id = s.id JOIN ing_task_run r ON 
 		JOIN ing_task_run_batch b ON b.task_id = r.task_id AND b.scan_no = r.scan_no AND b.phase_code = 'SEARCH' AND b.status_code = 'SUCCEEDED'`
 
 // slices is what is promised of slices: how they are closed, and what takes their place.
-var slices = []Promise{
+var slices = []Invariant{
 	{Text: "a closed slice has a run that was exhausted", Next: reread, look: none("slice", `SELECT s.id FROM ing_plan_slice s WHERE s.status_code = 'SUCCEEDED'
 		AND NOT EXISTS (SELECT 1 FROM ing_task t JOIN ing_task_run r ON r.task_id = t.id WHERE t.slice_id = s.id AND r.status_code = 'SUCCEEDED' AND r.exhausted = 1)`)},
 	{Text: "a slice that was read to its end is covered, and no other is", Next: reread, look: none("slice", `SELECT s.id FROM ing_plan_slice s LEFT JOIN ing_coverage v ON v.slice_id = s.id AND v.kind_code = 'SCAN'

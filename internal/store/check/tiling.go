@@ -26,7 +26,7 @@ type ids struct {
 }
 
 // pieces reads the slices of one plan.
-func (l *look) pieces(planID int64) (all []piece, err error) {
+func (l *checkRun) pieces(planID int64) (all []piece, err error) {
 	err = l.each(`SELECT id, COALESCE(parent_slice_id, 0), status_code, COALESCE(window_from, 0), COALESCE(window_to, 0), COALESCE(confirmed_from, 0), COALESCE(confirmed_to, 0), slice_spec
 		FROM ing_plan_slice WHERE plan_id = ?`, func(r *sql.Rows) error {
 		var p piece
@@ -49,7 +49,7 @@ func (l *look) pieces(planID int64) (all []piece, err error) {
 }
 
 // plans hands the slices of every plan that a query names to use, one plan at a time.
-func (l *look) plans(query string, use func(planID int64, all []piece) error) error {
+func (l *checkRun) plans(query string, use func(planID int64, all []piece) error) error {
 	plans, err := l.ids(query)
 	if err != nil {
 		return err
@@ -70,7 +70,7 @@ const splitsTile = "children are exactly what their parent left"
 
 // wrongSplits adds up the children of every slice that was cut: time by time, and where a stretch of time is cut by ids,
 // number by number.
-func wrongSplits(l *look) error {
+func wrongSplits(l *checkRun) error {
 	if err := l.none("slice", `SELECT s.id FROM ing_plan_slice s LEFT JOIN ing_plan_slice p ON p.id = s.parent_slice_id AND p.plan_id = s.plan_id
 		WHERE s.parent_slice_id IS NOT NULL AND p.id IS NULL`); err != nil {
 		return err
@@ -147,7 +147,7 @@ func length(ws []patra.Window) (sum patra.Instant) {
 const groupsTile = "a window that is cut by ids is covered once, when its closed parts are all ids, and not before"
 
 // wrongGroups looks for windows whose parts are all closed and that are not covered, and the other way round.
-func wrongGroups(l *look) error {
+func wrongGroups(l *checkRun) error {
 	if err := l.none("answer", `SELECT v.id FROM ing_coverage v LEFT JOIN ing_plan_slice s ON s.id = v.slice_id WHERE v.kind_code = 'GROUP' AND (s.id IS NULL OR NOT `+isPart+`)`); err != nil {
 		return err
 	}

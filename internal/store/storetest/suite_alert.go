@@ -13,10 +13,10 @@ import (
 )
 
 // watcher takes the role of looking for alerts.
-func (w *World) watcher() patra.Role {
+func (w *World) watcher() patra.LeaderLease {
 	w.T.Helper()
 	w.must(w.EnsureAlertRole(w.T.Context()))
-	r, ok, err := w.TakeRole(w.T.Context(), patra.AlertRole, store.NewOwner(), time.Minute)
+	r, ok, err := w.AcquireLease(w.T.Context(), patra.AlertRole, store.NewOwner(), time.Minute)
 	w.must(err)
 	if !ok {
 		w.T.Fatal("somebody else has the role")
@@ -24,7 +24,7 @@ func (w *World) watcher() patra.Role {
 	return r
 }
 
-func (w *World) judge(r patra.Role, found []patra.Alert, receivers ...patra.Receiver) store.Verdict {
+func (w *World) judge(r patra.LeaderLease, found []patra.Alert, receivers ...patra.Receiver) store.AlertEvaluation {
 	w.T.Helper()
 	v, err := w.JudgeAlerts(w.T.Context(), r, w.Clock.Instant(), found, receivers)
 	w.must(err)
@@ -35,7 +35,7 @@ func (w *World) judge(r patra.Role, found []patra.Alert, receivers ...patra.Rece
 // alertEvents are the events of alerts so far, oldest first.
 func (w *World) alertEvents() (types []patra.EventType) {
 	w.T.Helper()
-	_, _, err := w.Number(w.T.Context())
+	_, _, err := w.AssignSequence(w.T.Context())
 	w.must(err)
 	all, err := w.EventsAfter(w.T.Context(), 0, 1000, 1<<20)
 	w.must(err)
@@ -89,12 +89,12 @@ func alertLife(t *testing.T, e Engine) {
 	if got := w.alertEvents(); !slices.Equal(got, []patra.EventType{patra.EventAlertFired, patra.EventAlertFired, patra.EventAlertResolved}) {
 		t.Errorf("%v", got)
 	}
-	past, err := w.AlertHistory(ctx, store.Part{Limit: 10})
+	past, err := w.AlertHistory(ctx, store.ListPage{Limit: 10})
 	w.must(err)
 	if len(past) != 1 || past[0].Kind != patra.AlertHalted || past[0].ResolvedAt == nil || past[0].FiredAt == nil {
 		t.Errorf("%+v", past)
 	}
-	at, held, err := w.AlertsLooked(ctx)
+	at, held, err := w.LastAlertEvaluation(ctx)
 	w.must(err)
 	if at != w.Clock.Instant().Add(-30*time.Second) || !held {
 		t.Errorf("looked at %s, %v", at, held)
@@ -106,10 +106,10 @@ func alertLife(t *testing.T, e Engine) {
 		t.Errorf("%+v, %v", live, err)
 	}
 	// And what is old is forgotten, with all that was told of it.
-	if n, err := w.ForgetAlerts(ctx, role, w.Clock.Instant()); err != nil || n != 1 {
+	if n, err := w.DeleteOldAlerts(ctx, role, w.Clock.Instant()); err != nil || n != 1 {
 		t.Errorf("%d forgotten, %v", n, err)
 	}
-	if past, err = w.AlertHistory(ctx, store.Part{Limit: 10}); err != nil || len(past) != 0 {
+	if past, err = w.AlertHistory(ctx, store.ListPage{Limit: 10}); err != nil || len(past) != 0 {
 		t.Errorf("%+v, %v", past, err)
 	}
 	sound(t, w)
@@ -120,11 +120,11 @@ func alertFence(t *testing.T, e Engine) {
 	w.must(w.EnsureAlertRole(t.Context()))
 	// Of many who want the role one has it.
 	var mu sync.Mutex
-	var roles []patra.Role
+	var roles []patra.LeaderLease
 	var group sync.WaitGroup
 	for range 6 {
 		group.Go(func() {
-			r, ok, err := w.TakeRole(t.Context(), patra.AlertRole, store.NewOwner(), time.Minute)
+			r, ok, err := w.AcquireLease(t.Context(), patra.AlertRole, store.NewOwner(), time.Minute)
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
@@ -146,13 +146,13 @@ func alertFence(t *testing.T, e Engine) {
 	if _, err := w.JudgeAlerts(t.Context(), roles[0], w.Clock.Instant(), []patra.Alert{failing}, nil); !errors.Is(err, patra.ErrLeaseLost) {
 		t.Errorf("judged without the role: %v", err)
 	}
-	if _, err := w.TakeNotices(t.Context(), roles[0], "ops", 10, time.Minute); !errors.Is(err, patra.ErrLeaseLost) {
+	if _, err := w.ClaimNotifications(t.Context(), roles[0], "ops", 10, time.Minute); !errors.Is(err, patra.ErrLeaseLost) {
 		t.Errorf("notices taken without the role: %v", err)
 	}
 	if err := w.SampleQueues(t.Context(), roles[0], w.Clock.Instant(), 0, nil); !errors.Is(err, patra.ErrLeaseLost) {
 		t.Errorf("sampled without the role: %v", err)
 	}
-	if _, err := w.ForgetAlerts(t.Context(), roles[0], w.Clock.Instant()); !errors.Is(err, patra.ErrLeaseLost) {
+	if _, err := w.DeleteOldAlerts(t.Context(), roles[0], w.Clock.Instant()); !errors.Is(err, patra.ErrLeaseLost) {
 		t.Errorf("forgot without the role: %v", err)
 	}
 	// And whoever has it goes on where the other was: it is the same alert.
@@ -170,9 +170,9 @@ func alertNotices(t *testing.T, e Engine) {
 	role := w.watcher()
 	ctx := t.Context()
 	often := patra.Receiver{Name: "ops", Repeat: time.Hour}
-	take := func(want int) []store.Told {
+	take := func(want int) []store.PendingNotification {
 		t.Helper()
-		got, err := w.TakeNotices(ctx, role, "ops", 100, 2*time.Minute)
+		got, err := w.ClaimNotifications(ctx, role, "ops", 100, 2*time.Minute)
 		w.must(err)
 		if len(got) != want {
 			t.Fatalf("%d notices are due, want %d: %+v", len(got), want, got)
@@ -186,11 +186,11 @@ func alertNotices(t *testing.T, e Engine) {
 	}
 	take(0) // it is in somebody's hands
 	w.Clock.Move(2 * time.Minute)
-	w.must(w.KeepRole(ctx, role))
+	w.must(w.RenewLease(ctx, role))
 	if again := take(1)[0]; again.ID != first.ID || again.Tries != 2 { // whoever had it was killed
 		t.Errorf("%+v", again)
 	}
-	if _, err := w.NoticesFailed(ctx, []int64{first.ID}, time.Minute, time.Hour, "refused"); err != nil {
+	if _, err := w.NotificationsFailed(ctx, []int64{first.ID}, time.Minute, time.Hour, "refused"); err != nil {
 		t.Fatal(err)
 	}
 	take(0)
@@ -200,7 +200,7 @@ func alertNotices(t *testing.T, e Engine) {
 		t.Errorf("%+v", states)
 	}
 	w.Clock.Move(time.Minute)
-	w.must(w.NoticesSent(ctx, []int64{take(1)[0].ID}))
+	w.must(w.NotificationsSent(ctx, []int64{take(1)[0].ID}))
 	take(0)
 	// Said again after an hour, and not before.
 	w.judge(role, []patra.Alert{halted}, often)
@@ -212,13 +212,13 @@ func alertNotices(t *testing.T, e Engine) {
 	if n := take(1)[0]; n.Kind != patra.NoticeRepeat {
 		t.Errorf("%+v", n)
 	} else {
-		w.must(w.NoticesSent(ctx, []int64{n.ID}))
+		w.must(w.NotificationsSent(ctx, []int64{n.ID}))
 	}
 	w.judge(role, nil, often)
 	w.judge(role, nil, often)
 	if n := take(1)[0]; n.Kind != patra.NoticeResolved || n.Alert.ResolvedAt == nil {
 		t.Errorf("%+v", n)
-	} else if dropped, err := w.NoticesFailed(ctx, []int64{n.ID}, time.Minute, 0, "refused"); err != nil || dropped != 1 {
+	} else if dropped, err := w.NotificationsFailed(ctx, []int64{n.ID}, time.Minute, 0, "refused"); err != nil || dropped != 1 {
 		t.Errorf("%d given up, %v", dropped, err)
 	}
 	// What is dropped was still tried in vain: the receiver is no better for it. After an hour nobody knows.
@@ -241,7 +241,7 @@ func alertNotices(t *testing.T, e Engine) {
 	role = w.watcher()
 	take(0)
 	w.judge(role, []patra.Alert{halted}, often)
-	w.must(w.NoticesSent(ctx, []int64{take(1)[0].ID}))
+	w.must(w.NotificationsSent(ctx, []int64{take(1)[0].ID}))
 	sound(t, w)
 }
 
@@ -251,7 +251,7 @@ func alertAck(t *testing.T, e Engine) {
 	ctx := t.Context()
 	due := func() int {
 		t.Helper()
-		got, err := w.TakeNotices(ctx, role, "ops", 100, time.Minute)
+		got, err := w.ClaimNotifications(ctx, role, "ops", 100, time.Minute)
 		w.must(err)
 		return len(got)
 	}
@@ -314,12 +314,12 @@ func alertFacts(t *testing.T, e Engine) {
 	// A plan of which nobody took anything, and one of which somebody did.
 	w.AddPlan("demo", "idle", 2, 5)
 	w.Clock.Move(time.Hour)
-	plans, err := w.Untouched(ctx, patra.Window{From: now - patra.Day, To: w.Clock.Instant() - 30*patra.Minute})
+	plans, err := w.UnstartedPlans(ctx, patra.Window{From: now - patra.Day, To: w.Clock.Instant() - 30*patra.Minute})
 	w.must(err)
 	if len(plans) != 1 || plans[0].Plan.ID != 2 || plans[0].Plan.Endpoint != "idle" {
 		t.Errorf("%+v", plans)
 	}
-	if plans, err = w.Untouched(ctx, patra.Window{From: now - patra.Day, To: now - patra.Minute}); err != nil || len(plans) != 0 {
+	if plans, err = w.UnstartedPlans(ctx, patra.Window{From: now - patra.Day, To: now - patra.Minute}); err != nil || len(plans) != 0 {
 		t.Errorf("too early: %+v, %v", plans, err)
 	}
 	// Queues are noted, and what is usual follows from that: one that was empty half of the time has half the mean.
@@ -332,17 +332,17 @@ func alertFacts(t *testing.T, e Engine) {
 		w.must(w.SampleQueues(ctx, role, w.Clock.Instant(), 10*time.Minute, queue))
 		w.must(w.SampleQueues(ctx, role, w.Clock.Instant(), 10*time.Minute, queue)) // too soon
 		w.Clock.Move(10 * time.Minute)
-		w.must(w.KeepRole(ctx, role))
+		w.must(w.RenewLease(ctx, role))
 	}
-	crowds, err := w.Crowds(ctx, w.Clock.Instant())
+	crowds, err := w.QueueAverages(ctx, w.Clock.Instant())
 	w.must(err)
-	if len(crowds) != 1 || crowds[0] != (patra.Crowd{Key: "demo/works/HARVEST", Samples: 4, Mean: 2, Sigma: 2}) {
+	if len(crowds) != 1 || crowds[0] != (patra.QueueAverage{Key: "demo/works/HARVEST", Samples: 4, Mean: 2, Sigma: 2}) {
 		t.Errorf("%+v", crowds)
 	}
 	w.Clock.Move(25 * time.Hour)
 	role = w.watcher()
 	w.must(w.SampleQueues(ctx, role, w.Clock.Instant(), 10*time.Minute, nil))
-	if crowds, err = w.Crowds(ctx, w.Clock.Instant()); err != nil || len(crowds) != 0 {
+	if crowds, err = w.QueueAverages(ctx, w.Clock.Instant()); err != nil || len(crowds) != 0 {
 		t.Errorf("a day later: %+v, %v", crowds, err)
 	}
 }

@@ -14,10 +14,10 @@ func keptAnew(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 1)
 	c := w.Take()
 	came := patra.HashBytes([]byte("as it came"))
-	first := patra.KeptBody{Body: came, Stored: came, Size: 10, StoredSize: 8, Codec: patra.CodecZstd, Location: "bodies/x", Keep: time.Hour}
+	first := patra.StoredBody{Body: came, Stored: came, Size: 10, StoredSize: 8, Codec: patra.CodecZstd, Location: "bodies/x", Keep: time.Hour}
 	again := first
 	again.Stored, again.Size, again.StoredSize, again.Redacted = patra.HashBytes([]byte("as *** came")), 11, 9, true
-	for i, kept := range []patra.KeptBody{first, again} {
+	for i, kept := range []patra.StoredBody{first, again} {
 		page, err := w.OpenAt(c, int64(i+1), c.Task.ScanNo, int64(i+1))
 		w.must(err)
 		res := w.Result(true, w.Record("1", Origin, "one"))

@@ -13,7 +13,7 @@ import (
 )
 
 // byID plans an update of some records and gives the plan.
-func (w *World) byID(p patra.Pick, buckets int64) patra.Plan {
+func (w *World) byID(p patra.RecordSelector, buckets int64) patra.Plan {
 	w.T.Helper()
 	ctx, now := w.T.Context(), w.Clock.Instant()
 	draft := w.draft(w.Cursor, patra.Window{From: Origin, To: Origin + patra.Day})
@@ -21,8 +21,8 @@ func (w *World) byID(p patra.Pick, buckets int64) patra.Plan {
 	draft.Key = patra.PlanKey(draft) + store.NewOwner()
 	plan, err := w.StartPlan(ctx, now, draft, patra.Snapshot{Fingerprint: patra.HashBytes(json.RawMessage(`{"v":1}`)), Source: "demo", Endpoint: "works", Operation: patra.Update, Body: json.RawMessage(`{"v":1}`)})
 	w.must(err)
-	w.must(w.Freeze(ctx, now, plan.ID, "demo", "work", p, buckets))
-	w.must(w.Freeze(ctx, now, plan.ID, "demo", "work", patra.Pick{By: patra.PickNamed, IDs: []string{"too late"}}, buckets)) // it has its list
+	w.must(w.FreezeRecordList(ctx, now, plan.ID, "demo", "work", p, buckets))
+	w.must(w.FreezeRecordList(ctx, now, plan.ID, "demo", "work", patra.RecordSelector{By: patra.PickNamed, IDs: []string{"too late"}}, buckets)) // it has its list
 	var slices []patra.Slice
 	for _, r := range (patra.IDRange{From: 0, To: buckets}).Cut(buckets) {
 		spec := patra.NewRangeSlice(patra.SliceRange{Kind: patra.RangeBucket, Key: p.Key(), IDRange: r, Of: patra.IDRange{From: 0, To: buckets}})
@@ -79,7 +79,7 @@ func stalest(t *testing.T, e Engine) {
 	w.Clock.Move(time.Hour)
 	w.Page(c, 6, true, w.Record("c", Origin, "c")) // looked at again, and the same
 	before := w.Clock.Instant().Add(-90 * time.Minute)
-	pick := patra.Pick{By: patra.PickStale, Before: &before, Most: 10}
+	pick := patra.RecordSelector{By: patra.PickStale, Before: &before, Most: 10}
 	if n, err := w.CountCandidates(t.Context(), "demo", "work", pick); err != nil || n != 2 {
 		t.Errorf("%d stale, %v", n, err)
 	}
@@ -89,16 +89,16 @@ func stalest(t *testing.T, e Engine) {
 	if fmt.Sprint(ids) != "[[a]]" {
 		t.Fatalf("the stalest are %v", ids)
 	}
-	if patrols, err := w.Patrols(t.Context(), ""); err != nil || len(patrols) != 0 {
+	if patrols, err := w.RefreshProgress(t.Context(), ""); err != nil || len(patrols) != 0 {
 		t.Errorf("%+v, %v", patrols, err)
 	}
 	w.answer(claims[0], 1, map[patra.Status][]string{patra.ItemDone: {"a"}}, w.Record("a", Origin, "a"))
-	w.must(w.Finish(t.Context(), claims[0], w.Clock.Instant(), patra.Closing{Status: patra.Succeeded,
+	w.must(w.Finish(t.Context(), claims[0], w.Clock.Instant(), patra.RunResult{Status: patra.Succeeded,
 		Proof: &patra.Proof{ScanNo: claims[0].Task.ScanNo, State: patra.StateSealed, Trust: patra.TrustNone, IDsSeen: 1, ByID: true}}))
-	if patrols, err := w.Patrols(t.Context(), "demo"); err != nil || len(patrols) != 1 || patrols[0].Runs != 1 || patrols[0].Last != w.Clock.Instant() {
+	if patrols, err := w.RefreshProgress(t.Context(), "demo"); err != nil || len(patrols) != 1 || patrols[0].Runs != 1 || patrols[0].Last != w.Clock.Instant() {
 		t.Errorf("%+v, %v", patrols, err)
 	}
-	if n, err := w.CountCandidates(t.Context(), "demo", "work", patra.Pick{By: patra.PickStale, Before: &before, Most: 10}); err != nil || n != 1 {
+	if n, err := w.CountCandidates(t.Context(), "demo", "work", patra.RecordSelector{By: patra.PickStale, Before: &before, Most: 10}); err != nil || n != 1 {
 		t.Errorf("%d are still stale, %v", n, err)
 	}
 	CheckInvariants(t, Inspect(t, w.URL))
@@ -110,7 +110,7 @@ func lists(t *testing.T, e Engine) {
 	for i := range 70 {
 		named = append(named, fmt.Sprintf("id %d", i))
 	}
-	plan := w.byID(patra.Pick{By: patra.PickNamed, IDs: append(named, "id 1")}, 3)
+	plan := w.byID(patra.RecordSelector{By: patra.PickNamed, IDs: append(named, "id 1")}, 3)
 	_, ids := w.seeded(plan)
 	if len(ids) != 3 {
 		t.Fatalf("%d lists", len(ids))
@@ -129,14 +129,14 @@ func wishes(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 1)
 	c := w.Take()
 	w.Page(c, 1, true, w.Record("a", Origin, "a"), w.Record("lost", Origin, "x"))
-	w.aside(c, 2, patra.Quarantined{ID: "bad", Code: patra.CodeBadTime, Fragment: []byte("x")})
+	w.aside(c, 2, patra.RejectedItem{ID: "bad", Code: patra.CodeBadTime, Fragment: []byte("x")})
 	w.must(w.RetryQuarantined(t.Context(), w.Clock.Instant(), w.quarantined(store.QuarantineFilter{})[0].ID, "bad", true, "me"))
 	_, err := w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", []string{"a", "lost"}, patra.SignalManual, "", "me")
 	w.must(err)
 	_, err = w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", []string{"a"}, patra.SignalRetracted, "", "me")
 	w.must(err)
-	plan := w.byID(patra.Pick{By: patra.PickSignals}, 1)
-	if n, err := w.CountCandidates(t.Context(), "demo", "work", patra.Pick{By: patra.PickSignals}); err != nil || n != 0 {
+	plan := w.byID(patra.RecordSelector{By: patra.PickSignals}, 1)
+	if n, err := w.CountCandidates(t.Context(), "demo", "work", patra.RecordSelector{By: patra.PickSignals}); err != nil || n != 0 {
 		t.Errorf("%d are still to be planned, %v", n, err)
 	}
 	w.Clock.Move(time.Hour)
@@ -164,10 +164,10 @@ func wishes(t *testing.T, e Engine) {
 		t.Errorf("%+v", q)
 	}
 	soon := asked + patra.Second
-	if n, err := w.CountCandidates(t.Context(), "demo", "work", patra.Pick{By: patra.PickStale, Before: &asked, Most: 10}); err != nil || n != 0 {
+	if n, err := w.CountCandidates(t.Context(), "demo", "work", patra.RecordSelector{By: patra.PickStale, Before: &asked, Most: 10}); err != nil || n != 0 {
 		t.Errorf("%d were not looked at, %v", n, err)
 	}
-	if n, err := w.CountCandidates(t.Context(), "demo", "work", patra.Pick{By: patra.PickStale, Before: &soon, Most: 10}); err != nil || n != 2 {
+	if n, err := w.CountCandidates(t.Context(), "demo", "work", patra.RecordSelector{By: patra.PickStale, Before: &soon, Most: 10}); err != nil || n != 2 {
 		t.Errorf("%d are looked at next time, %v", n, err)
 	}
 	w.Page(c, 3, true, w.Record("lost", Origin, "x"))
@@ -184,17 +184,17 @@ func orphans(t *testing.T, e Engine) {
 	w.must(err)
 	open := func(want int64) {
 		t.Helper()
-		if n, err := w.CountCandidates(t.Context(), "demo", "work", patra.Pick{By: patra.PickSignals}); err != nil || n != want {
+		if n, err := w.CountCandidates(t.Context(), "demo", "work", patra.RecordSelector{By: patra.PickSignals}); err != nil || n != want {
 			t.Errorf("%d to be planned, want %d, %v", n, want, err)
 		}
 	}
 	open(1)
-	plan := w.byID(patra.Pick{By: patra.PickSignals}, 1)
+	plan := w.byID(patra.RecordSelector{By: patra.PickSignals}, 1)
 	open(0)
 	claims, _ := w.seeded(plan)
-	w.must(w.Finish(t.Context(), claims[0], w.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeInternal}}))
+	w.must(w.Finish(t.Context(), claims[0], w.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeInternal}}))
 	open(1)
-	again := w.byID(patra.Pick{By: patra.PickSignals}, 1)
+	again := w.byID(patra.RecordSelector{By: patra.PickSignals}, 1)
 	open(0)
 	claims, ids := w.seeded(again)
 	if fmt.Sprint(ids) != "[[a]]" {

@@ -132,7 +132,7 @@ func notDue(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 1)
 	c := w.Take()
 	fault := &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork, Text: "gone"}
-	w.must(w.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Queued, Fault: fault, RetryIn: 10 * time.Second}))
+	w.must(w.Finish(t.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Queued, Fault: fault, RetryIn: 10 * time.Second}))
 	for _, turn := range []uint64{0, 7} {
 		if w.TryTake(patra.ClaimRequest{Turn: turn}) != nil {
 			t.Fatal("claimed before it was due")
@@ -186,8 +186,8 @@ func fenced(t *testing.T, e Engine) {
 			"commit":    second(w.Commit(c, page, false, w.Record("1", Origin, "spoilt"))),
 			"fail":      second(w.FailPage(t.Context(), c, w.Clock.Instant(), page, patra.PageFailure{}, nil)),
 			"succeed":   w.Succeed(c, patra.StateSealed),
-			"give back": w.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true}),
-			"give up":   w.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Failed}),
+			"give back": w.Finish(t.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Queued, GiveBack: true}),
+			"give up":   w.Finish(t.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Failed}),
 			"end early": w.Early(c, patra.OrderNone, patra.TrustNone, nothing),
 		} {
 			if !errors.Is(err, patra.ErrLeaseLost) {
@@ -245,7 +245,7 @@ func release(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 1)
 	for range 20 {
 		c := w.Take()
-		w.must(w.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true}))
+		w.must(w.Finish(t.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Queued, GiveBack: true}))
 		if task := w.Task(c.TaskID); task.Attempts != 0 || task.Status != patra.Queued {
 			t.Fatalf("after a release: %+v", task)
 		}

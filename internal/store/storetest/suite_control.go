@@ -25,8 +25,8 @@ func target(t *testing.T, text string) patra.Target {
 	return found
 }
 
-func (w *World) place() patra.Place {
-	return patra.Place{Source: "demo", Endpoint: "works", Operation: patra.Harvest}
+func (w *World) place() patra.WorkScope {
+	return patra.WorkScope{Source: "demo", Endpoint: "works", Operation: patra.Harvest}
 }
 
 // taken claims a task of a source, if one is handed out.
@@ -40,14 +40,14 @@ func (w *World) taken(source string) *patra.Claim {
 		if c.Task.Source == source {
 			return c
 		}
-		w.must(w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true}))
+		w.must(w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Queued, GiveBack: true}))
 	}
 	return nil
 }
 
-func (w *World) hold(c *patra.Claim) patra.Hold {
+func (w *World) hold(c *patra.Claim) patra.Admission {
 	w.T.Helper()
-	h, err := w.Hold(w.T.Context(), c.Place())
+	h, err := w.Admit(w.T.Context(), c.WorkScope())
 	w.must(err)
 	return h
 }
@@ -80,7 +80,7 @@ func pausedPlaces(t *testing.T, e Engine) {
 			if h := w.hold(running); h.Code != patra.WaitPaused || h.Control.Actor != "me" || h.Control.Reason != "a holiday" || h.Control.Detail.Since == 0 {
 				t.Errorf("a run is told %+v", h)
 			}
-			w.must(w.Finish(t.Context(), running, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true, WaitCode: patra.WaitPaused}))
+			w.must(w.Finish(t.Context(), running, w.Clock.Instant(), patra.RunResult{Status: patra.Queued, GiveBack: true, WaitCode: patra.WaitPaused}))
 			if c := w.taken("demo"); c != nil {
 				t.Errorf("task %d of a paused place was begun", c.TaskID)
 			}
@@ -95,7 +95,7 @@ func pausedPlaces(t *testing.T, e Engine) {
 			if st.Queued != 3 || len(st.Changed) != 1 || st.Changed[0].State != patra.Paused {
 				t.Errorf("resumed %+v", st)
 			}
-			if c := w.taken("demo"); c == nil || !w.hold(c).Go() {
+			if c := w.taken("demo"); c == nil || !w.hold(c).Allowed() {
 				t.Error("it does not go on")
 			}
 			if all, err := w.Controls(t.Context()); err != nil || len(all) != 0 {
@@ -114,7 +114,7 @@ func pausedWork(t *testing.T, e Engine) {
 	if h := w.hold(first); h.Code != patra.WaitPaused {
 		t.Errorf("a paused task goes on: %+v", h)
 	}
-	w.must(w.Finish(ctx, first, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true}))
+	w.must(w.Finish(ctx, first, w.Clock.Instant(), patra.RunResult{Status: patra.Queued, GiveBack: true}))
 	if c := w.Take(); c.TaskID == first.TaskID {
 		t.Error("a paused task was begun")
 	}
@@ -130,7 +130,7 @@ func pausedWork(t *testing.T, e Engine) {
 	if c := w.TryTake(patra.ClaimRequest{}); c != nil {
 		t.Errorf("task %d was begun", c.TaskID)
 	}
-	if moving, held, err := w.Moving(ctx, plan); err != nil || moving != 2 || held != 1 {
+	if moving, held, err := w.ActiveTasks(ctx, plan); err != nil || moving != 2 || held != 1 {
 		t.Errorf("%d tasks move, %v", moving, err)
 	}
 	w.must(second(w.Resume(ctx, patra.WorkTarget(patra.ScopeSlice, first.Slice.ID), "", "me"))) // nothing holds the slice
@@ -158,16 +158,16 @@ func breaking(t *testing.T, e Engine) {
 	ctx, at := t.Context(), w.place()
 	c := w.Take()
 	fail := func(probe int64) patra.ControlChange {
-		ch, err := w.Fail(ctx, at, breakerRule, probe, outage, 0)
+		ch, err := w.RecordFailure(ctx, at, breakerRule, probe, outage, 0)
 		w.must(err)
 		return ch
 	}
 	fail(0)
-	if h := w.hold(c); !h.Go() || !h.Watch {
+	if h := w.hold(c); !h.Allowed() || !h.Watch {
 		t.Errorf("after one failure: %+v", h)
 	}
-	w.must(second(w.Answered(ctx, at, 0)))
-	if h := w.hold(c); !h.Go() || h.Watch {
+	w.must(second(w.RecordSuccess(ctx, at, 0)))
+	if h := w.hold(c); !h.Allowed() || h.Watch {
 		t.Errorf("after an answer: %+v", h)
 	}
 	fail(0)
@@ -178,17 +178,17 @@ func breaking(t *testing.T, e Engine) {
 	if h := w.hold(c); h.Code != patra.WaitBreaker || h.Wait != time.Minute || h.Control.Detail.Fault.Status != 503 {
 		t.Errorf("while it is open: %+v", h)
 	}
-	w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true, WaitCode: patra.WaitBreaker, RetryIn: time.Hour}))
+	w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.RunResult{Status: patra.Queued, GiveBack: true, WaitCode: patra.WaitBreaker, RetryIn: time.Hour}))
 	if c := w.TryTake(patra.ClaimRequest{}); c != nil {
 		t.Errorf("task %d was handed out", c.TaskID)
 	}
 	w.Clock.Move(time.Minute)
 	try := w.Take()
 	probe := w.hold(try)
-	if !probe.Go() || probe.Probe == 0 {
+	if !probe.Allowed() || probe.Probe == 0 {
 		t.Errorf("nobody may try: %+v", probe)
 	}
-	if h := w.hold(try); h.Go() || h.Wait > patra.HalfOpenRest {
+	if h := w.hold(try); h.Allowed() || h.Wait > patra.HalfOpenRest {
 		t.Errorf("a second one may try: %+v", h)
 	}
 	if c := w.TryTake(patra.ClaimRequest{}); c != nil {
@@ -207,19 +207,19 @@ func breaking(t *testing.T, e Engine) {
 	if again.Probe == 0 || again.Probe == probe.Probe {
 		t.Errorf("a lost try is not made again: %+v", again)
 	}
-	if ch := second2(w.Answered(ctx, at, probe.Probe)); ch.Is.State != patra.HalfOpen {
+	if ch := second2(w.RecordSuccess(ctx, at, probe.Probe)); ch.Is.State != patra.HalfOpen {
 		t.Error("one that was given up decides")
 	}
-	if ch := second2(w.Untried(ctx, at, probe.Probe)); ch.Is.State != patra.HalfOpen {
+	if ch := second2(w.AbandonProbe(ctx, at, probe.Probe)); ch.Is.State != patra.HalfOpen {
 		t.Errorf("a try that was given up for lost was given back: %+v", ch.Is)
 	}
-	if ch := second2(w.Untried(ctx, at, again.Probe)); ch.Is.State != patra.Open {
+	if ch := second2(w.AbandonProbe(ctx, at, again.Probe)); ch.Is.State != patra.Open {
 		t.Errorf("after a try that was given back: %+v", ch.Is)
 	}
-	if again = w.hold(c); !again.Go() || again.Probe == 0 {
+	if again = w.hold(c); !again.Allowed() || again.Probe == 0 {
 		t.Errorf("nobody may try after one who did not: %+v", again)
 	}
-	if ch := second2(w.Answered(ctx, at, again.Probe)); ch.Is.State != patra.Closed || ch.Healing == nil {
+	if ch := second2(w.RecordSuccess(ctx, at, again.Probe)); ch.Is.State != patra.Closed || ch.Healing == nil {
 		t.Errorf("a try that was answered: %+v", ch)
 	}
 	if task := w.Task(c.TaskID); task.WaitCode != "" || task.ScheduledAt > w.Clock.Instant() {
@@ -235,7 +235,7 @@ func breaking(t *testing.T, e Engine) {
 	fail(0)
 	fail(0)
 	st, err := w.Resume(ctx, target(t, "demo"), "", "me")
-	if err != nil || len(st.Changed) != 1 || st.Changed[0].Kind != patra.KindBreaker || !w.hold(try).Go() {
+	if err != nil || len(st.Changed) != 1 || st.Changed[0].Kind != patra.KindBreaker || !w.hold(try).Allowed() {
 		t.Errorf("resumed: %+v, %v", st, err)
 	}
 }
@@ -246,14 +246,14 @@ func breakerHeir(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 2)
 	first, other := w.Take(), w.Take()
 	for range 3 {
-		w.must(second(w.Fail(t.Context(), w.place(), breakerRule, 0, outage, 0)))
+		w.must(second(w.RecordFailure(t.Context(), w.place(), breakerRule, 0, outage, 0)))
 	}
 	w.Clock.Move(time.Minute)
 	lost := w.hold(first)
 	if lost.Probe == 0 {
 		t.Fatalf("nobody may try: %+v", lost)
 	}
-	if h := w.hold(first); h.Go() {
+	if h := w.hold(first); h.Allowed() {
 		t.Errorf("the same run may try twice: %+v", h)
 	}
 	w.must(w.Heartbeat(t.Context(), other.Lease))
@@ -262,20 +262,20 @@ func breakerHeir(t *testing.T, e Engine) {
 	if heir.TaskID != first.TaskID {
 		t.Fatalf("task %d was taken over, want %d", heir.TaskID, first.TaskID)
 	}
-	if h := w.hold(other); h.Go() {
+	if h := w.hold(other); h.Allowed() {
 		t.Errorf("somebody else may try: %+v", h)
 	}
 	tries := w.hold(heir)
 	if tries.Probe == 0 || tries.Probe == lost.Probe {
 		t.Fatalf("whoever took the task over waits for one who is lost: %+v", tries)
 	}
-	if h := w.hold(first); h.Go() {
+	if h := w.hold(first); h.Allowed() {
 		t.Errorf("one who was lost may try again: %+v", h)
 	}
-	if ch := second2(w.Answered(t.Context(), w.place(), lost.Probe)); ch.Is.State != patra.HalfOpen {
+	if ch := second2(w.RecordSuccess(t.Context(), w.place(), lost.Probe)); ch.Is.State != patra.HalfOpen {
 		t.Errorf("one who was lost decides: %+v", ch.Is)
 	}
-	if ch := second2(w.Answered(t.Context(), w.place(), tries.Probe)); ch.Is.State != patra.Closed || ch.Is.Detail.Prober != (patra.Prober{}) {
+	if ch := second2(w.RecordSuccess(t.Context(), w.place(), tries.Probe)); ch.Is.State != patra.Closed || ch.Is.Detail.Prober != (patra.BreakerProbe{}) {
 		t.Errorf("after an answer: %+v", ch.Is)
 	}
 }
@@ -288,7 +288,7 @@ func oneTries(t *testing.T, e Engine) {
 	other := e.Connect(t, w.URL, store.WithClock(w.Clock.Now))
 	at := w.place()
 	for range 3 {
-		w.must(second(w.Fail(t.Context(), at, breakerRule, 0, outage, 0)))
+		w.must(second(w.RecordFailure(t.Context(), at, breakerRule, 0, outage, 0)))
 	}
 	w.Clock.Move(3 * time.Minute)
 	var may atomic.Int64
@@ -299,11 +299,11 @@ func oneTries(t *testing.T, e Engine) {
 			if i%2 == 0 {
 				s = other
 			}
-			h, err := s.Hold(t.Context(), at)
+			h, err := s.Admit(t.Context(), at)
 			if err != nil {
 				t.Error(err)
 			}
-			if h.Go() {
+			if h.Allowed() {
 				may.Add(1)
 			}
 		})
@@ -326,23 +326,23 @@ func halting(t *testing.T, e Engine) {
 	for c.Task.Endpoint != "works" {
 		c = w.taken("demo")
 	}
-	ch, err := w.Halt(ctx, c.Place(), fatal)
+	ch, err := w.Halt(ctx, c.WorkScope(), fatal)
 	if err != nil || ch.Healing == nil {
 		t.Fatalf("%+v, %v", ch, err)
 	}
 	later := fatal
 	later.Text = "another"
-	if ch, err := w.Halt(ctx, c.Place(), later); err != nil || ch.Healing != nil || ch.Is.Detail.Fault.Text != fatal.Text {
+	if ch, err := w.Halt(ctx, c.WorkScope(), later); err != nil || ch.Healing != nil || ch.Is.Detail.Fault.Text != fatal.Text {
 		t.Errorf("the first fault is not kept: %+v, %v", ch, err)
 	}
-	w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &fatal}))
+	w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &fatal}))
 	w.Clock.Move(24 * time.Hour) // it does not end by itself
 	for range 4 {
 		if c := w.TryTake(patra.ClaimRequest{}); c != nil && c.Task.Endpoint == "works" {
 			t.Errorf("task %d of a halted endpoint was begun", c.TaskID)
 		}
 	}
-	h, err := w.Held(ctx, w.place())
+	h, err := w.PeekAdmission(ctx, w.place())
 	if err != nil || h.Code != patra.WaitHalted {
 		t.Errorf("held: %+v, %v", h, err)
 	}
@@ -351,7 +351,7 @@ func halting(t *testing.T, e Engine) {
 		t.Errorf("resumed: %+v, %v", st, err)
 	}
 	for range 3 {
-		if c := w.taken("demo"); c == nil || !w.hold(c).Go() {
+		if c := w.taken("demo"); c == nil || !w.hold(c).Allowed() {
 			t.Fatal("it does not go on")
 		}
 	}
@@ -365,8 +365,8 @@ func calledOffForGood(t *testing.T, e Engine) {
 	ctx := t.Context()
 	fatal := patra.Fault{Level: patra.LevelFatal, Code: patra.CodeAuth, Status: 401, Text: "who are you?"}
 	c := w.Take()
-	w.must(second(w.Halt(ctx, c.Place(), fatal)))
-	w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &fatal}))
+	w.must(second(w.Halt(ctx, c.WorkScope(), fatal)))
+	w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &fatal}))
 	w.must(second(w.Cancel(ctx, patra.WorkTarget(patra.ScopePlan, w.Plan.ID), "", "me")))
 	if st, err := w.Resume(ctx, target(t, "demo/works"), "", "me"); err != nil || st.Revived != 0 || st.Queued != 0 {
 		t.Errorf("resumed: %+v, %v", st, err)
@@ -388,16 +388,16 @@ func limits(t *testing.T, e Engine) {
 	w.Clock.Move(time.Second)
 	ctx, at := t.Context(), w.place()
 	for range patra.RefusalsEnough - 1 {
-		if ch, err := w.Refuse(ctx, at, 4); err != nil || ch.Is.State != patra.Free {
+		if ch, err := w.RecordThrottle(ctx, at, 4); err != nil || ch.Is.State != patra.Free {
 			t.Fatalf("%+v, %v", ch, err)
 		}
 		w.Clock.Move(time.Minute)
 	}
-	ch, err := w.Refuse(ctx, at, 4)
+	ch, err := w.RecordThrottle(ctx, at, 4)
 	if err != nil || ch.Is.Detail.Limit != 3 || ch.Healing == nil || ch.Healing.Action != patra.HealDownshift {
 		t.Fatalf("%+v, %v", ch, err)
 	}
-	if ch, err = w.Lower(ctx, at, 4, patra.DownSlow); err != nil || ch.Is.Detail.Limit != 2 {
+	if ch, err = w.LowerConcurrency(ctx, at, 4, patra.DownSlow); err != nil || ch.Is.Detail.Limit != 2 {
 		t.Fatalf("%+v, %v", ch, err)
 	}
 	count := func() (n int) {
@@ -412,18 +412,18 @@ func limits(t *testing.T, e Engine) {
 		t.Errorf("%d tasks run, and 2 may", n)
 	}
 	w.Clock.Move(patra.LimitQuiet)
-	if h, err := w.Held(ctx, at); err != nil || !h.Rise {
+	if h, err := w.PeekAdmission(ctx, at); err != nil || !h.Rise {
 		t.Errorf("nobody is told that it may rise: %+v, %v", h, err)
 	}
 	exec(t, Inspect(t, w.URL), `UPDATE ing_task SET leased_until = leased_until + 100000000000 WHERE status_code = 'RUNNING'`)
 	if n := count(); n != 1 { // also when nobody writes it down
 		t.Errorf("%d more may run after a quiet time", n)
 	}
-	if ch, err = w.Raise(ctx, at); err != nil || ch.Is.Detail.Limit != 3 || ch.Healing.Action != patra.HealUpshift {
+	if ch, err = w.RaiseConcurrency(ctx, at); err != nil || ch.Is.Detail.Limit != 3 || ch.Healing.Action != patra.HealUpshift {
 		t.Errorf("%+v, %v", ch, err)
 	}
 	w.Clock.Move(10 * patra.LimitQuiet)
-	if ch, err = w.Raise(ctx, at); err != nil || ch.Is.State != patra.Free || ch.Healing.Action != patra.HealUpshift {
+	if ch, err = w.RaiseConcurrency(ctx, at); err != nil || ch.Is.State != patra.Free || ch.Healing.Action != patra.HealUpshift {
 		t.Errorf("%+v, %v", ch, err)
 	}
 }
@@ -461,7 +461,7 @@ func hardLimit(t *testing.T, e Engine) {
 func cancelling(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 5)
 	ctx := t.Context()
-	run := func(end patra.Closing) *patra.Claim {
+	run := func(end patra.RunResult) *patra.Claim {
 		c := w.Take()
 		st, err := w.Cancel(ctx, patra.WorkTarget(patra.ScopeTask, c.TaskID), "a mistake", "me")
 		if err != nil || st.Running != 1 || st.Ended != 0 {
@@ -478,13 +478,13 @@ func cancelling(t *testing.T, e Engine) {
 		return c
 	}
 	for name, c := range map[string]struct {
-		end  patra.Closing
+		end  patra.RunResult
 		want patra.Status
 	}{
-		"obeyed":      {patra.Closing{Status: patra.Cancelled}, patra.Cancelled},
-		"given back":  {patra.Closing{Status: patra.Queued, GiveBack: true}, patra.Cancelled},
-		"failed":      {patra.Closing{Status: patra.Failed, Fault: &outage}, patra.Failed},
-		"was at last": {patra.Closing{Status: patra.Succeeded}, patra.Succeeded},
+		"obeyed":      {patra.RunResult{Status: patra.Cancelled}, patra.Cancelled},
+		"given back":  {patra.RunResult{Status: patra.Queued, GiveBack: true}, patra.Cancelled},
+		"failed":      {patra.RunResult{Status: patra.Failed, Fault: &outage}, patra.Failed},
+		"was at last": {patra.RunResult{Status: patra.Succeeded}, patra.Succeeded},
 	} {
 		claim := run(c.end)
 		if got := w.Task(claim.TaskID); got.Status != c.want {
@@ -534,7 +534,7 @@ func cancelling(t *testing.T, e Engine) {
 	}
 	for range 4 {
 		c := w.Take()
-		if !w.hold(c).Go() {
+		if !w.hold(c).Allowed() {
 			t.Error("one that was called off before is held back")
 		}
 		page, err := w.OpenAt(c, 1, c.Task.ScanNo, 1)
@@ -606,7 +606,7 @@ func retryTargets(t *testing.T, e Engine) {
 			ctx := t.Context()
 			first, other := w.Take(), w.Take()
 			for _, c := range []*patra.Claim{first, other} {
-				w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &outage}))
+				w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &outage}))
 			}
 			at, want := target(t, "demo"), int64(2)
 			switch by {

@@ -107,15 +107,15 @@ func standing(t *testing.T, e Engine) {
 		c := w.Take()
 		w.Page(c, 1, false)
 		proof := &patra.Proof{ScanNo: 1, Trust: patra.TrustExact, State: states[rand.IntN(len(states))]}
-		w.must(w.Finish(t.Context(), c, w.Clock.Instant()+patra.Instant(rand.IntN(5))*patra.Second, patra.Closing{Status: patra.Succeeded, Proof: proof}))
+		w.must(w.Finish(t.Context(), c, w.Clock.Instant()+patra.Instant(rand.IntN(5))*patra.Second, patra.RunResult{Status: patra.Succeeded, Proof: proof}))
 		all := w.covered()
-		value, sealed := patra.Merged(all).Frontier(Origin), patra.Paint(all)[patra.StateSealed].Frontier(Origin)
+		value, sealed := patra.CoverageOf(all).Frontier(Origin), patra.CoverageByState(all)[patra.StateSealed].Frontier(Origin)
 		if got := w.Watermark(); got.Value != value || got.SealedThrough != sealed {
 			t.Fatalf("watermark %s, complete through %s; all answers say %s and %s", got.Value, got.SealedThrough, value, sealed)
 		}
 	}
 	_, covered, live, err := w.Need(t.Context(), w.Cursor.ID)
-	if err != nil || !slices.Equal(covered, patra.Merged(w.covered())) || len(live) != 0 {
+	if err != nil || !slices.Equal(covered, patra.CoverageOf(w.covered())) || len(live) != 0 {
 		t.Errorf("covered %v, live %v, %v", covered, live, err)
 	}
 	CheckInvariants(t, Inspect(t, w.URL))

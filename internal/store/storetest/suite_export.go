@@ -36,10 +36,10 @@ func (h *haulage) take(cut int, between func()) (finished bool) {
 	ctx := h.t.Context()
 	e, err := h.BeginExport(ctx, h.want(store.NewOwner()), true)
 	h.must(err)
-	haul := patra.Haul{From: e.TakenTo, To: *e.HaulTo}
+	haul := patra.ExportWindow{From: e.TakenTo, To: *e.HaulTo}
 	got := map[version]int{}
 	stop := errors.New("cut off")
-	err = h.Extract(ctx, store.Extract{Changed: &haul}, func(r patra.Record) error {
+	err = h.Extract(ctx, store.ExportQuery{Changed: &haul}, func(r patra.Record) error {
 		if cut--; cut == 0 {
 			return stop
 		}
@@ -267,22 +267,22 @@ func extracts(t *testing.T, e Engine) {
 	w.Page(w.Take(), 1, true, all...)
 	exec(t, db, "UPDATE ing_record SET provenance_code = 'other' WHERE id > 1000")
 	for _, c := range []struct {
-		x    store.Extract
+		x    store.ExportQuery
 		want int
 	}{
-		{store.Extract{}, n},
-		{store.Extract{Sources: []string{"other"}}, 203},
-		{store.Extract{Sources: []string{"other", "demo"}}, n},
-		{store.Extract{Sources: []string{"nobody"}}, 0},
-		{store.Extract{Present: true}, 802},
-		{store.Extract{RecordQuery: store.RecordQuery{Deleted: true}}, 401},
-		{store.Extract{RecordQuery: store.RecordQuery{Limit: 700}}, 700},
-		{store.Extract{UpTo: 600, After: patra.Mark{ID: 100}}, 500},
-		{store.Extract{Changed: &patra.Haul{From: 0, To: w.Clock.Instant()}}, n},
-		{store.Extract{Changed: &patra.Haul{From: w.Clock.Instant(), To: w.Clock.Instant() + patra.Day}}, 0},
-		{store.Extract{Changed: &patra.Haul{From: 0, To: w.Clock.Instant()}, Sources: []string{"other"}}, 203},
-		{store.Extract{Changed: &patra.Haul{From: 0, To: w.Clock.Instant()}, After: patra.Mark{Source: "demo", ChangedAt: w.Clock.Instant(), ID: 990}}, 213},
-		{store.Extract{Raw: true, Sources: []string{"demo"}}, 1000},
+		{store.ExportQuery{}, n},
+		{store.ExportQuery{Sources: []string{"other"}}, 203},
+		{store.ExportQuery{Sources: []string{"other", "demo"}}, n},
+		{store.ExportQuery{Sources: []string{"nobody"}}, 0},
+		{store.ExportQuery{Present: true}, 802},
+		{store.ExportQuery{RecordQuery: store.RecordQuery{Deleted: true}}, 401},
+		{store.ExportQuery{RecordQuery: store.RecordQuery{Limit: 700}}, 700},
+		{store.ExportQuery{UpTo: 600, After: patra.ExportPosition{ID: 100}}, 500},
+		{store.ExportQuery{Changed: &patra.ExportWindow{From: 0, To: w.Clock.Instant()}}, n},
+		{store.ExportQuery{Changed: &patra.ExportWindow{From: w.Clock.Instant(), To: w.Clock.Instant() + patra.Day}}, 0},
+		{store.ExportQuery{Changed: &patra.ExportWindow{From: 0, To: w.Clock.Instant()}, Sources: []string{"other"}}, 203},
+		{store.ExportQuery{Changed: &patra.ExportWindow{From: 0, To: w.Clock.Instant()}, After: patra.ExportPosition{Source: "demo", ChangedAt: w.Clock.Instant(), ID: 990}}, 213},
+		{store.ExportQuery{Raw: true, Sources: []string{"demo"}}, 1000},
 	} {
 		seen := map[int64]bool{}
 		raws := 0
@@ -300,7 +300,7 @@ func extracts(t *testing.T, e Engine) {
 		}
 	}
 	seen := 0
-	err := w.Extract(t.Context(), store.Extract{}, func(r patra.Record) error {
+	err := w.Extract(t.Context(), store.ExportQuery{}, func(r patra.Record) error {
 		if seen++; r.ID%100 == 1 { // new versions, and new records
 			exec(t, db, fmt.Sprintf("UPDATE ing_record SET rev = rev + 1, changed_at = changed_at + 1 WHERE id IN (%d, %d)", r.ID, r.ID+50))
 			exec(t, db, fmt.Sprintf("INSERT INTO ing_record (provenance_code, record_type, provider_id, rev, content_sha256, deleted, fields, raw, raw_code, first_seen_at, observed_at, changed_at, last_refreshed_at, batch_id, expr_hash, spec_fingerprint, created_at) SELECT provenance_code, record_type, 'new %d', 1, content_sha256, 0, fields, raw, raw_code, 0, 0, 0, 0, 1, expr_hash, spec_fingerprint, 0 FROM ing_record WHERE id = 1", r.ID))

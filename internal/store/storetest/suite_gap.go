@@ -16,7 +16,7 @@ import (
 // refuse fails a task as a provider that says no would.
 func (w *World) refuse(c *patra.Claim) {
 	w.T.Helper()
-	w.must(w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Status: 403, Text: "no"}}))
+	w.must(w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Status: 403, Text: "no"}}))
 }
 
 func gapsListed(t *testing.T, e Engine) {
@@ -110,20 +110,20 @@ func settling(t *testing.T, e Engine) {
 	for _, a := range w.covered() {
 		id[a.Window] = a.ID
 	}
-	accept := patra.Remark{At: w.Clock.Instant(), By: "ada", From: patra.StateDisputed, To: patra.StateSealed, Reason: "withdrawn works"}
-	if err := w.Settle(t.Context(), w.Cursor.ID, []int64{id[Day(1)], id[Day(2)]}, accept); !errors.Is(err, patra.ErrIllegalMove) {
+	accept := patra.CoverageNote{At: w.Clock.Instant(), By: "ada", From: patra.StateDisputed, To: patra.StateSealed, Reason: "withdrawn works"}
+	if err := w.ResolveDispute(t.Context(), w.Cursor.ID, []int64{id[Day(1)], id[Day(2)]}, accept); !errors.Is(err, patra.ErrIllegalMove) {
 		t.Errorf("one of them is not in dispute: %v", err)
 	}
 	if got := w.Watermark(); got.SealedThrough != Day(1).From {
 		t.Errorf("complete through %s although it was refused", got.SealedThrough)
 	}
-	w.must(w.Settle(t.Context(), w.Cursor.ID, []int64{id[Day(1)]}, accept))
+	w.must(w.ResolveDispute(t.Context(), w.Cursor.ID, []int64{id[Day(1)]}, accept))
 	if got := w.Watermark(); got.SealedThrough != Day(2).To {
 		t.Errorf("complete through %s", got.SealedThrough)
 	}
 	// A later count begins a dispute about the first day, which ends when it is read again.
 	counted := int64(7)
-	w.must(w.Settle(t.Context(), w.Cursor.ID, []int64{id[Day(0)]}, patra.Remark{At: w.Clock.Instant(), By: "ada", From: patra.StateSealed, To: patra.StateDisputed, Reason: "counted again", Counted: &counted}))
+	w.must(w.ResolveDispute(t.Context(), w.Cursor.ID, []int64{id[Day(0)]}, patra.CoverageNote{At: w.Clock.Instant(), By: "ada", From: patra.StateSealed, To: patra.StateDisputed, Reason: "counted again", Counted: &counted}))
 	if got := w.Watermark(); got.SealedThrough != Origin || got.Value != Day(2).To {
 		t.Errorf("watermark %s, complete through %s", got.Value, got.SealedThrough)
 	}
@@ -141,7 +141,7 @@ func settling(t *testing.T, e Engine) {
 	if got := w.Watermark(); got.SealedThrough != Day(2).To {
 		t.Errorf("complete through %s after it was read again", got.SealedThrough)
 	}
-	if err := w.Settle(t.Context(), w.Cursor.ID, nil, patra.Remark{From: patra.StateOpen, To: patra.StateSealed}); !errors.Is(err, patra.ErrIllegalMove) {
+	if err := w.ResolveDispute(t.Context(), w.Cursor.ID, nil, patra.CoverageNote{From: patra.StateOpen, To: patra.StateSealed}); !errors.Is(err, patra.ErrIllegalMove) {
 		t.Errorf("nobody can accept what was never read: %v", err)
 	}
 	CheckInvariants(t, Inspect(t, w.URL))
@@ -152,9 +152,9 @@ func (w *World) drawnAsItIs() {
 	w.T.Helper()
 	facts, _, err := w.MapFacts(w.T.Context(), w.Cursor.ID, patra.Window{From: Origin, To: Origin + 1000*patra.Day})
 	w.must(err)
-	var want []patra.Answer
+	var want []patra.CoverageEntry
 	for _, a := range w.covered() {
-		want = append(want, patra.Answer{ID: a.ID, CursorID: a.CursorID, SliceID: a.SliceID, Window: a.Window, State: a.State, CountAfter: a.CountAfter, IDsSeen: a.IDsSeen, ClosedAt: a.ClosedAt})
+		want = append(want, patra.CoverageEntry{ID: a.ID, CursorID: a.CursorID, SliceID: a.SliceID, Window: a.Window, State: a.State, CountAfter: a.CountAfter, IDsSeen: a.IDsSeen, ClosedAt: a.ClosedAt})
 	}
 	if len(want) == 0 || !reflect.DeepEqual(facts.Answers, want) {
 		w.T.Errorf("it is drawn from\n%+v\nand not from\n%+v", facts.Answers, want)
@@ -199,11 +199,11 @@ func health(t *testing.T, e Engine) {
 	if now, err := w.Now(t.Context()); err != nil || now != w.Clock.Instant() {
 		t.Errorf("it is %s, %v", now, err)
 	}
-	if trouble, err := w.Troubles(t.Context()); err != nil || trouble != (patra.Troubles{Queued: 1}) {
+	if trouble, err := w.StuckWork(t.Context()); err != nil || trouble != (patra.StuckWork{Queued: 1}) {
 		t.Errorf("%+v, %v", trouble, err)
 	}
 	w.Clock.Move(time.Hour)
-	if trouble, err := w.Troubles(t.Context()); err != nil || trouble.Expired != 1 {
+	if trouble, err := w.StuckWork(t.Context()); err != nil || trouble.Expired != 1 {
 		t.Errorf("%+v, %v", trouble, err)
 	}
 	told := 0

@@ -18,20 +18,20 @@ func gateTurns(t *testing.T, e Engine) {
 		t.Fatal(err)
 	}
 	const processes, turns = 4, 20
-	notes := patra.RateNotes{Told: 7, Slots: []patra.Slot{{ID: "x", Until: 8}}, Loan: patra.Loan{Epoch: 9}}
+	notes := patra.RateDetails{Told: 7, Slots: []patra.Slot{{ID: "x", Until: 8}}, Loan: patra.StateLease{Epoch: 9}}
 	var all sync.WaitGroup
 	for range processes {
 		s := e.Connect(t, url)
 		all.Go(func() {
 			for range turns {
-				err := s.TurnGate(t.Context(), "a", func(now patra.Instant, took time.Duration, is patra.RateState) patra.RateState {
+				err := s.UpdateGateState(t.Context(), "a", func(now patra.Instant, took time.Duration, is patra.RateState) patra.RateState {
 					if took < 0 || now < Origin {
 						t.Errorf("the clock says %s after %s", now, took)
 					}
 					is.Limit++
 					is.Burst, is.Arrival, is.Cooldown = 2, now, now+1
-					is.Tempo = patra.Tempo{Rate: 3, Ceiling: 4, AdaptedAt: 5, RefusedAt: 6}
-					is.RateNotes = notes
+					is.Tempo = patra.AdaptiveRate{Rate: 3, Ceiling: 4, AdaptedAt: 5, RefusedAt: 6}
+					is.RateDetails = notes
 					return is
 				})
 				if err != nil {
@@ -42,14 +42,14 @@ func gateTurns(t *testing.T, e Engine) {
 	}
 	all.Wait()
 	is, now, err := first.GateState(t.Context(), "a")
-	if err != nil || is.Limit != processes*turns || is.Arrival > now || is.Cooldown != is.Arrival+1 || is.Burst != 2 || is.Tempo != (patra.Tempo{Rate: 3, Ceiling: 4, AdaptedAt: 5, RefusedAt: 6}) || !reflect.DeepEqual(is.RateNotes, notes) {
+	if err != nil || is.Limit != processes*turns || is.Arrival > now || is.Cooldown != is.Arrival+1 || is.Burst != 2 || is.Tempo != (patra.AdaptiveRate{Rate: 3, Ceiling: 4, AdaptedAt: 5, RefusedAt: 6}) || !reflect.DeepEqual(is.RateDetails, notes) {
 		t.Errorf("%+v at %s, %v", is, now, err)
 	}
 	if is, _, err := first.GateState(t.Context(), "b"); err != nil || !reflect.DeepEqual(is, patra.RateState{}) {
 		t.Errorf("a key that nobody used is %+v, %v", is, err)
 	}
 	for _, key := range []string{"a#key", "ab", "a-b"} {
-		if err := first.TurnGate(t.Context(), key, func(_ patra.Instant, _ time.Duration, is patra.RateState) patra.RateState { return is }); err != nil {
+		if err := first.UpdateGateState(t.Context(), key, func(_ patra.Instant, _ time.Duration, is patra.RateState) patra.RateState { return is }); err != nil {
 			t.Fatal(err)
 		}
 	}

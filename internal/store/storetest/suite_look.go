@@ -79,7 +79,7 @@ func walkedLists(t *testing.T, e Engine) {
 		var got []int64
 		f.Limit, f.Before = 3, 0
 		for range 100 {
-			f.Walk = &store.Walk{Rows: 4}
+			f.Walk = &store.ScanLimit{Rows: 4}
 			part, err := w.Tasks(t.Context(), f)
 			w.must(err)
 			for _, k := range part {
@@ -116,10 +116,10 @@ func stands(t *testing.T, e Engine) {
 	w.must(err)
 	_, err = w.FailPage(ctx, bad, w.Clock.Instant(), page, patra.PageFailure{Exchange: patra.Exchange{SentAt: w.Clock.Instant(), FinishedAt: w.Clock.Instant(), Status: 400, Outcome: patra.OutcomeHTTPError}, Fault: fault}, nil)
 	w.must(err)
-	w.must(w.Finish(ctx, bad, w.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &fault}))
+	w.must(w.Finish(ctx, bad, w.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &fault}))
 	w.Take()
 	back := w.Take()
-	w.must(w.Finish(ctx, back, w.Clock.Instant(), patra.Closing{Status: patra.Queued, RetryIn: time.Hour, WaitCode: patra.WaitScheduled, GiveBack: true}))
+	w.must(w.Finish(ctx, back, w.Clock.Instant(), patra.RunResult{Status: patra.Queued, RetryIn: time.Hour, WaitCode: patra.WaitScheduled, GiveBack: true}))
 	queue, err := w.QueueStates(ctx)
 	w.must(err)
 	if len(queue) != 1 || queue[0].Due != 2 || queue[0].Later != 1 || queue[0].Running != 1 || queue[0].Oldest == nil || queue[0].NextAt == nil || queue[0].Waits[patra.WaitScheduled] != 1 || queue[0].Held != "" {
@@ -167,7 +167,7 @@ func stands(t *testing.T, e Engine) {
 	if n, _, err := w.ChangedSince(ctx, "demo", 0); err != nil || n != 1 {
 		t.Errorf("%d, %v", n, err)
 	}
-	events, err := w.EventList(ctx, store.EventQuery{Type: "patra.task.%"}, store.Part{Limit: 10, Walk: &store.Walk{Rows: 1000}})
+	events, err := w.EventList(ctx, store.EventQuery{Type: "patra.task.%"}, store.ListPage{Limit: 10, Walk: &store.ScanLimit{Rows: 1000}})
 	w.must(err)
 	if len(events) != 2 || events[0].ID < events[1].ID {
 		t.Errorf("%+v", events)
@@ -178,13 +178,13 @@ func stands(t *testing.T, e Engine) {
 	if moves, err := w.Timeline(ctx, w.Cursor.ID, 0, 10); err != nil || !slices.Equal(moves, moved) {
 		t.Errorf("%+v, %v", moves, err)
 	}
-	if moves, err := w.PlanMoves(ctx, w.Plan.ID, 10); err != nil || len(moves) != len(moved) {
+	if moves, err := w.CursorEventsOfPlan(ctx, w.Plan.ID, 10); err != nil || len(moves) != len(moved) {
 		t.Errorf("%+v, %v", moves, err)
 	}
 	if _, err := w.SinkTroubles(ctx); err != nil {
 		t.Error(err)
 	}
-	if _, err := w.Lately(ctx, "demo", 0); err != nil {
+	if _, err := w.RecentQuarantineShare(ctx, "demo", 0); err != nil {
 		t.Error(err)
 	}
 	if _, err := w.AllWaivers(ctx, 0, 10); err != nil {

@@ -27,7 +27,7 @@ func life(t *testing.T, e Engine, merge patra.Merge, versions ...patra.Observati
 		w.must(err)
 		r, err := w.Store.Record(t.Context(), "demo", "work", "1")
 		w.must(err)
-		changes, err := w.Changes(t.Context(), r.ID)
+		changes, err := w.RecordVersions(t.Context(), r.ID)
 		w.must(err)
 		fmt.Fprintf(&told, "%d %s %s", r.Rev, changes[len(changes)-1].Change, r.Fields)
 		for _, mark := range []struct {
@@ -132,7 +132,7 @@ func remapped(t *testing.T, e Engine) {
 	}
 	r, err := w.Store.Record(t.Context(), "demo", "work", "1")
 	w.must(err)
-	changes, err := w.Changes(t.Context(), r.ID)
+	changes, err := w.RecordVersions(t.Context(), r.ID)
 	if err != nil || len(changes) != 2 || changes[1].Change != patra.ChangeRemapped || r.SpecFingerprint != again.Spec || string(r.Fields) != `{"c":"one","more":true}` {
 		t.Errorf("%+v %s, %v", changes, r.Fields, err)
 	}

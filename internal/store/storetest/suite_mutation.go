@@ -154,13 +154,13 @@ func eventful(t *testing.T, e Engine) *World {
 	w.twoPhases(w.takeOf(Day(9)))
 	w.Add(Stretch(Day(10)))
 	fault := &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Text: "no"}
-	w.must(w.Finish(t.Context(), w.takeOf(Day(10)), w.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: fault}))
+	w.must(w.Finish(t.Context(), w.takeOf(Day(10)), w.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: fault}))
 	w.Add(Stretch(Day(11)))
 	w.stumble(w.takeOf(Day(11)))
 	w.Add(Stretch(Day(12)))
 	w.takeOf(Day(12))
 	for range 3 {
-		w.must(second(w.Store.Fail(t.Context(), w.place(), breakerRule, 0, outage, 0)))
+		w.must(second(w.Store.RecordFailure(t.Context(), w.place(), breakerRule, 0, outage, 0)))
 	}
 	w.must(w.ChargeQuota(t.Context(), "demo", patra.QuotaLimit{Hourly: 500, Daily: 1000}, patra.QuotaCharge{Cost: 2, Operation: patra.Harvest, Share: 1}))
 	w.must(second(w.JudgeAlerts(t.Context(), w.watcher(), w.Clock.Instant(), []patra.Alert{halted}, []patra.Receiver{ops})))
@@ -199,7 +199,7 @@ func (w *World) takeIf(want func(*patra.Claim) bool) *patra.Claim {
 		if want(c) {
 			return c
 		}
-		w.must(w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true}))
+		w.must(w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Queued, GiveBack: true}))
 	}
 }
 
@@ -210,7 +210,7 @@ func (w *World) work(c *patra.Claim) {
 	page, err := w.OpenAt(c, c.Task.NextOrdinal+1, c.Task.ScanNo, c.Task.NextOrdinal+1)
 	w.must(err)
 	res := w.Result(false, w.Record(store.NewOwner(), c.Slice.Window.From, "b"))
-	res.Quarantined = []patra.Quarantined{{ItemNo: 2, Code: patra.CodeMissingID, Fragment: []byte("x")}}
+	res.Quarantined = []patra.RejectedItem{{ItemNo: 2, Code: patra.CodeMissingID, Fragment: []byte("x")}}
 	_, _, err = w.CommitPage(w.T.Context(), c, w.Clock.Instant(), "work", page, res, nil)
 	w.must(err)
 	w.must(w.Succeed(c, patra.StateSealed))
@@ -231,6 +231,6 @@ func (w *World) twoPhases(c *patra.Claim) {
 	res.Items = map[patra.Status][]string{patra.ItemDone: {"a"}}
 	_, _, err = w.CommitPage(w.T.Context(), c, w.Clock.Instant(), "work", page, res, nil)
 	w.must(err)
-	w.must(w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Succeeded,
+	w.must(w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Succeeded,
 		Proof: &patra.Proof{ScanNo: c.Task.ScanNo, State: patra.StateSealed, Trust: patra.TrustNone, IDsSeen: 1, Details: true}}))
 }

@@ -17,7 +17,7 @@ func newcomers(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 1)
 	c := w.Take()
 	w.Page(c, 1, true, w.Record("5", Origin, "old"), with(w.Record("70", Origin, "old"), func(o *patra.Observation) {
-		o.Facts = &patra.Facts{Rules: "k", Found: map[string]string{"title": "y"}}
+		o.Facts = &patra.FactHashes{Rules: "k", Found: map[string]string{"title": "y"}}
 	}))
 	// The id of a row that is gone is not given again, and those of the new ones are in a row all the same.
 	db := Inspect(t, w.URL)
@@ -48,15 +48,15 @@ func newcomers(t *testing.T, e Engine) {
 		add(fmt.Sprint(100+i), "INSERT", "patra.record.upserted", "", "", plain)
 	}
 	add("5", "UPDATE", "patra.record.upserted", "", "", plain)
-	add("70", "DELETED", "patra.record.deleted", "", `{"facts":{"rules":"k","found":{"title":"y"}}}`, func(o *patra.Observation) { o.Deleted, o.Facts = true, &patra.Facts{Rules: "k"} })
+	add("70", "DELETED", "patra.record.deleted", "", `{"facts":{"rules":"k","found":{"title":"y"}}}`, func(o *patra.Observation) { o.Deleted, o.Facts = true, &patra.FactHashes{Rules: "k"} })
 	add("71", "INSERT", "patra.record.deleted", "", "", func(o *patra.Observation) { o.Deleted = true })
 	add("110x", "INSERT", "patra.record.merged", `{"merged_into":"5"}`, "", func(o *patra.Observation) { o.MergedInto = "5" })
 	add("120x", "INSERT", "patra.record.retracted", "", `{"retracted":true}`, func(o *patra.Observation) { o.Retracted = true })
 	add("130x", "INSERT", "patra.record.upserted", `{"changes":["correction"]}`, `{"facts":{"rules":"k","found":{"correction":"x"}}}`, func(o *patra.Observation) {
-		o.Facts = &patra.Facts{Rules: "k", Found: map[string]string{"correction": "x"}}
+		o.Facts = &patra.FactHashes{Rules: "k", Found: map[string]string{"correction": "x"}}
 	})
 	add("131x", "INSERT", "patra.record.upserted", "", `{"mark":"m","facts":{"rules":"k","found":{"title":"x"}}}`, func(o *patra.Observation) {
-		o.Mark, o.Facts = "m", &patra.Facts{Rules: "k", Found: map[string]string{"title": "x"}}
+		o.Mark, o.Facts = "m", &patra.FactHashes{Rules: "k", Found: map[string]string{"title": "x"}}
 	})
 	add("132x", "INSERT", "patra.record.upserted", "", "", func(o *patra.Observation) { o.RawCode, o.Raw = "XML", []byte("<a/>") })
 	add("133x", "INSERT", "patra.record.upserted", "", "", func(o *patra.Observation) { o.ObservedAt -= patra.Second })

@@ -23,7 +23,7 @@ func outOfOrder(t *testing.T, e Engine) {
 	look := func() {
 		for n := 1; n > 0; {
 			var err error
-			n, _, err = w.Number(t.Context())
+			n, _, err = w.AssignSequence(t.Context())
 			w.must(err)
 		}
 		events, err := w.EventsAfter(t.Context(), position, 1000, 1<<20)
@@ -105,7 +105,7 @@ func numbersInOrder(t *testing.T, e Engine) {
 	for range 2 {
 		wg.Go(func() {
 			for {
-				if _, _, err := other.Number(t.Context()); err != nil {
+				if _, _, err := other.AssignSequence(t.Context()); err != nil {
 					t.Error(err)
 					return
 				}
@@ -125,7 +125,7 @@ func numbersInOrder(t *testing.T, e Engine) {
 	wg.Wait()
 	for n := 1; n > 0; {
 		var err error
-		n, _, err = w.Number(t.Context())
+		n, _, err = w.AssignSequence(t.Context())
 		w.must(err)
 	}
 	CheckInvariants(t, Inspect(t, w.URL))
@@ -147,7 +147,7 @@ func toldOfWork(t *testing.T, e Engine) {
 	c := w.Take()
 	w.Page(c, 1, false)
 	ended("")
-	w.must(w.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelFatal, Code: "X", Text: "no"}}))
+	w.must(w.Finish(t.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelFatal, Code: "X", Text: "no"}}))
 	ended(patra.PlanFailed)
 	if n, err := w.Retry(t.Context(), w.Plan.ID); n != 1 || err != nil {
 		t.Fatal(n, err)

@@ -29,11 +29,11 @@ func numbers(t *testing.T, e Engine) {
 	w.Work(days[0], w.Record("1", Origin, "a"), w.Record("2", Origin, "b"))
 	w.Page(days[1], 1, false)
 	w.must(w.Succeed(days[1], patra.StateDisputed))
-	w.must(w.Finish(t.Context(), days[2], w.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal}}))
+	w.must(w.Finish(t.Context(), days[2], w.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal}}))
 	_, err := w.Pause(t.Context(), patra.Target{Scope: patra.ScopeSource, Key: "other"}, "", "me")
 	w.must(err)
 	w.Clock.Move(time.Hour)
-	n, err := w.Numbers(t.Context())
+	n, err := w.MetricsSnapshot(t.Context())
 	w.must(err)
 	if n.At != w.Clock.Instant() || n.Records != 2 || n.Expired != 1 || n.LastClaim == nil || len(n.Controls) != 1 || len(n.Sinks) != 0 {
 		t.Errorf("%+v", n)
@@ -53,8 +53,8 @@ func numbers(t *testing.T, e Engine) {
 	if len(n.LeftOut) != 0 {
 		t.Errorf("left out: %v", n.LeftOut)
 	}
-	w.must(w.Alive(t.Context()))
-	w.must(w.Fits(t.Context()))
+	w.must(w.Ping(t.Context()))
+	w.must(w.SchemaCompatible(t.Context()))
 }
 
 // numberedSinks: what a sink has not got is told, whether it has a number or not.
@@ -63,7 +63,7 @@ func numberedSinks(t *testing.T, e Engine) {
 	w.Work(w.Take(), w.Record("1", Origin, "a"), w.Record("2", Origin, "b"))
 	depth := func() (int64, int64, int64) {
 		t.Helper()
-		n, err := w.Numbers(t.Context())
+		n, err := w.MetricsSnapshot(t.Context())
 		w.must(err)
 		if len(n.Sinks) != 1 || n.Sinks[0].Name != "hook" {
 			t.Fatalf("%+v", n.Sinks)
@@ -71,16 +71,16 @@ func numberedSinks(t *testing.T, e Engine) {
 		return n.Sinks[0].Depth, n.Sinks[0].Aside, n.Sinks[0].Failures
 	}
 	w.must(w.EnsureSink(t.Context(), "hook", false))
-	role, _, err := w.TakeRole(t.Context(), "relay/hook", "me", time.Minute)
+	role, _, err := w.AcquireLease(t.Context(), "relay/hook", "me", time.Minute)
 	w.must(err)
 	before, _, _ := depth()
-	_, last, err := w.Number(t.Context())
+	_, last, err := w.AssignSequence(t.Context())
 	w.must(err)
 	if numbered, _, _ := depth(); before == 0 || numbered != before || last != before {
 		t.Errorf("%d events without numbers, %d with, of %d", before, numbered, last)
 	}
-	w.must(w.MarkSent(t.Context(), &role, "hook", patra.Sent{Position: 2, Failed: []patra.Delivery{{Seq: 1, Key: patra.Hash(1), State: patra.DeliveryWaiting, Attempts: 1}, {Seq: 2, Key: patra.Hash(2), State: patra.DeliveryAside, Attempts: 1}},
-		Notes: patra.SinkNotes{Failures: 4}}))
+	w.must(w.MarkSent(t.Context(), &role, "hook", patra.DeliveryResult{Position: 2, Failed: []patra.Delivery{{Seq: 1, Key: patra.Hash(1), State: patra.DeliveryWaiting, Attempts: 1}, {Seq: 2, Key: patra.Hash(2), State: patra.DeliveryAside, Attempts: 1}},
+		Notes: patra.SinkHealth{Failures: 4}}))
 	if after, aside, failures := depth(); after != last-2+1 || aside != 1 || failures != 4 {
 		t.Errorf("%d events to go, %d aside, %d failures", after, aside, failures)
 	}
@@ -95,15 +95,15 @@ func keptParts(t *testing.T, e Engine) {
 		w.must(err)
 		res := w.Result(true)
 		res.BodySHA256 = patra.Hash(i)
-		res.Kept = &patra.KeptBody{Body: patra.Hash(i), Stored: patra.Hash(i), Size: 100, StoredSize: 10 + i, Codec: patra.CodecZstd, Location: "x"}
+		res.Kept = &patra.StoredBody{Body: patra.Hash(i), Stored: patra.Hash(i), Size: 100, StoredSize: 10 + i, Codec: patra.CodecZstd, Location: "x"}
 		_, _, err = w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, res, nil)
 		w.must(err)
 	}
-	p, err := w.KeptPart(t.Context(), "")
+	p, err := w.StoredBodyRange(t.Context(), "")
 	if err != nil || p.Bodies != 3 || p.Bytes != 33 || p.Last == "" {
 		t.Fatalf("%+v, %v", p, err)
 	}
-	if p, err = w.KeptPart(t.Context(), p.Last); err != nil || p.Bodies != 0 || p.Last != "" {
+	if p, err = w.StoredBodyRange(t.Context(), p.Last); err != nil || p.Bodies != 0 || p.Last != "" {
 		t.Errorf("%+v, %v", p, err)
 	}
 }
@@ -152,7 +152,7 @@ func watched(t *testing.T, e Engine) {
 	third := days[2]
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := w.Finish(ctx, third, w.Clock.Instant(), patra.Closing{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: third.Task.ScanNo}}); !errors.Is(err, context.Canceled) || len(seen.advanced) != 1 {
+	if err := w.Finish(ctx, third, w.Clock.Instant(), patra.RunResult{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: third.Task.ScanNo}}); !errors.Is(err, context.Canceled) || len(seen.advanced) != 1 {
 		t.Errorf("%v, moved: %v", err, seen.advanced)
 	}
 	for _, name := range []string{"commit", "move_cursor", "insert_cursor_event"} {

@@ -16,7 +16,7 @@ func pageIsAtomic(t *testing.T, e Engine) {
 	page, err := w.OpenAt(c, 1, 1, 1)
 	w.must(err)
 	res := w.Result(false, w.Record("1", Origin, "one"), w.Record("2", Origin, "two"))
-	res.Quarantined = []patra.Quarantined{{ItemNo: 3, Code: "BAD", Fragment: []byte("x")}, {ItemNo: 3, Code: "BAD", Fragment: []byte("y")}} // breaks a unique key
+	res.Quarantined = []patra.RejectedItem{{ItemNo: 3, Code: "BAD", Fragment: []byte("x")}, {ItemNo: 3, Code: "BAD", Fragment: []byte("y")}} // breaks a unique key
 	if _, _, err := w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, res, nil); err == nil {
 		t.Fatal("a page that cannot be stored whole was stored")
 	}
@@ -80,7 +80,7 @@ func decide(t *testing.T, e Engine) {
 	if *r.UpdatedAt != newer+1000 {
 		t.Errorf("the provider's time did not move with an equal version: %s", r.UpdatedAt)
 	}
-	changes, err := w.Changes(t.Context(), r.ID)
+	changes, err := w.RecordVersions(t.Context(), r.ID)
 	if err != nil || len(changes) != 3 || changes[2].Change != patra.Replace {
 		t.Errorf("biography %+v, %v", changes, err)
 	}
@@ -105,7 +105,7 @@ func quarantine(t *testing.T, e Engine) {
 	page, err := w.OpenAt(c, 1, 1, 1)
 	w.must(err)
 	res := w.Result(false, w.Record("1", Origin, "a"))
-	res.Quarantined = []patra.Quarantined{{ItemNo: 2, Code: patra.CodeMissingID, Path: "$.DOI", Fragment: []byte("{\"x\":\"\xff\"}")}}
+	res.Quarantined = []patra.RejectedItem{{ItemNo: 2, Code: patra.CodeMissingID, Path: "$.DOI", Fragment: []byte("{\"x\":\"\xff\"}")}}
 	counts, _, err := w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, res, nil)
 	if err != nil || counts.Quarantine != 1 || counts.Total() != 2 {
 		t.Errorf("counts %+v, %v", counts, err)
@@ -165,7 +165,7 @@ func twoPhases(t *testing.T, e Engine) {
 		return err
 	}
 	w.must(detail(1, map[patra.Status][]string{patra.ItemDone: {"a", "b"}}, w.Record("a", Origin, "1"), w.Record("b", Origin, "2")))
-	end := patra.Closing{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: 1, State: patra.StateSealed, Trust: patra.TrustNone, Details: true}}
+	end := patra.RunResult{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: 1, State: patra.StateSealed, Trust: patra.TrustNone, Details: true}}
 	if err := w.Finish(t.Context(), c, w.Clock.Instant(), end); !errors.Is(err, patra.ErrNoProof) {
 		t.Errorf("two ids are open: %v", err)
 	}
@@ -179,7 +179,7 @@ func twoPhases(t *testing.T, e Engine) {
 	}
 	w.must(detail(2, map[patra.Status][]string{patra.ItemDone: {"A"}, patra.ItemMissing: {"c"}}, w.Record("A", Origin, "3")))
 	w.must(w.Finish(t.Context(), c, w.Clock.Instant(), end))
-	answers, err := w.Answers(t.Context(), w.Cursor.ID)
+	answers, err := w.CoverageEntries(t.Context(), w.Cursor.ID)
 	if err != nil || len(answers) != 1 || answers[0].KnownMissing != 1 || answers[0].Stored != 3 {
 		t.Errorf("answers %+v, %v", answers, err)
 	}

@@ -50,9 +50,9 @@ func (w *World) Add(slices ...patra.Slice) patra.Plan {
 }
 
 // covered lists the answers of the world's cursor.
-func (w *World) covered() []patra.Answer {
+func (w *World) covered() []patra.CoverageEntry {
 	w.T.Helper()
-	answers, err := w.Answers(w.T.Context(), w.Cursor.ID)
+	answers, err := w.CoverageEntries(w.T.Context(), w.Cursor.ID)
 	w.must(err)
 	return answers
 }
@@ -79,10 +79,10 @@ func partsTogether(t *testing.T, e Engine) {
 		w.must(err)
 		res := w.Result(false, w.Record(store.NewOwner(), Origin, "a"), w.Record(store.NewOwner(), Origin, "b"))
 		res.Total = &total
-		res.Quarantined = []patra.Quarantined{{ItemNo: 3, Code: "BAD", Fragment: []byte("x")}}
+		res.Quarantined = []patra.RejectedItem{{ItemNo: 3, Code: "BAD", Fragment: []byte("x")}}
 		_, _, err = w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, res, nil)
 		w.must(err)
-		w.must(w.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Succeeded,
+		w.must(w.Finish(t.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Succeeded,
 			Proof: &patra.Proof{ScanNo: 1, Trust: patra.TrustExact, State: patra.StateSealed, IDsSeen: 3, Rescans: int64(i)}}))
 		if got := w.Watermark(); i < 2 && (len(w.covered()) > 0 || got.Value != Origin) {
 			t.Fatalf("after %d of 3 parts the watermark is %s and %v is covered", i+1, got.Value, w.covered())
@@ -124,7 +124,7 @@ func partsThatDoNotAddUp(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 0)
 	w.Add(Parts(Day(0), space.Cut(2)...)...)
 	whole := int64(3)
-	end := patra.Closing{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: 1, Trust: patra.TrustExact, State: patra.StateSealed, IDsSeen: 1, WindowTotal: &whole}}
+	end := patra.RunResult{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: 1, Trust: patra.TrustExact, State: patra.StateSealed, IDsSeen: 1, WindowTotal: &whole}}
 	first := w.Take()
 	w.Page(first, 1, false, w.Record("a", Origin, "a"))
 	if ids, last, err := w.OtherParts(t.Context(), first); ids != 0 || last || err != nil {
@@ -190,7 +190,7 @@ func partFails(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 0)
 	plan := w.Add(Parts(Day(0), space.Cut(3)...)...)
 	fault := &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Text: "no"}
-	w.must(w.Finish(t.Context(), w.Take(), w.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: fault}))
+	w.must(w.Finish(t.Context(), w.Take(), w.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: fault}))
 	w.Work(w.Take())
 	if n, err := w.Retry(t.Context(), plan.ID); err != nil || n != 1 {
 		t.Fatalf("%d parts were queued again while a sibling waits, %v", n, err)
@@ -249,7 +249,7 @@ func partsThatOverlap(t *testing.T, e Engine) {
 // Ids that were known before are settled one by one; they prove nothing about a stretch of time.
 func knownIDs(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 1)
-	end := patra.Closing{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: 1, State: patra.StateSealed, Trust: patra.TrustNone, Details: true, ByID: true}}
+	end := patra.RunResult{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: 1, State: patra.StateSealed, Trust: patra.TrustNone, Details: true, ByID: true}}
 	if err := w.Finish(t.Context(), w.Take(), w.Clock.Instant(), end); !errors.Is(err, patra.ErrNoProof) {
 		t.Errorf("a window was covered without a search: %v", err)
 	}

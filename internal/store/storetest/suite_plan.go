@@ -80,7 +80,7 @@ func retry(t *testing.T, e Engine) {
 	var failed []*patra.Claim
 	for range 3 {
 		c := w.Take()
-		w.must(w.Finish(t.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Failed, Fault: fault}))
+		w.must(w.Finish(t.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: fault}))
 		failed = append(failed, c)
 	}
 	_, covered, live, err := w.Need(t.Context(), w.Cursor.ID)

@@ -18,10 +18,10 @@ func purging(t *testing.T, e Engine) {
 		w.Clock.Move(24 * time.Hour)
 		w.Page(c, int64(rev+1), true, w.Record("a", Origin+patra.Instant(rev)*patra.Hour, fmt.Sprint("a", rev)), w.Record("b", Origin+patra.Instant(rev)*patra.Hour, fmt.Sprint("b", rev)))
 	}
-	n, last, err := w.Number(ctx)
+	n, last, err := w.AssignSequence(ctx)
 	w.must(err)
 	for n > 0 {
-		n, last, err = w.Number(ctx)
+		n, last, err = w.AssignSequence(ctx)
 		w.must(err)
 	}
 	purge := func(why string, before patra.Instant, want int64, sinks ...string) {
@@ -42,8 +42,8 @@ func purging(t *testing.T, e Engine) {
 	now := w.Clock.Instant()
 	w.must(w.EnsureSink(ctx, "one", false))
 	w.must(w.EnsureSink(ctx, "two", false))
-	role := func(sink string) *patra.Role {
-		r, ok, err := w.TakeRole(ctx, patra.RelayRole(sink), store.NewOwner(), time.Hour)
+	role := func(sink string) *patra.LeaderLease {
+		r, ok, err := w.AcquireLease(ctx, patra.RelayLease(sink), store.NewOwner(), time.Hour)
 		if err != nil || !ok {
 			t.Fatalf("%v, %v", ok, err)
 		}
@@ -51,9 +51,9 @@ func purging(t *testing.T, e Engine) {
 	}
 	one, two := role("one"), role("two")
 	purge("nobody has anything", now+1, 0, "one", "two")
-	w.must(w.MarkSent(ctx, one, "one", patra.Sent{Position: last}))
+	w.must(w.MarkSent(ctx, one, "one", patra.DeliveryResult{Position: last}))
 	purge("one sink has nothing", now+1, 0, "one", "two")
-	w.must(w.MarkSent(ctx, two, "two", patra.Sent{Position: last, Failed: []patra.Delivery{{Seq: last - 1, Key: patra.Hash(1), State: patra.DeliveryWaiting}}}))
+	w.must(w.MarkSent(ctx, two, "two", patra.DeliveryResult{Position: last, Failed: []patra.Delivery{{Seq: last - 1, Key: patra.Hash(1), State: patra.DeliveryWaiting}}}))
 	purge("a sink that nobody was at yet", now+1, 0, "one", "two", "three")
 	purge("none is so old", now-4*patra.Day, 0, "one", "two")
 	events, err := w.EventsAfter(ctx, 0, 1000, 1<<30)
@@ -76,17 +76,17 @@ func purging(t *testing.T, e Engine) {
 	if was, err := w.Rewind(ctx, "one", last-2, "me", ""); err != nil || was != last {
 		t.Errorf("rewound from %d, %v", was, err)
 	}
-	if err := w.ForgetSink(ctx, "two", "me", "gone"); !errors.Is(err, patra.ErrIllegalMove) {
+	if err := w.RemoveSink(ctx, "two", "me", "gone"); !errors.Is(err, patra.ErrIllegalMove) {
 		t.Errorf("a sink that is sent to was forgotten: %v", err)
 	}
-	w.must(w.LeaveRole(ctx, *two))
-	w.must(w.ForgetSink(ctx, "two", "me", "gone"))
-	if err := w.ForgetSink(ctx, "two", "me", "gone"); !errors.Is(err, patra.ErrNotFound) {
+	w.must(w.ReleaseLease(ctx, *two))
+	w.must(w.RemoveSink(ctx, "two", "me", "gone"))
+	if err := w.RemoveSink(ctx, "two", "me", "gone"); !errors.Is(err, patra.ErrNotFound) {
 		t.Errorf("forgotten twice: %v", err)
 	}
 	purge("what a rewind wants again", now+1, 0, "one")
 	one = role("one")
-	w.must(w.MarkSent(ctx, one, "one", patra.Sent{Position: last}))
+	w.must(w.MarkSent(ctx, one, "one", patra.DeliveryResult{Position: last}))
 	purge("the rest", now+1, 2, "one")
 	w.must(w.EnsureSink(ctx, "three", false))
 	sinks, err := w.Sinks(ctx)
@@ -96,7 +96,7 @@ func purging(t *testing.T, e Engine) {
 	}
 	w.Clock.Move(time.Hour)
 	w.Page(c, 9, true, w.Record("a", Origin+9*patra.Hour, "later"))
-	if n, next, err := w.Number(ctx); err != nil || n != 1 || next != last+1 {
+	if n, next, err := w.AssignSequence(ctx); err != nil || n != 1 || next != last+1 {
 		t.Errorf("%d events got numbers up to %d, %v", n, next, err)
 	}
 	CheckInvariants(t, Inspect(t, w.URL))

@@ -9,7 +9,7 @@ import (
 )
 
 // aside commits a page with items that are no records.
-func (w *World) aside(c *patra.Claim, ordinal int64, items ...patra.Quarantined) {
+func (w *World) aside(c *patra.Claim, ordinal int64, items ...patra.RejectedItem) {
 	w.T.Helper()
 	page, err := w.OpenAt(c, ordinal, c.Task.ScanNo, ordinal)
 	w.must(err)
@@ -24,7 +24,7 @@ func (w *World) aside(c *patra.Claim, ordinal int64, items ...patra.Quarantined)
 	}
 }
 
-func (w *World) quarantined(f store.QuarantineFilter) []patra.SetAside {
+func (w *World) quarantined(f store.QuarantineFilter) []patra.QuarantineItem {
 	w.T.Helper()
 	all, err := w.Quarantine(w.T.Context(), f)
 	w.must(err)
@@ -34,7 +34,7 @@ func (w *World) quarantined(f store.QuarantineFilter) []patra.SetAside {
 func metAgain(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 1)
 	c := w.Take()
-	bad := patra.Quarantined{ID: "1", Code: patra.CodeBadTime, Path: "$.at", Fragment: []byte(`{"at":"x"}`)}
+	bad := patra.RejectedItem{ID: "1", Code: patra.CodeBadTime, Path: "$.at", Fragment: []byte(`{"at":"x"}`)}
 	other, nameless := bad, bad
 	other.Fragment, nameless.ID = []byte(`{"at":"y"}`), ""
 	w.aside(c, 1, bad, other, nameless)
@@ -58,12 +58,12 @@ func metAgain(t *testing.T, e Engine) {
 func resolvedByRecord(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 1)
 	c := w.Take()
-	w.aside(c, 1, patra.Quarantined{ID: "1", Code: patra.CodeBadTime, Fragment: []byte("x")}, patra.Quarantined{ID: "2", Code: patra.CodeBadTime, Fragment: []byte("x")})
+	w.aside(c, 1, patra.RejectedItem{ID: "1", Code: patra.CodeBadTime, Fragment: []byte("x")}, patra.RejectedItem{ID: "2", Code: patra.CodeBadTime, Fragment: []byte("x")})
 	w.Page(c, 2, true, w.Record("1", Origin, "fine now"))
 	if got := w.quarantined(store.QuarantineFilter{}); len(got) != 2 || got[0].Status != patra.Open || got[1].Status != patra.Resolved {
 		t.Errorf("%+v", got)
 	}
-	w.aside(c, 3, patra.Quarantined{ID: "1", Code: patra.CodeBadTime, Fragment: []byte("x")})
+	w.aside(c, 3, patra.RejectedItem{ID: "1", Code: patra.CodeBadTime, Fragment: []byte("x")})
 	if got := w.quarantined(store.QuarantineFilter{RecordID: "1"}); len(got) != 2 || got[0].Status != patra.Open || got[1].Status != patra.Resolved {
 		t.Errorf("what was resolved is open again: %+v", got)
 	}
@@ -73,10 +73,10 @@ func resolvedByRecord(t *testing.T, e Engine) {
 func quarantineMoves(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 1)
 	c := w.Take()
-	bad := patra.Quarantined{Code: patra.CodeMissingID, Path: "$.DOI", Fragment: []byte("{\"x\":\"\xff\"}")}
+	bad := patra.RejectedItem{Code: patra.CodeMissingID, Path: "$.DOI", Fragment: []byte("{\"x\":\"\xff\"}")}
 	w.aside(c, 1, bad)
 	id := w.quarantined(store.QuarantineFilter{})[0].ID
-	whole, err := w.SetAside(t.Context(), id)
+	whole, err := w.QuarantineItem(t.Context(), id)
 	if err != nil || string(whole.Fragment) != string(bad.Fragment) || whole.Size != int64(len(bad.Fragment)) || whole.Lineage == nil || whole.Lineage.Task != c.TaskID {
 		t.Errorf("%+v, %v", whole, err)
 	}

@@ -199,19 +199,19 @@ func quotaTold(t *testing.T, e Engine) {
 	day := patra.UnitDay.Floor(w.Clock.Instant())
 	q := patra.QuotaLimit{Daily: 100, Reserve: 10, Skew: 5 * time.Minute}
 	one := patra.QuotaCharge{Cost: 1, Operation: patra.Harvest, Share: 1}
-	w.must(w.TellQuota(ctx, "d", q, patra.ToldQuota{Left: 60, ResetIn: 12 * time.Hour})) // before we have asked for anything
+	w.must(w.ReportQuota(ctx, "d", q, patra.AdvertisedQuota{Left: 60, ResetIn: 12 * time.Hour})) // before we have asked for anything
 	for _, step := range []struct {
-		told patra.ToldQuota
+		told patra.AdvertisedQuota
 		want int64
 	}{
-		{patra.ToldQuota{Left: 80, ResetIn: 12 * time.Hour}, 40},
-		{patra.ToldQuota{Left: 30, ResetIn: 12*time.Hour + 4*time.Minute}, 70},
-		{patra.ToldQuota{Left: 101, ResetIn: 12 * time.Hour}, 70},
-		{patra.ToldQuota{Left: -1, ResetIn: 12 * time.Hour}, 70},
-		{patra.ToldQuota{Left: 0, ResetIn: 3 * time.Hour}, 70},
-		{patra.ToldQuota{Left: 0, ResetIn: 12 * time.Hour}, 100},
+		{patra.AdvertisedQuota{Left: 80, ResetIn: 12 * time.Hour}, 40},
+		{patra.AdvertisedQuota{Left: 30, ResetIn: 12*time.Hour + 4*time.Minute}, 70},
+		{patra.AdvertisedQuota{Left: 101, ResetIn: 12 * time.Hour}, 70},
+		{patra.AdvertisedQuota{Left: -1, ResetIn: 12 * time.Hour}, 70},
+		{patra.AdvertisedQuota{Left: 0, ResetIn: 3 * time.Hour}, 70},
+		{patra.AdvertisedQuota{Left: 0, ResetIn: 12 * time.Hour}, 100},
 	} {
-		w.must(w.TellQuota(ctx, "d", q, step.told))
+		w.must(w.ReportQuota(ctx, "d", q, step.told))
 		if n := used(t, w.Store, "d", patra.QuotaDay, day); n != step.want {
 			t.Errorf("after %+v %d are used, want %d", step.told, n, step.want)
 		}
@@ -237,11 +237,11 @@ func quotaHolds(t *testing.T, e Engine) {
 	other := at
 	other.Operation = patra.Backfill
 	soft := q.Refusal("demo", day, 5, patra.QuotaCharge{Cost: 1, Operation: patra.Backfill, Share: 0.5}, w.Clock.Instant())
-	if ch, err := w.Exhausted(ctx, other, *soft); err != nil || ch.Is.Target.String() != "demo/*/BACKFILL" || ch.Healing == nil || !w.hold(c).Go() {
+	if ch, err := w.QuotaExhausted(ctx, other, *soft); err != nil || ch.Is.Target.String() != "demo/*/BACKFILL" || ch.Healing == nil || !w.hold(c).Allowed() {
 		t.Errorf("a share that is used up: %+v, %v", ch, err)
 	}
 	for n := range 3 {
-		ch, err := w.Exhausted(ctx, c.Place(), *hard)
+		ch, err := w.QuotaExhausted(ctx, c.WorkScope(), *hard)
 		if err != nil || ch.Is.State != patra.UsedUp || (ch.Healing != nil) != (n == 0) {
 			t.Errorf("told for the %d. time: %+v, %v", n+1, ch, err)
 		}
@@ -249,7 +249,7 @@ func quotaHolds(t *testing.T, e Engine) {
 	if h := w.hold(c); h.Code != patra.WaitQuota || h.Wait != 12*time.Hour+5*time.Minute || h.Control.Detail.Quota.Used != 10 {
 		t.Errorf("%+v", h)
 	}
-	w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true, WaitCode: patra.WaitQuota, RetryIn: hard.Defer(0)}))
+	w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.RunResult{Status: patra.Queued, GiveBack: true, WaitCode: patra.WaitQuota, RetryIn: hard.Defer(0)}))
 	if task := w.Task(c.TaskID); task.Attempts != 0 || task.WaitCode != patra.WaitQuota {
 		t.Errorf("%+v", task)
 	}
@@ -264,8 +264,8 @@ func quotaHolds(t *testing.T, e Engine) {
 		t.Errorf("%+v, %v", st, err)
 	}
 	c = w.Take()
-	w.must(second(w.Exhausted(ctx, c.Place(), *hard)))
-	w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.Closing{Status: patra.Queued, GiveBack: true, WaitCode: patra.WaitQuota, RetryIn: hard.Defer(0)}))
+	w.must(second(w.QuotaExhausted(ctx, c.WorkScope(), *hard)))
+	w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.RunResult{Status: patra.Queued, GiveBack: true, WaitCode: patra.WaitQuota, RetryIn: hard.Defer(0)}))
 	w.Clock.Move(12*time.Hour + 5*time.Minute - time.Second)
 	if c := w.TryTake(patra.ClaimRequest{}); c != nil {
 		t.Errorf("task %d was handed out before the time", c.TaskID)
@@ -274,7 +274,7 @@ func quotaHolds(t *testing.T, e Engine) {
 	if all, err := w.Controls(ctx); err != nil || len(all) != 0 {
 		t.Errorf("after the reset: %+v, %v", all, err)
 	}
-	if !w.hold(w.Take()).Go() {
+	if !w.hold(w.Take()).Allowed() {
 		t.Error("it does not end by itself")
 	}
 	if n := w.healed(patra.HealQuota); n != 3 {

@@ -35,7 +35,7 @@ func migrators(t *testing.T, e Engine) {
 
 func noTables(t *testing.T, e Engine) {
 	s := e.Connect(t, e.URL(t))
-	if err := s.Check(t.Context()); !errors.Is(err, store.ErrNeedsMigration) {
+	if err := s.RequireSchema(t.Context()); !errors.Is(err, store.ErrNeedsMigration) {
 		t.Errorf("Check of an empty store: %v", err)
 	}
 }

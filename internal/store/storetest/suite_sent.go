@@ -14,7 +14,7 @@ import (
 // gateSteered: what a person does to a key is done at once, and it is kept who did it and why.
 func gateSteered(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 0)
-	was, is, now, err := w.SteerGate(t.Context(), "never used", patra.GateTurn{PerSecond: 0.5, Cooldown: time.Minute}, "they asked", "me")
+	was, is, now, err := w.UpdateGate(t.Context(), "never used", patra.GateUpdate{PerSecond: 0.5, Cooldown: time.Minute}, "they asked", "me")
 	w.must(err)
 	if was.Set != 0 || is.Set != 500 || is.Cooldown != now.Add(time.Minute) || now != w.Clock.Instant() {
 		t.Errorf("%+v became %+v at %s", was, is, now)
@@ -23,9 +23,9 @@ func gateSteered(t *testing.T, e Engine) {
 		t.Errorf("it is %+v, %v", read, err)
 	}
 	w.Clock.Move(time.Second)
-	_, _, _, err = w.SteerGate(t.Context(), "never used", patra.GateTurn{Default: true}, "", "you")
+	_, _, _, err = w.UpdateGate(t.Context(), "never used", patra.GateUpdate{Default: true}, "", "you")
 	w.must(err)
-	_, _, _, err = w.SteerGate(t.Context(), "another", patra.GateTurn{Forget: true}, "", "you")
+	_, _, _, err = w.UpdateGate(t.Context(), "another", patra.GateUpdate{Forget: true}, "", "you")
 	w.must(err)
 	changes, err := w.GateChanges(t.Context(), "never used", 10)
 	w.must(err)
@@ -38,7 +38,7 @@ func gateSteered(t *testing.T, e Engine) {
 	}
 	n := 0
 	moving := e.Connect(t, w.URL, store.WithClock(func() time.Time { n++; return w.Clock.Now().Add(time.Duration(n) * time.Millisecond) }))
-	_, ends, _, err := moving.SteerGate(t.Context(), "another", patra.GateTurn{Cooldown: time.Hour}, "", "me")
+	_, ends, _, err := moving.UpdateGate(t.Context(), "another", patra.GateUpdate{Cooldown: time.Hour}, "", "me")
 	w.must(err)
 	if changes, err = w.GateChanges(t.Context(), "another", 1); err != nil || len(changes) != 1 || changes[0].At.Add(time.Hour) != ends.Cooldown {
 		t.Errorf("a cooldown until %s does not follow from %+v, %v", ends.Cooldown, changes, err)
@@ -91,8 +91,8 @@ func sentInOrder(t *testing.T, e Engine) {
 	before, most := heap(), uint64(0)
 	var n, refused int64
 	last := patra.SentRequest{}
-	conduct := patra.NewConduct(0)
-	w.must(w.Sent(t.Context(), "k", Origin, Origin+patra.Day, func(r patra.SentRequest) error {
+	conduct := patra.NewRequestStats(0)
+	w.must(w.SentRequests(t.Context(), "k", Origin, Origin+patra.Day, func(r patra.SentRequest) error {
 		if r.AcquiredAt < last.AcquiredAt || (r.AcquiredAt == last.AcquiredAt && r.ID <= last.ID) {
 			t.Fatalf("%+v comes after %+v", r, last)
 		}
@@ -116,7 +116,7 @@ func sentInOrder(t *testing.T, e Engine) {
 		t.Errorf("%+v", m)
 	}
 	n = 0
-	w.must(w.Sent(t.Context(), "k", Origin+patra.Second, Origin+2*patra.Second, func(patra.SentRequest) error { n++; return nil }))
+	w.must(w.SentRequests(t.Context(), "k", Origin+patra.Second, Origin+2*patra.Second, func(patra.SentRequest) error { n++; return nil }))
 	if n != 10 {
 		t.Errorf("%d in one second", n)
 	}
@@ -170,7 +170,7 @@ func restKept(t *testing.T, e Engine) {
 	w.must(err)
 	w.must(w.CloseRequest(t.Context(), id, patra.Exchange{SentAt: at + 5, FinishedAt: at + 9, Status: 429, Outcome: patra.OutcomeHTTPError, RetryAfter: 1500 * time.Millisecond}))
 	var all []patra.SentRequest
-	w.must(w.Sent(t.Context(), "other", at, at+1, func(r patra.SentRequest) error { all = append(all, r); return nil }))
+	w.must(w.SentRequests(t.Context(), "other", at, at+1, func(r patra.SentRequest) error { all = append(all, r); return nil }))
 	if len(all) != 1 || all[0] != (patra.SentRequest{ID: id, Kind: patra.RequestProbe, Cost: 2, Waited: 5 * time.Microsecond, AcquiredAt: at, SentAt: at + 5, FinishedAt: at + 9, Status: 429, Outcome: patra.OutcomeHTTPError, RetryAfter: 1500 * time.Millisecond}) {
 		t.Errorf("%+v", all)
 	}

@@ -69,7 +69,7 @@ func pausing(t *testing.T, e Engine) {
 		t.Errorf("paused: %v, %v", p, err)
 	}
 	// One that gives its task back does not sneak past the pause.
-	w.must(w.Finish(ctx, running, now, patra.Closing{Status: patra.Queued, GiveBack: true}))
+	w.must(w.Finish(ctx, running, now, patra.RunResult{Status: patra.Queued, GiveBack: true}))
 	if c := w.TryTake(patra.ClaimRequest{}); c != nil {
 		t.Errorf("task %d came back into the queue and was begun", c.TaskID)
 	}
@@ -112,9 +112,9 @@ func (w *World) pausedBeyond() {
 	w.must(second(w.Resume(ctx, patra.WorkTarget(patra.ScopeCursor, w.Cursor.ID), "", "me")))
 	bad, early := w.Take(), w.Take()
 	w.must(second(w.Pause(ctx, patra.WorkTarget(patra.ScopeCursor, w.Cursor.ID), "", "me")))
-	w.must(w.Finish(ctx, bad, now, patra.Closing{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Text: "no"}}))
+	w.must(w.Finish(ctx, bad, now, patra.RunResult{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Text: "no"}}))
 	w.Page(early, 1, true)
-	w.must(w.Finish(ctx, early, now, patra.Closing{Status: patra.Partial, Early: &patra.EarlyEnd{ScanNo: 1, Order: patra.OrderNone, Reslice: patra.Reslice{Reason: patra.ResliceRequests}}}))
+	w.must(w.Finish(ctx, early, now, patra.RunResult{Status: patra.Partial, Early: &patra.EarlyEnd{ScanNo: 1, Order: patra.OrderNone, Reslice: patra.Reslice{Reason: patra.ResliceRequests}}}))
 	before, _, _, err := w.Need(ctx, w.Cursor.ID)
 	w.must(err)
 	n, err := w.Retry(ctx, bad.Task.PlanID)
@@ -143,30 +143,30 @@ func past(t *testing.T, e Engine) {
 		t.Errorf("history of nothing: %+v, %v", d, err)
 	}
 	partition := patra.Partition("demo", "works", patra.Harvest)
-	if n, err := w.Stock(ctx, partition); err != nil || n != 4 {
+	if n, err := w.QueuedTasks(ctx, partition); err != nil || n != 4 {
 		t.Errorf("stock %d, %v", n, err)
 	}
 	for range 2 {
 		c := w.Take()
 		w.Page(c, 1, false, w.Record("a"+c.Slice.Window.String(), c.Slice.Window.From, "x"), w.Record("b"+c.Slice.Window.String(), c.Slice.Window.From, "x"))
-		w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.Closing{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: 1, Trust: patra.TrustExact, State: patra.StateSealed, IDsSeen: 2}}))
+		w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.RunResult{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: 1, Trust: patra.TrustExact, State: patra.StateSealed, IDsSeen: 2}}))
 	}
 	d, err := w.History(ctx, "demo", "demo", "works", w.Plan.ExprProtoHash, w.Plan.Window)
-	if err != nil || d.Records != 4 || d.Span != 2*patra.Day || d.In(patra.Window{From: 0, To: 10 * patra.Day}) != 20 {
+	if err != nil || d.Records != 4 || d.Span != 2*patra.Day || d.Expected(patra.Window{From: 0, To: 10 * patra.Day}) != 20 {
 		t.Errorf("history %+v, %v", d, err)
 	}
 	if d, err := w.History(ctx, "demo", "demo", "works", patra.Hash("another question"), w.Plan.Window); err != nil || d.Span != 0 {
 		t.Errorf("history of another question: %+v, %v", d, err)
 	}
-	if n, err := w.Stock(ctx, partition); err != nil || n != 2 {
+	if n, err := w.QueuedTasks(ctx, partition); err != nil || n != 2 {
 		t.Errorf("stock %d, %v", n, err)
 	}
 	for endpoint, want := range map[string]int64{"": 2, "works": 2, "others": 0} {
-		if spoken, err := w.Committed(ctx, "demo", endpoint); err != nil || spoken[patra.Harvest].Slices != want || len(spoken) > 1 {
+		if spoken, err := w.ReservedQuota(ctx, "demo", endpoint); err != nil || spoken[patra.Harvest].Slices != want || len(spoken) > 1 {
 			t.Errorf("committed at %q: %+v, %v", endpoint, spoken, err)
 		}
 	}
-	if got, err := w.Extent(ctx, w.Cursor.ID); err != nil || got != w.Plan.Window {
+	if got, err := w.PlannedWindow(ctx, w.Cursor.ID); err != nil || got != w.Plan.Window {
 		t.Errorf("extent %s, %v", got, err)
 	}
 }
@@ -175,7 +175,7 @@ func past(t *testing.T, e Engine) {
 func fires(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 1)
 	fire := func(log string) error {
-		_, err := w.AcceptTrigger(t.Context(), w.Clock.Instant(), patra.Instance{Scheduler: patra.SchedulerCron, JobID: "nightly", LogID: log, Trigger: patra.TriggerScheduled,
+		_, err := w.AcceptTrigger(t.Context(), w.Clock.Instant(), patra.Trigger{Scheduler: patra.SchedulerCron, JobID: "nightly", LogID: log, Trigger: patra.TriggerScheduled,
 			TriggeredAt: w.Clock.Instant(), Params: []byte(`{}`), Source: "demo", Endpoint: "works", Operation: patra.Harvest})
 		return err
 	}
@@ -191,7 +191,7 @@ func fires(t *testing.T, e Engine) {
 	if at, err := w.LastFire(t.Context(), "nightly"); err != nil || at == nil || *at != w.Clock.Instant() {
 		t.Errorf("last fire %v, %v", at, err)
 	}
-	if all, err := w.Instances(t.Context(), store.Filter{Job: "nightly"}); err != nil || len(all) != 2 || all[0].LogID != "two" {
+	if all, err := w.Triggers(t.Context(), store.Filter{Job: "nightly"}); err != nil || len(all) != 2 || all[0].LogID != "two" {
 		t.Errorf("%+v, %v", all, err)
 	}
 }

@@ -43,7 +43,7 @@ func (w *World) Ordered(c *patra.Claim, ordinal int64, order string, times ...pa
 
 // Early ends a task before its slice does.
 func (w *World) Early(c *patra.Claim, order string, trust patra.Trust, confirmed patra.Window) error {
-	return w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Partial, Early: &patra.EarlyEnd{Reslice: patra.Reslice{Reason: patra.ResliceRequests, Requests: 2, Records: 5},
+	return w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Partial, Early: &patra.EarlyEnd{Reslice: patra.Reslice{Reason: patra.ResliceRequests, Requests: 2, Records: 5},
 		ScanNo: c.Task.ScanNo, Order: order, Trust: trust, Confirmed: confirmed, IDsSeen: 4}})
 }
 
@@ -80,7 +80,7 @@ func earlyEnd(t *testing.T, e Engine) {
 			if err != nil || task.Status != patra.Partial || runs[0].Status != patra.Partial || runs[0].Exhausted {
 				t.Errorf("task %s, run %+v, %v", task.Status, runs[0], err)
 			}
-			rest := patra.Rest(claim.Slice.Window, c.confirmed)
+			rest := patra.RemainingWindow(claim.Slice.Window, c.confirmed)
 			_, covered, live, err := w.Need(t.Context(), w.Cursor.ID)
 			if err != nil || !slices.Equal(live, rest) || !slices.Equal(covered, patra.NewCoverage(c.confirmed)) {
 				t.Errorf("covered %v, live %v, %v", covered, live, err)

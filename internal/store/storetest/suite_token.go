@@ -12,11 +12,11 @@ import (
 func tokens(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 1)
 	ctx, now := t.Context(), patra.Date(2026, 11, 15)
-	ada, err := w.GiveToken(ctx, now, patra.Token{Name: "ada", Rank: patra.Admin, Evidence: true, CreatedBy: "root", ExpiresAt: now + patra.Day}, patra.TokenHash("a"))
+	ada, err := w.CreateToken(ctx, now, patra.Token{Name: "ada", Rank: patra.Admin, Evidence: true, CreatedBy: "root", ExpiresAt: now + patra.Day}, patra.TokenHash("a"))
 	w.must(err)
-	bob, err := w.GiveToken(ctx, now, patra.Token{Name: "bob", Rank: patra.Viewer, CreatedBy: "ada", ExpiresAt: now + patra.Day}, patra.TokenHash("b"))
+	bob, err := w.CreateToken(ctx, now, patra.Token{Name: "bob", Rank: patra.Viewer, CreatedBy: "ada", ExpiresAt: now + patra.Day}, patra.TokenHash("b"))
 	w.must(err)
-	if _, err := w.GiveToken(ctx, now, patra.Token{Name: "eve", Rank: patra.Admin, CreatedBy: "eve", ExpiresAt: now + patra.Day}, patra.TokenHash("b")); err == nil {
+	if _, err := w.CreateToken(ctx, now, patra.Token{Name: "eve", Rank: patra.Admin, CreatedBy: "eve", ExpiresAt: now + patra.Day}, patra.TokenHash("b")); err == nil {
 		t.Error("two have the same secret")
 	}
 	got, found, err := w.TokenOf(ctx, patra.TokenHash("a"))
@@ -30,20 +30,20 @@ func tokens(t *testing.T, e Engine) {
 	if w.must(err); !ok {
 		t.Error("no session")
 	}
-	w.must(w.TokenUsed(ctx, now+5, bob.ID))
-	w.must(w.TokenUsed(ctx, now+7, bob.ID)) // within the same minute
+	w.must(w.TouchToken(ctx, now+5, bob.ID))
+	w.must(w.TouchToken(ctx, now+7, bob.ID)) // within the same minute
 	all, err := w.Tokens(ctx)
 	if w.must(err); len(all) != 2 || all[0].ID != bob.ID || all[0].LastUsedAt == nil || *all[0].LastUsedAt != now+5 {
 		t.Errorf("the list is %+v", all)
 	}
 	out, err := w.RevokeToken(ctx, now+9, ada.ID, "bob", "left")
-	if w.must(err); out.RevokedAt == nil || out.Good(now) {
+	if w.must(err); out.RevokedAt == nil || out.Valid(now) {
 		t.Errorf("%+v", out)
 	}
-	if s, _, err := w.TokenByID(ctx, session.ID); err != nil || s.Good(now) {
+	if s, _, err := w.TokenByID(ctx, session.ID); err != nil || s.Valid(now) {
 		t.Errorf("a session outlives its token: %+v, %v", s, err)
 	}
-	if b, _, err := w.TokenByID(ctx, bob.ID); err != nil || !b.Good(now) || b.Good(now+2*patra.Day) {
+	if b, _, err := w.TokenByID(ctx, bob.ID); err != nil || !b.Valid(now) || b.Valid(now+2*patra.Day) {
 		t.Errorf("%+v, %v", b, err)
 	}
 	for _, id := range []int64{ada.ID, 999} {
@@ -66,12 +66,12 @@ func tokens(t *testing.T, e Engine) {
 // pulses: whatever happens is felt.
 func pulses(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 1)
-	before, err := w.Pulse(t.Context())
+	before, err := w.ChangeToken(t.Context())
 	w.must(err)
 	written(t, w, 1)
-	after, err := w.Pulse(t.Context())
+	after, err := w.ChangeToken(t.Context())
 	w.must(err)
-	if topics := after.Since(before); !slices.Contains(topics, patra.TopicAudit) || slices.Contains(topics, patra.TopicBatches) {
+	if topics := after.ChangedTopics(before); !slices.Contains(topics, patra.TopicAudit) || slices.Contains(topics, patra.TopicBatches) {
 		t.Errorf("somebody did something, and %v changed", topics)
 	}
 }

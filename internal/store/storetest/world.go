@@ -91,7 +91,7 @@ func (w *World) StartPlanFor(c patra.Cursor, window patra.Window) patra.Plan {
 
 func (w *World) draft(c patra.Cursor, window patra.Window) patra.Plan {
 	w.T.Helper()
-	id, err := w.AcceptTrigger(w.T.Context(), w.Clock.Instant(), patra.Instance{Scheduler: patra.SchedulerManual, JobID: "test", LogID: store.NewOwner(), Trigger: patra.TriggerManual,
+	id, err := w.AcceptTrigger(w.T.Context(), w.Clock.Instant(), patra.Trigger{Scheduler: patra.SchedulerManual, JobID: "test", LogID: store.NewOwner(), Trigger: patra.TriggerManual,
 		TriggeredAt: w.Clock.Instant(), Params: json.RawMessage(`{}`), Source: c.Source, Endpoint: c.Endpoint, Operation: patra.Harvest})
 	w.must(err)
 	p := patra.Plan{InstanceID: id, Source: c.Source, Endpoint: c.Endpoint, Operation: patra.Harvest, CursorID: c.ID, Window: window, Inputs: json.RawMessage(`{}`),
@@ -167,7 +167,7 @@ func (w *World) Page(c *patra.Claim, ordinal int64, hasNext bool, records ...pat
 
 // Succeed closes a task whose scan is in the ledger.
 func (w *World) Succeed(c *patra.Claim, state patra.Completeness) error {
-	return w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.Closing{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: c.Task.ScanNo, Trust: patra.TrustExact, State: state}})
+	return w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: c.Task.ScanNo, Trust: patra.TrustExact, State: state}})
 }
 
 // Work reads a task to its end with the given records.

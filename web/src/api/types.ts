@@ -31,7 +31,7 @@ export type Slice = S["Slice"];
 export type Task = Omit<S["Task"], "last_error"> & { last_error?: Fault };
 export type Run = Omit<S["Run"], "stats" | "error"> & { stats?: { counts?: Counts; pages?: number; records?: number }; error?: Fault };
 export type Batch = Omit<S["Batch"], "error"> & { error?: Fault };
-export type Why = S["Reason"];
+export type Why = S["TaskExplanation"];
 export interface Exchange {
   request?: { method?: string; url?: string; headers?: Record<string, unknown>; body?: string };
   response?: { status?: number; headers?: Record<string, unknown> };
