@@ -63,7 +63,7 @@ disk: deps ## Break the disk at every write of the critical transactions, rebuil
 	@set -o pipefail; PATRA_TEST_STRACE=must DISK_SWEEP=all $(GO) test -count=1 -timeout 2h -run 'TestDisk|TestPower' -v ./internal/store ./cmd/patra | grep --line-buffered -v '^=== '
 
 simulate: deps ## Live through a simulated year of every source, SEEDS times (1): planner, executors, gate and relay under faults, judged from outside (PROFILE=name, SEED=first, DAYS=n)
-	@set -o pipefail; SIMULATE_SEEDS=$(or $(SEEDS),1) SEED=$(SEED) PROFILE=$(PROFILE) DAYS=$(DAYS) $(GO) test -count=1 -timeout 12h -run 'TestSimulate$$|TestMustStillFail$$' -v ./internal/world | grep --line-buffered -v '^=== '
+	@set -o pipefail; SIMULATE_SEEDS=$(or $(SEEDS),1) SEED=$(SEED) PROFILE=$(PROFILE) DAYS=$(DAYS) $(GO) test -count=1 -timeout 12h -run 'TestSimulate$$|TestMustStillFail$$' -v ./internal/simtest | grep --line-buffered -v '^=== '
 
 # The same tests as on MariaDB: whatever the suite promises, a process that is killed, and one that is paused.
 SERVER_TESTS = sh -c "$(GO) test -count=1 -timeout 40m -run 'TestConformance/mysql' ./internal/store && $(GO) test -count=1 -timeout 20m -run 'TestKilled//mysql|(TestPaused|TestInterrupted|TestADoctorLooks)/mysql' ./cmd/patra"

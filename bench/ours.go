@@ -18,7 +18,7 @@ type binaries struct{ patra, floor string }
 // build makes them as they are released, or as it is quickest, or takes the Patra that was named.
 func build(ctx context.Context, folder, patra string, released bool) (b binaries, err error) {
 	b = binaries{patra, filepath.Join(folder, "floor")}
-	make := map[string]string{b.floor: "patra/bench/floor"}
+	make := map[string]string{b.floor: "patra/bench/baseline"}
 	if patra == "" {
 		b.patra = filepath.Join(folder, "patra")
 		make[b.patra] = "patra/cmd/patra"

@@ -5,7 +5,7 @@ import (
 	"context"
 	"os"
 
-	"patra/internal/outside"
+	"patra/internal/verifier"
 )
 
-func main() { os.Exit(outside.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) }
+func main() { os.Exit(verifier.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) }

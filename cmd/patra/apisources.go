@@ -8,7 +8,7 @@ import (
 
 	"patra"
 	"patra/internal/api"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/registry"
 	"patra/internal/source"
 )
@@ -59,14 +59,14 @@ type endpointView struct {
 
 // fieldView is a field of queries, and what can be asked of it.
 type fieldView struct {
-	Name          string         `json:"name"`
-	Type          expr.FieldType `json:"type"`
-	Ops           []expr.Op      `json:"ops" nullable:"false"`
-	Match         []expr.Match   `json:"match" nullable:"false"`
-	CaseSensitive bool           `json:"case_sensitive"`
-	Once          bool           `json:"once" doc:"a query may say something about it once"`
-	Precision     patra.Unit     `json:"precision,omitempty"`
-	Open          []expr.End     `json:"open" nullable:"false" doc:"ends of a range that may be absent"`
+	Name          string          `json:"name"`
+	Type          query.FieldType `json:"type"`
+	Ops           []query.Op      `json:"ops" nullable:"false"`
+	Match         []query.Match   `json:"match" nullable:"false"`
+	CaseSensitive bool            `json:"case_sensitive"`
+	Once          bool            `json:"once" doc:"a query may say something about it once"`
+	Precision     patra.Unit      `json:"precision,omitempty"`
+	Open          []query.End     `json:"open" nullable:"false" doc:"ends of a range that may be absent"`
 }
 
 // secretView says whether a secret is set, and never what it is or where.
@@ -177,7 +177,7 @@ func (a *app) sourceView(ctx context.Context, code string) (v sourceView, err er
 	}
 	for _, name := range slices.Sorted(maps.Keys(f.Query.Fields)) {
 		q := f.Query.Fields[name]
-		v.Fields = append(v.Fields, fieldView{Name: name, Type: q.Type, Ops: append([]expr.Op{}, q.Ops...), Match: q.Matches(), CaseSensitive: q.CaseSensitive, Once: q.Once, Precision: q.Precision, Open: append([]expr.End{}, q.Open...)})
+		v.Fields = append(v.Fields, fieldView{Name: name, Type: q.Type, Ops: append([]query.Op{}, q.Ops...), Match: q.Matches(), CaseSensitive: q.CaseSensitive, Once: q.Once, Precision: q.Precision, Open: append([]query.End{}, q.Open...)})
 	}
 	var b bytes.Buffer
 	err = printValue(&b, "yaml", f)

@@ -13,7 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/store"
 )
 
@@ -136,8 +136,8 @@ func campaign(ctx context.Context, s *store.Store, c patra.Cursor) (v campaignVi
 
 // queryText is a stored query as a person would write it.
 func queryText(raw json.RawMessage) string {
-	n, err := expr.ParseJSON(raw)
-	if err != nil || n.Hash() == expr.All().Hash() {
+	n, err := query.ParseJSON(raw)
+	if err != nil || n.Hash() == query.All().Hash() {
 		return ""
 	}
 	return n.String()

@@ -14,9 +14,9 @@ import (
 	"strings"
 	"testing"
 
-	"patra/internal/outside"
 	"patra/internal/sim"
 	"patra/internal/store/storetest"
+	"patra/internal/verifier"
 )
 
 // copied is a copy of everything that there is to be seen of a harvest, which a test may spoil.
@@ -320,13 +320,13 @@ func TestTheJudgeFromOutside(t *testing.T) {
 }
 
 // judgement is what patra-check says, given its arguments; whether it exits with 1 must go together with that.
-func (s *stage) judgement(args []string) (all []outside.Invariant) {
+func (s *stage) judgement(args []string) (all []verifier.Invariant) {
 	s.t.Helper()
 	out, err := exec.CommandContext(s.t.Context(), "patra-check", append(args, "-o", "json")...).Output()
 	if e := json.Unmarshal(out, &all); e != nil {
 		s.t.Fatalf("%v, %v\n%s", err, e, out)
 	}
-	if found := slices.ContainsFunc(all, func(v outside.Invariant) bool { return v.Count > 0 }); found != (err != nil) {
+	if found := slices.ContainsFunc(all, func(v verifier.Invariant) bool { return v.Count > 0 }); found != (err != nil) {
 		s.t.Errorf("it exits with %v", err)
 	}
 	return all

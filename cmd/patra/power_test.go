@@ -13,7 +13,7 @@ import (
 
 	"patra"
 	"patra/internal/blob"
-	"patra/internal/disktest"
+	"patra/internal/crashtest"
 	"patra/internal/evidence"
 	"patra/internal/sim"
 	"patra/internal/store"
@@ -88,10 +88,10 @@ func (s *smallScene) exact() {
 // as read has its answer, whole, whatever else is lost.
 func TestPowerAndKeptAnswers(t *testing.T) {
 	t.Parallel()
-	disktest.Need(t)
+	crashtest.Need(t)
 	disk := t.TempDir()
 	s := newSmallScene(t, disk, filepath.Join(disk, "kept", "answers"))
-	p := disktest.Record(t, s.harvest(), disk)
+	p := crashtest.Record(t, s.harvest(), disk)
 	if p.Err != nil {
 		t.Fatal(p.Err)
 	}
@@ -105,7 +105,7 @@ func TestPowerAndKeptAnswers(t *testing.T) {
 	states, bodies := 0, 0
 	for moment := 1 + draw.IntN(step); moment <= p.Len(); moment += step {
 		found := p.At(moment)
-		for name, luck := range map[string]disktest.Luck{"nothing": disktest.Nothing, "a half": disktest.Drawn(draw, 0.5), "everything": disktest.Everything} {
+		for name, luck := range map[string]crashtest.Luck{"nothing": crashtest.Nothing, "a half": crashtest.Drawn(draw, 0.5), "everything": crashtest.Everything} {
 			n := keptAfterPowerCut(t, found, luck, fmt.Sprintf("after %d of %d calls, with %s of the rest (seed %d)", moment, p.Len(), name, seed))
 			states, bodies = states+1, bodies+n
 		}
@@ -116,7 +116,7 @@ func TestPowerAndKeptAnswers(t *testing.T) {
 	t.Logf("%d states of the disk were opened, and %d kept answers read in them", states, bodies)
 }
 
-func keptAfterPowerCut(t *testing.T, found *disktest.Disk, luck disktest.Luck, when string) (read int) {
+func keptAfterPowerCut(t *testing.T, found *crashtest.Disk, luck crashtest.Luck, when string) (read int) {
 	t.Helper()
 	folder := t.TempDir()
 	defer os.RemoveAll(folder)

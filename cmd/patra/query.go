@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/source"
 )
 
@@ -27,14 +27,14 @@ func (a *app) queryCmd() *cobra.Command {
 
 // Explanation is a query and what it becomes at one provider.
 type Explanation struct {
-	Source  string        `json:"source"`
-	Query   string        `json:"query"`
-	Hash    string        `json:"expr_proto_hash"`
-	AST     expr.Node     `json:"ast"`
-	Clauses []expr.Clause `json:"clauses"`
-	Method  string        `json:"method"`
-	URL     string        `json:"url"`
-	Body    string        `json:"body,omitempty"`
+	Source  string         `json:"source"`
+	Query   string         `json:"query"`
+	Hash    string         `json:"expr_proto_hash"`
+	AST     query.Node     `json:"ast"`
+	Clauses []query.Clause `json:"clauses"`
+	Method  string         `json:"method"`
+	URL     string         `json:"url"`
+	Body    string         `json:"body,omitempty"`
 }
 
 func (a *app) explainCmd() *cobra.Command {
@@ -100,14 +100,14 @@ func window(from, to *patra.Instant) patra.Window {
 }
 
 func explain(spec *source.Spec, text string, w patra.Window, baseURL, contact string) (*Explanation, error) {
-	n := expr.All()
+	n := query.All()
 	if text != "" {
 		var err error
-		if n, err = expr.Parse(text, spec.Query.Fields); err != nil {
+		if n, err = query.Parse(text, spec.Query.Fields); err != nil {
 			return nil, err
 		}
 	}
-	n = expr.Normalise(n)
+	n = query.Normalise(n)
 	if err := spec.CheckQuery(n); err != nil {
 		return nil, err
 	}
@@ -120,7 +120,7 @@ func explain(spec *source.Spec, text string, w patra.Window, baseURL, contact st
 	if err != nil {
 		return nil, err
 	}
-	return &Explanation{Source: spec.Source, Query: expr.Format(n, spec.Query.Fields), Hash: n.Hash(), AST: n, Clauses: asked.Clauses,
+	return &Explanation{Source: spec.Source, Query: query.Format(n, spec.Query.Fields), Hash: n.Hash(), AST: n, Clauses: asked.Clauses,
 		Method: call.Method, URL: call.URL, Body: string(call.Body)}, nil
 }
 
@@ -145,7 +145,7 @@ func (e *Explanation) print(w io.Writer, spec *source.Spec) {
 	fmt.Fprintf(w, "\nFields   %s\n", strings.Join(slices.Sorted(maps.Keys(spec.Query.Fields)), ", "))
 }
 
-func became(c expr.Clause) string {
+func became(c query.Clause) string {
 	switch {
 	case c.Fragment != "":
 		return c.Fragment

@@ -19,10 +19,10 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"patra"
-	"patra/internal/outside"
 	"patra/internal/sim"
 	"patra/internal/store"
 	"patra/internal/store/storetest"
+	"patra/internal/verifier"
 	"patra/sources"
 )
 
@@ -32,7 +32,7 @@ func TestMain(m *testing.M) {
 }
 
 // judge is the program that looks from outside, which is built into the tests so that nobody has to build it first.
-func judge() { os.Exit(outside.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) }
+func judge() { os.Exit(verifier.Main(context.Background(), os.Args[1:], os.Stdout, os.Stderr)) }
 
 // quickSource is a shipped file without its politeness, so that tests need not wait.
 func quickSource(t testing.TB, code string) string {

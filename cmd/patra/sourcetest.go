@@ -14,9 +14,9 @@ import (
 
 	"patra"
 	"patra/internal/executor"
-	"patra/internal/expr"
 	"patra/internal/gate"
 	"patra/internal/planner"
+	"patra/internal/query"
 	"patra/internal/source"
 )
 
@@ -111,12 +111,12 @@ func tryPage(ctx context.Context, p *executor.Prober, req planner.Request, most 
 	if _, err := spec.Access(p.Credentials.Have); err != nil {
 		return nil, err
 	}
-	query := expr.All()
+	q := query.All()
 	if req.Query != "" {
-		if query, err = expr.Parse(req.Query, spec.Query.Fields); err != nil {
+		if q, err = query.Parse(req.Query, spec.Query.Fields); err != nil {
 			return nil, err
 		}
-		if err := spec.CheckQuery(query); err != nil {
+		if err := spec.CheckQuery(q); err != nil {
 			return nil, err
 		}
 	}
@@ -126,7 +126,7 @@ func tryPage(ctx context.Context, p *executor.Prober, req planner.Request, most 
 	}
 	vars := source.Vars{Contact: req.Contact, Version: version}
 	asked := window(req.From, req.To).Widen(spec.Window.Overlap, spec.Window.Precision)
-	call, err := spec.Build(query, asked, spec.First(), req.BaseURL, vars)
+	call, err := spec.Build(q, asked, spec.First(), req.BaseURL, vars)
 	if err != nil {
 		return nil, err
 	}

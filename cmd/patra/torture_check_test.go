@@ -11,7 +11,7 @@ import (
 	"encoding/json"
 
 	"patra"
-	"patra/internal/outside"
+	"patra/internal/verifier"
 )
 
 // check has the whole of it judged from outside, by a program that knows nothing of ours, and sees that everything was read.
@@ -34,7 +34,7 @@ func (s *stage) check(f *fleet) {
 }
 
 // judged runs patra-check on what is there now, and notes what it finds.
-func (s *stage) judged(outs []*lockedBuffer) []outside.Invariant {
+func (s *stage) judged(outs []*lockedBuffer) []verifier.Invariant {
 	s.t.Helper()
 	args := append(s.evidenceOf(outs), "-o", "json")
 	out, err := exec.CommandContext(s.t.Context(), "patra-check", args...).Output()
@@ -43,7 +43,7 @@ func (s *stage) judged(outs []*lockedBuffer) []outside.Invariant {
 	} else if err != nil && !ok {
 		s.t.Fatal(err)
 	}
-	var all []outside.Invariant
+	var all []verifier.Invariant
 	if err := json.Unmarshal(out, &all); err != nil {
 		s.t.Fatalf("%v\n%s", err, out)
 	}

@@ -13,9 +13,9 @@ import (
 	"testing"
 	"time"
 
-	"patra/internal/outside"
 	"patra/internal/sim"
 	"patra/internal/store/storetest"
+	"patra/internal/verifier"
 )
 
 // The world under torture has days that are read while everything goes wrong, and two to which papers go that change
@@ -42,7 +42,7 @@ type stage struct {
 	faults     sim.Faults
 	done       map[string]int64 // what was done to processes
 	findings   []string
-	verdict    []outside.Invariant // what the judge said at the end
+	verdict    []verifier.Invariant // what the judge said at the end
 }
 
 // tortureSecret is a secret that is sent with every request, and may stand nowhere.

@@ -5,7 +5,7 @@ import (
 	"encoding/json"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/store"
 )
 
@@ -103,8 +103,8 @@ func (s *Server) watermark(ctx context.Context, c patra.Cursor) (Watermark, erro
 
 // queryText is a query for people; nothing if it asks for everything.
 func queryText(raw json.RawMessage) string {
-	n, err := expr.ParseJSON(raw)
-	if err != nil || n.Hash() == expr.All().Hash() {
+	n, err := query.ParseJSON(raw)
+	if err != nil || n.Hash() == query.All().Hash() {
 		return ""
 	}
 	return n.String()

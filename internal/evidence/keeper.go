@@ -12,7 +12,7 @@ import (
 
 	"patra"
 	"patra/internal/blob"
-	"patra/internal/pieces"
+	"patra/internal/zstdchunks"
 )
 
 // ErrDamaged says that what is kept is not what was put there.
@@ -38,7 +38,7 @@ func (k *BodyStore) Put(ctx context.Context, came string, body []byte, clean boo
 		e.Stored = patra.HashBytes(body)
 	}
 	e.Redacted = e.Stored != e.Body
-	whole, each := pieces.Pack(body)
+	whole, each := zstdchunks.Pack(body)
 	e.StoredSize, e.Pieces = int64(len(whole)), each
 	return e, k.place.Put(ctx, e.Location, whole)
 }
@@ -55,7 +55,7 @@ func (k *BodyStore) Get(ctx context.Context, e patra.StoredBody) ([]byte, error)
 	if err != nil {
 		return nil, err
 	}
-	body, err := pieces.Open(packed, nil)
+	body, err := zstdchunks.Open(packed, nil)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", e.Location, ErrDamaged, err)
 	}

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/source"
 )
 
@@ -24,7 +24,7 @@ type ReachabilityResult struct {
 // goes the way of all others, with a row of its own, and is not repeated. A fault says that the provider answered, and what
 // is wrong with the answer; its status is 0 where nobody answered.
 func (p *Prober) Check(ctx context.Context, spec *source.Spec, window patra.Window, baseURL string) (c ReachabilityResult, err error) {
-	call, err := p.call(spec, expr.All(), window, baseURL)
+	call, err := p.call(spec, query.All(), window, baseURL)
 	if err != nil {
 		return c, err
 	}

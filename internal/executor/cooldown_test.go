@@ -10,9 +10,9 @@ import (
 
 	"patra"
 	"patra/internal/executor"
-	"patra/internal/expr"
 	"patra/internal/gate"
 	"patra/internal/gate/gatetest"
+	"patra/internal/query"
 	"patra/internal/source"
 	"patra/internal/store"
 	"patra/internal/store/storetest"
@@ -44,7 +44,7 @@ func TestACooldownThatIsEndedIsNotWaitedFor(t *testing.T) {
 			all.Go(func() {
 				p := &executor.Prober{Store: s, Gate: g, Log: slog.New(slog.DiscardHandler), Client: func(*source.Spec, string) *http.Client { return client }}
 				for range 2 {
-					if _, err := p.Probe(t.Context(), spec, expr.All(), month, "http://provider"); err != nil {
+					if _, err := p.Probe(t.Context(), spec, query.All(), month, "http://provider"); err != nil {
 						t.Error(err)
 					}
 				}
@@ -106,7 +106,7 @@ func (e ending) play(t *testing.T) (came []patra.Instant, began patra.Instant) {
 		all.Go(func() {
 			p := &executor.Prober{Store: s, Gate: gates[n%2], Log: slog.New(slog.DiscardHandler), Client: func(*source.Spec, string) *http.Client { return client }}
 			for range e.each {
-				if _, err := p.Probe(t.Context(), spec, expr.All(), month, "http://provider"); err != nil {
+				if _, err := p.Probe(t.Context(), spec, query.All(), month, "http://provider"); err != nil {
 					t.Error(err)
 				}
 			}

@@ -10,8 +10,8 @@ import (
 
 	"patra"
 	"patra/internal/executor"
-	"patra/internal/expr"
 	"patra/internal/gate"
+	"patra/internal/query"
 	"patra/internal/source"
 	"patra/internal/store"
 	"patra/internal/store/storetest"
@@ -37,7 +37,7 @@ func TestARefusalWithoutItsBodyIsARefusal(t *testing.T) {
 		}))
 		spec := specOf(t, paged(offsets, "P1M"))
 		p := &executor.Prober{Store: s, Gate: gate.NewShared(s), Log: slog.New(slog.DiscardHandler), Client: func(*source.Spec, string) *http.Client { return client }}
-		if _, err := p.Probe(t.Context(), spec, expr.All(), month, "http://provider"); err != nil {
+		if _, err := p.Probe(t.Context(), spec, query.All(), month, "http://provider"); err != nil {
 			t.Fatal(err)
 		}
 		if len(came) != 2 || came[1].Sub(came[0]) < time.Minute {

@@ -19,9 +19,9 @@ import (
 
 	"patra"
 	"patra/internal/executor"
-	"patra/internal/expr"
 	"patra/internal/gate"
 	"patra/internal/planner"
+	"patra/internal/query"
 	"patra/internal/source"
 	"patra/internal/store"
 	"patra/internal/store/storetest"
@@ -277,7 +277,7 @@ func TestTokensThatAreNotGiven(t *testing.T) {
 			server := httptest.NewServer(i.behind(l))
 			t.Cleanup(server.Close)
 			p := &executor.Prober{Store: &lockedRows{}, Gate: gate.NewLocal(), Client: trustedTo, Log: slog.New(slog.DiscardHandler), Credentials: &executor.Credentials{Secrets: client}}
-			_, err := p.Probe(t.Context(), specOf(t, strings.Replace(lockedSource(ownTokens, byGet, twoByTwo), "maxAttempts: 3", "maxAttempts: 1", 1)), expr.All(), month, server.URL)
+			_, err := p.Probe(t.Context(), specOf(t, strings.Replace(lockedSource(ownTokens, byGet, twoByTwo), "maxAttempts: 3", "maxAttempts: 1", 1)), query.All(), month, server.URL)
 			f, ok := errors.AsType[*patra.Fault](err)
 			if name == "a token at last" { // the second one is refused as well
 				c.level, c.text = patra.LevelFatal, "refuses a new token"
@@ -327,7 +327,7 @@ func TestTokensAreSharedAndRenewed(t *testing.T) {
 			for range 20 { // each with a prober of its own, as runs have
 				all.Go(func() {
 					p := &executor.Prober{Store: rows, Gate: gate.NewLocal(), Log: slog.New(slog.DiscardHandler), Credentials: credentials, Client: func(*source.Spec, string) *http.Client { return web }}
-					if probe, err := p.Probe(t.Context(), spec, expr.All(), month, "http://127.0.0.1"); err != nil || *probe.Total != 4 {
+					if probe, err := p.Probe(t.Context(), spec, query.All(), month, "http://127.0.0.1"); err != nil || *probe.Total != 4 {
 						t.Errorf("%+v, %v", probe, err)
 					}
 				})
@@ -371,13 +371,13 @@ func TestATokenOutlivesWhoAskedForIt(t *testing.T) {
 		hasty, leave := context.WithCancel(t.Context())
 		var all sync.WaitGroup
 		all.Go(func() {
-			if _, err := p.Probe(hasty, spec, expr.All(), month, "http://127.0.0.1"); !errors.Is(err, context.Canceled) {
+			if _, err := p.Probe(hasty, spec, query.All(), month, "http://127.0.0.1"); !errors.Is(err, context.Canceled) {
 				t.Errorf("the first: %v", err)
 			}
 		})
 		synctest.Wait()
 		all.Go(func() {
-			if _, err := p.Probe(t.Context(), spec, expr.All(), month, "http://127.0.0.1"); err != nil {
+			if _, err := p.Probe(t.Context(), spec, query.All(), month, "http://127.0.0.1"); err != nil {
 				t.Errorf("the second: %v", err)
 			}
 		})

@@ -10,8 +10,8 @@ import (
 
 	"patra"
 	"patra/internal/executor"
-	"patra/internal/expr"
 	"patra/internal/gate"
+	"patra/internal/query"
 	"patra/internal/source"
 	"patra/internal/store"
 	"patra/internal/store/storetest"
@@ -51,7 +51,7 @@ func TestWhatWasPaidLongAgoIsPaidAgain(t *testing.T) {
 		spec := specOf(t, paged(offsets, "P1M"))
 		spec.Rate.Quota.Daily = 100
 		p := &executor.Prober{Store: s, Gate: g, Log: slog.New(slog.DiscardHandler), Client: func(*source.Spec, string) *http.Client { return client }}
-		if _, err := p.Probe(t.Context(), spec, expr.All(), month, "http://provider"); err != nil {
+		if _, err := p.Probe(t.Context(), spec, query.All(), month, "http://provider"); err != nil {
 			t.Fatal(err)
 		}
 		if late := came.Sub(g.paid); len(g.waits) > 0 || late > patra.QuotaGrace/2 {

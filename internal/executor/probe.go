@@ -10,7 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/source"
 )
 
@@ -45,7 +45,7 @@ type Prober struct {
 }
 
 // Probe asks about one window: for a count, if the source can count, else for a first page.
-func (p *Prober) Probe(ctx context.Context, spec *source.Spec, query expr.Node, window patra.Window, baseURL string) (patra.Probe, error) {
+func (p *Prober) Probe(ctx context.Context, spec *source.Spec, query query.Node, window patra.Window, baseURL string) (patra.Probe, error) {
 	if !spec.CanCount() && spec.Stateful() {
 		return patra.Probe{}, ErrCannotProbe
 	}
@@ -81,7 +81,7 @@ func (p *Prober) Probe(ctx context.Context, spec *source.Spec, query expr.Node, 
 	}
 }
 
-func (p *Prober) call(spec *source.Spec, query expr.Node, window patra.Window, baseURL string) (source.Call, error) {
+func (p *Prober) call(spec *source.Spec, query query.Node, window patra.Window, baseURL string) (source.Call, error) {
 	if spec.CanCount() {
 		return spec.BuildCount(query, window, baseURL, p.Vars)
 	}

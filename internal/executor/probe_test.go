@@ -14,8 +14,8 @@ import (
 
 	"patra"
 	"patra/internal/executor"
-	"patra/internal/expr"
 	"patra/internal/gate"
+	"patra/internal/query"
 	"patra/internal/sim"
 	"patra/internal/source"
 	"patra/internal/store"
@@ -73,7 +73,7 @@ func TestAProbeCounts(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			st := storetest.Engines()[0].Open(t)
 			p := prober(t, st, gate.NewLocal(), newWorks().Handler())
-			probe, err := p.Probe(t.Context(), specOf(t, text), expr.All(), month, "http://provider")
+			probe, err := p.Probe(t.Context(), specOf(t, text), query.All(), month, "http://provider")
 			if err != nil || probe.Total == nil || *probe.Total != 480 || probe.Trust != patra.TrustExact || probe.Bytes == 0 {
 				t.Errorf("%+v, %v", probe, err)
 			}
@@ -89,7 +89,7 @@ func TestAProbeHasARowOfItsOwn(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := prober(t, st, gate.NewLocal(), newWorks().Handler())
-	if _, err := p.Probe(t.Context(), specOf(t, crossrefText(t)), expr.All(), month, "http://provider"); err != nil {
+	if _, err := p.Probe(t.Context(), specOf(t, crossrefText(t)), query.All(), month, "http://provider"); err != nil {
 		t.Fatal(err)
 	}
 	var rows int
@@ -106,7 +106,7 @@ func TestAProbeReadsAFirstPage(t *testing.T) {
 		io.WriteString(w, `{"message":{"items":[{"DOI":"a","indexed":{"date-time":"2026-05-01T01:00:00Z"}},{"DOI":"b","indexed":{"date-time":"2026-05-01T03:00:00Z"}},{"DOI":"c"},
 			{"DOI":"d","indexed":{"date-time":"2026-05-01T02:00:00Z"}}]}}`)
 	}))
-	probe, err := p.Probe(t.Context(), specOf(t, text), expr.All(), month, "http://provider")
+	probe, err := p.Probe(t.Context(), specOf(t, text), query.All(), month, "http://provider")
 	if err != nil || probe.Total != nil || probe.Items != 4 || !probe.HasNext || probe.Last == nil || *probe.Last != day(0)+3*patra.Hour {
 		t.Errorf("%+v, %v", probe, err)
 	}
@@ -116,7 +116,7 @@ func TestAWalkIsNotBegunForAProbe(t *testing.T) {
 	rows := &requests{}
 	p := prober(t, rows, gate.NewLocal(), http.NotFoundHandler())
 	text := crossrefText(t, `total: {path: "$.message['total-results']", trust: EXACT}`, `total: {trust: NONE}`)
-	if _, err := p.Probe(t.Context(), specOf(t, text), expr.All(), month, "http://provider"); !errors.Is(err, executor.ErrCannotProbe) || len(rows.opened) > 0 {
+	if _, err := p.Probe(t.Context(), specOf(t, text), query.All(), month, "http://provider"); !errors.Is(err, executor.ErrCannotProbe) || len(rows.opened) > 0 {
 		t.Errorf("%v after %d requests", err, len(rows.opened))
 	}
 }
@@ -139,7 +139,7 @@ func TestTheLastRefusalIsForEverybody(t *testing.T) {
 		w.Header().Set("Retry-After", "90")
 		w.WriteHeader(http.StatusTooManyRequests)
 	}))
-	_, err := p.Probe(t.Context(), specOf(t, crossrefText(t, "maxAttempts: 30", "maxAttempts: 1")), expr.All(), month, "http://provider")
+	_, err := p.Probe(t.Context(), specOf(t, crossrefText(t, "maxAttempts: 30", "maxAttempts: 1")), query.All(), month, "http://provider")
 	if err == nil || g.cooled < time.Minute {
 		t.Errorf("everybody was held back for %s, %v", g.cooled, err)
 	}
@@ -199,7 +199,7 @@ func TestAProbeKeepsToTheGate(t *testing.T) {
 					}
 				}))
 				began := time.Now()
-				probe, err := p.Probe(t.Context(), specOf(t, crossrefText(t, "maxAttempts: 30", "maxAttempts: 4")), expr.All(), month, "http://provider")
+				probe, err := p.Probe(t.Context(), specOf(t, crossrefText(t, "maxAttempts: 30", "maxAttempts: 4")), query.All(), month, "http://provider")
 				most := c.took + min(c.took*3/20, 10*time.Second) + time.Second // nobody comes back at the very moment
 				if took := time.Since(began); took < c.took || took > most {
 					t.Errorf("it took %s", took)
@@ -236,7 +236,7 @@ func TestAProbeThatIsCalledOffWhileItWaits(t *testing.T) {
 		p := prober(t, rows, g, http.NotFoundHandler())
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
-		if _, err := p.Probe(ctx, specOf(t, crossrefText(t)), expr.All(), month, "http://provider"); !errors.Is(err, context.DeadlineExceeded) || len(rows.opened) > 0 {
+		if _, err := p.Probe(ctx, specOf(t, crossrefText(t)), query.All(), month, "http://provider"); !errors.Is(err, context.DeadlineExceeded) || len(rows.opened) > 0 {
 			t.Errorf("%v after %d requests", err, len(rows.opened))
 		}
 	})
@@ -249,7 +249,7 @@ func TestAProbeThatIsCalledOffOnTheWay(t *testing.T) {
 		p := prober(t, rows, gate.NewLocal(), http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }))
 		ctx, stop := context.WithTimeout(t.Context(), time.Minute)
 		defer stop()
-		if _, err := p.Probe(ctx, specOf(t, crossrefText(t)), expr.All(), month, "http://provider"); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := p.Probe(ctx, specOf(t, crossrefText(t)), query.All(), month, "http://provider"); !errors.Is(err, context.DeadlineExceeded) {
 			t.Error(err)
 		}
 		if len(rows.closed) != 1 || rows.closed[0].SentAt == 0 || rows.closed[0].Outcome == patra.OutcomeOK {

@@ -12,9 +12,9 @@ import (
 
 	"patra"
 	"patra/internal/executor"
-	"patra/internal/expr"
 	"patra/internal/gate"
 	"patra/internal/planner"
+	"patra/internal/query"
 	"patra/internal/sim"
 	"patra/internal/source"
 	"patra/internal/store"
@@ -184,7 +184,7 @@ func TestEveryRequestIsChargedToTheQuota(t *testing.T) {
 				none := source.Percent(0)
 				spec.Rate.Quota.Daily, spec.Rate.Quota.Reserve = c.daily, &none
 				for n := 0; n < 3 && err == nil; n++ {
-					_, err = p.Probe(t.Context(), spec, expr.All(), month, "http://provider")
+					_, err = p.Probe(t.Context(), spec, query.All(), month, "http://provider")
 				}
 				if _, full := errors.AsType[*patra.QuotaError](err); full != c.full || err != nil && !full {
 					t.Errorf("%v", err)
@@ -216,7 +216,7 @@ func TestNothingIsSentWithoutALedger(t *testing.T) {
 		spec.Rate.Quota.Daily, spec.Rate.Concurrency = 10, 1
 		began := time.Now()
 		for range 2 { // the slot of the first one is free again
-			if _, err := p.Probe(t.Context(), spec, expr.All(), month, "http://provider"); !errors.Is(err, errNoLedger) || seen.n() > 0 {
+			if _, err := p.Probe(t.Context(), spec, query.All(), month, "http://provider"); !errors.Is(err, errNoLedger) || seen.n() > 0 {
 				t.Errorf("%d were sent, %v", seen.n(), err)
 			}
 		}

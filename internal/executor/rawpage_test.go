@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"patra"
-	"patra/internal/pieces"
+	"patra/internal/zstdchunks"
 )
 
 // Raw content is found in the answer as it was kept, in what the items were completed to, or else in a copy of what became records.
@@ -48,7 +48,7 @@ func TestTheRawContentOfAPage(t *testing.T) {
 			if &raw.Body[0] == &body[0] {
 				return // as it was packed
 			}
-			if got, err := pieces.Open(bytes.Join(raw.Pieces, nil), nil); err != nil || string(got) != c.want {
+			if got, err := zstdchunks.Open(bytes.Join(raw.Pieces, nil), nil); err != nil || string(got) != c.want {
 				t.Errorf("packed is %s, %v", got, err)
 			}
 		})

@@ -5,8 +5,8 @@ import (
 	"slices"
 
 	"patra"
-	"patra/internal/pieces"
 	"patra/internal/source"
+	"patra/internal/zstdchunks"
 )
 
 // read turns an answer into records. An item that cannot become one is quarantined, and the rest goes on.
@@ -50,7 +50,7 @@ func rawPage(got response, apart []byte, records []patra.Observation) patra.RawP
 	if size != len(apart) || !allIn(apart, records) {
 		body = together(records, size)
 	}
-	_, each := pieces.Pack(body)
+	_, each := zstdchunks.Pack(body)
 	return patra.RawPage{Body: body, Pieces: each}
 }
 

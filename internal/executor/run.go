@@ -13,7 +13,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/source"
 )
 
@@ -24,7 +24,7 @@ type run struct {
 	transport
 	claim *patra.Claim
 	log   *slog.Logger
-	query expr.Node
+	query query.Node
 	began time.Time
 
 	batchNo  int64
@@ -98,16 +98,16 @@ func (r *run) pages(ctx context.Context) error {
 }
 
 // question is what a slice asks: the plan's question, for its own ids only where the window is cut by them.
-func question(c *patra.Claim) (expr.Node, error) {
+func question(c *patra.Claim) (query.Node, error) {
 	if err := c.Slice.Spec.Validate(); err != nil {
-		return expr.Node{}, err
+		return query.Node{}, err
 	}
-	query, err := expr.ParseJSON(c.Query)
+	q, err := query.ParseJSON(c.Query)
 	ids := c.Slice.Spec.Range
 	if err != nil || ids == nil {
-		return query, err
+		return q, err
 	}
-	return expr.BindRange(query, ids.Key, ids.IDRange), nil
+	return query.BindRange(q, ids.Key, ids.IDRange), nil
 }
 
 // begin decides where the scan starts. It reports true when an earlier run read the scan to its end and only the

@@ -11,8 +11,8 @@ import (
 
 	"patra"
 	"patra/internal/executor"
-	"patra/internal/expr"
 	"patra/internal/gate"
+	"patra/internal/query"
 	"patra/internal/source"
 )
 
@@ -83,7 +83,7 @@ func TestTheGateHearsWhatAnswersSay(t *testing.T) {
 				spec.Rate.PerSecond, spec.Rate.Burst, spec.Retry.AfterOn = 1, 1, []int{504}
 				spec.Rate.Headers = source.RateHeaders{Limit: "X-Limit", Per: source.Duration(time.Minute), Concurrency: "X-Slots", Remaining: "X-Left", Reset: "X-Reset", ResetIs: "EPOCH"}
 				for len(came) < 2 {
-					if _, err := p.Probe(t.Context(), spec, expr.All(), month, "http://provider"); err != nil {
+					if _, err := p.Probe(t.Context(), spec, query.All(), month, "http://provider"); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -110,7 +110,7 @@ func TestWhoGetsNoGrantAsksAgain(t *testing.T) {
 		}))
 		g := &hearing{Local: gate.NewLocal(), empty: 3}
 		p := &executor.Prober{Store: &requests{}, Gate: g, Log: slog.New(slog.DiscardHandler), Client: func(*source.Spec, string) *http.Client { return client }}
-		if _, err := p.Probe(t.Context(), specOf(t, paged(offsets, "P1M")), expr.All(), month, "http://provider"); err != nil {
+		if _, err := p.Probe(t.Context(), specOf(t, paged(offsets, "P1M")), query.All(), month, "http://provider"); err != nil {
 			t.Fatal(err)
 		}
 		if came < 21*time.Second || came > 25*time.Second {

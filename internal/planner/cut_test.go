@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 )
 
 const smallCap = 30
@@ -228,7 +228,7 @@ func TestASliceSaysWhatItIs(t *testing.T) {
 			if want := sl.Window.Widen(spec.Window.Overlap, spec.Window.Precision); sl.Fetch != want {
 				t.Fatalf("%s asks for %s, want %s", sl.Window, sl.Fetch, want)
 			}
-			var bound expr.Node
+			var bound query.Node
 			if err := json.Unmarshal(sl.Expr, &bound); err != nil || sl.ExprHash != bound.Hash() {
 				t.Fatalf("%s: %v", sl.Expr, err)
 			}

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/source"
 )
 
@@ -18,7 +18,7 @@ import (
 type Draft struct {
 	Spec     *source.Spec         `json:"-"`
 	Snapshot patra.Snapshot       `json:"-"`
-	Expr     expr.Node            `json:"-"`
+	Expr     query.Node           `json:"-"`
 	Cursor   *patra.Cursor        `json:"cursor,omitempty"`
 	Decision patra.WindowDecision `json:"decision"`
 	Warnings patra.Problems       `json:"warnings,omitempty"`
@@ -117,19 +117,19 @@ func (p *Planner) have() func(string) (bool, error) {
 }
 
 // question reads a query and makes sure that the source can be asked it, before anything is stored.
-func question(spec *source.Spec, req Request) (n expr.Node, err error) {
+func question(spec *source.Spec, req Request) (n query.Node, err error) {
 	switch {
 	case req.expr != nil:
-		n, err = expr.ParseJSON(req.expr)
+		n, err = query.ParseJSON(req.expr)
 	case req.Query != "":
-		n, err = expr.Parse(req.Query, spec.Query.Fields)
+		n, err = query.Parse(req.Query, spec.Query.Fields)
 	default:
-		return expr.All(), nil
+		return query.All(), nil
 	}
 	if err != nil {
 		return n, err
 	}
-	n = expr.Normalise(n)
+	n = query.Normalise(n)
 	return n, spec.CheckQuery(n)
 }
 

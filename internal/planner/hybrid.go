@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 )
 
 // idPart is a range of ids and what it is expected to hold.
@@ -35,7 +35,7 @@ func (j *job) partSlices(p needPart, space patra.IDRange, parts []idPart) []patr
 		sl := j.slice(p, patra.StrategyHybrid, p.Window, r.est)
 		sl.Spec.Range = &patra.SliceRange{Kind: patra.RangeNumber, Key: field, IDRange: r.IDRange, Of: space}
 		sl.Spec.Hints.Whole = r.To-r.From == 1
-		bound := expr.Bind(expr.BindRange(j.expr, field, r.IDRange), j.spec.Window.Field, p.Window)
+		bound := query.Bind(query.BindRange(j.expr, field, r.IDRange), j.spec.Window.Field, p.Window)
 		sl.Expr, sl.ExprHash = bound.JSON(), bound.Hash()
 		group = append(group, sl)
 	}

@@ -12,7 +12,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/source"
 )
 
@@ -167,7 +167,7 @@ func (p *Planner) restore(ctx context.Context, plan patra.Plan) (*Draft, error) 
 	if d.Spec, err = source.FromSnapshot(plan.Spec, body); err != nil {
 		return nil, err
 	}
-	if d.Expr, err = expr.ParseJSON(plan.ExprProto); err != nil {
+	if d.Expr, err = query.ParseJSON(plan.ExprProto); err != nil {
 		return nil, err
 	}
 	if err := json.Unmarshal(plan.Inputs, &d.Decision); err != nil {

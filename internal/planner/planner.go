@@ -18,7 +18,7 @@ import (
 	"go.opentelemetry.io/otel/trace"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/source"
 )
 
@@ -98,7 +98,7 @@ type Store interface {
 
 // Prober asks a provider how much there is, through the same gate as every other request.
 type Prober interface {
-	Probe(ctx context.Context, spec *source.Spec, query expr.Node, window patra.Window, baseURL string) (patra.Probe, error)
+	Probe(ctx context.Context, spec *source.Spec, query query.Node, window patra.Window, baseURL string) (patra.Probe, error)
 }
 
 // Secrets reports whether a secret is set, or why it cannot be had. A planner never sees one.

@@ -7,7 +7,7 @@ import (
 	"iter"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/source"
 )
 
@@ -27,7 +27,7 @@ type sliceSink func([]patra.Slice, error) bool
 type job struct {
 	sliceParams
 	spec   *source.Spec
-	expr   expr.Node
+	expr   query.Node
 	plan   patra.Plan
 	tariff patra.RequestCost
 
@@ -54,7 +54,7 @@ func (t SlicingStats) Settled(now patra.Instant) patra.CostEstimate {
 	return price
 }
 
-func (p *Planner) job(spec *source.Spec, query expr.Node, plan patra.Plan) (*job, error) {
+func (p *Planner) job(spec *source.Spec, query query.Node, plan patra.Plan) (*job, error) {
 	j := &job{spec: spec, expr: query, plan: plan, tariff: spec.Tariff(p.have()), tally: SlicingStats{Of: plan.Source + "/" + plan.Endpoint}}
 	j.tariff.Share = patra.QuotaShare(plan.Operation, p.Config.BackfillShare)
 	if err := json.Unmarshal(plan.SliceParams, &j.sliceParams); err != nil {
@@ -129,7 +129,7 @@ func (j *job) checked(give sliceSink) sliceSink {
 
 // slice makes a slice that answers for w.
 func (j *job) slice(p needPart, strategy patra.Strategy, w patra.Window, est patra.Estimate) patra.Slice {
-	bound := expr.Bind(j.expr, j.spec.Window.Field, w)
+	bound := query.Bind(j.expr, j.spec.Window.Field, w)
 	spec := patra.NewTimeSlice(w, j.spec.Window.Precision, patra.Hints{PageSize: j.spec.Pagination.PageSize, Order: j.spec.Window.Order})
 	spec.Strategy, spec.Budget = strategy, j.budget(est)
 	return patra.Slice{Purpose: p.why, Window: w, Fetch: w.Widen(j.spec.Window.Overlap, j.spec.Window.Precision), Expr: bound.JSON(), ExprHash: bound.Hash(), Spec: spec, Estimate: &est}

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/source"
 	"patra/sources"
 )
@@ -63,7 +63,7 @@ type provider struct {
 }
 
 // Probe implements Prober: it understands the window and the range of ids of a question.
-func (p *provider) Probe(_ context.Context, spec *source.Spec, query expr.Node, w patra.Window, _ string) (patra.Probe, error) {
+func (p *provider) Probe(_ context.Context, spec *source.Spec, query query.Node, w patra.Window, _ string) (patra.Probe, error) {
 	p.asked++
 	if p.err != nil {
 		return patra.Probe{}, p.err
@@ -85,8 +85,8 @@ func (p *provider) count(w patra.Window, ids *patra.IDRange) (n int64) {
 }
 
 // idsOf finds the range of ids in a question.
-func idsOf(n expr.Node) *patra.IDRange {
-	if n.Op == expr.OpRange && n.Range == expr.RangeNumber {
+func idsOf(n query.Node) *patra.IDRange {
+	if n.Op == query.OpRange && n.Range == query.RangeNumber {
 		return &patra.IDRange{From: int64(*n.From.Number), To: int64(*n.To.Number)}
 	}
 	for _, a := range n.Args {
@@ -133,7 +133,7 @@ func newBench(spec *source.Spec, from *provider) *bench {
 func (b *bench) ctx() context.Context { return context.Background() }
 
 func (b *bench) job() *job {
-	j := &job{sliceParams: b.params, spec: b.spec, expr: expr.All(), tariff: b.spec.Tariff(nil), plan: patra.Plan{Strategy: b.spec.Strategy(), Source: b.spec.Source, Priority: 2}}
+	j := &job{sliceParams: b.params, spec: b.spec, expr: query.All(), tariff: b.spec.Tariff(nil), plan: patra.Plan{Strategy: b.spec.Strategy(), Source: b.spec.Source, Priority: 2}}
 	j.judge = &estimator{planner: b.planner, job: j, left: b.planner.Config.Probes}
 	return j
 }

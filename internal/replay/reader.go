@@ -11,7 +11,7 @@ import (
 	"fmt"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/source"
 )
 
@@ -62,14 +62,14 @@ func (r *Reader) Request(c *patra.Claim, p patra.LedgerPage, ids []string) (sour
 	if p.Phase == patra.PhaseDetail {
 		return r.spec.BuildIDs(ids, c.BaseURL, vars)
 	}
-	query, err := expr.ParseJSON(c.Query)
+	q, err := query.ParseJSON(c.Query)
 	if err != nil {
 		return source.Call{}, err
 	}
 	if ids := c.Slice.Spec.Range; ids != nil {
-		query = expr.BindRange(query, ids.Key, ids.IDRange)
+		q = query.BindRange(q, ids.Key, ids.IDRange)
 	}
-	return program.Spec.Build(query, c.Slice.Fetch, p.Before, c.BaseURL, vars)
+	return program.Spec.Build(q, c.Slice.Fetch, p.Before, c.BaseURL, vars)
 }
 
 // ParsedPage is what an answer says.

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/source"
 )
 
@@ -234,7 +234,7 @@ func TestALinkIsKeptWithoutTheKey(t *testing.T) {
 			t.Errorf("%s became %s without a key in the query, %v", link, page.Next, err)
 		}
 	}
-	call, err := keyed.Spec.Build(expr.All(), patra.Window{From: patra.Date(2026, 5, 1), To: patra.Date(2026, 5, 2)}, "https://example.org/v1/works?p=2", "", source.Vars{})
+	call, err := keyed.Spec.Build(query.All(), patra.Window{From: patra.Date(2026, 5, 1), To: patra.Date(2026, 5, 2)}, "https://example.org/v1/works?p=2", "", source.Vars{})
 	if err != nil || strings.Contains(string(call.Digest()), "api") {
 		t.Errorf("%s, %v", call.Digest(), err)
 	}

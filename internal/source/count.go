@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 )
 
 // CanCount reports whether the provider says how many records there are. An estimate is a count too.
@@ -15,7 +15,7 @@ func (s *Spec) CanCount() bool {
 
 // BuildCount makes the cheapest request whose answer says how many records there are; see Program.Count. It is the first
 // page with a single record, and without a position: a provider that keeps the state of a walk must not begin one.
-func (s *Spec) BuildCount(query expr.Node, fetch patra.Window, baseURL string, vars Vars) (Call, error) {
+func (s *Spec) BuildCount(query query.Node, fetch patra.Window, baseURL string, vars Vars) (Call, error) {
 	p := s.Pagination
 	position := ""
 	if strings.Contains(s.Request.Path, "${"+p.PositionParam+"}") { // an address cannot do without

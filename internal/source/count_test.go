@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/sim"
 	"patra/internal/source"
 	"patra/sources"
@@ -57,7 +57,7 @@ func TestCountRequestsAreExactlyThese(t *testing.T) {
 			if want == "" {
 				continue
 			}
-			call, err := spec.BuildCount(expr.All(), day, "", source.Vars{Contact: "me@example.org", Version: "1"})
+			call, err := spec.BuildCount(query.All(), day, "", source.Vars{Contact: "me@example.org", Version: "1"})
 			if err != nil {
 				t.Errorf("%s %s: %v", code, endpoint, err)
 			} else if got := readable(t, spec, call); got != want {
@@ -85,7 +85,7 @@ func readable(t *testing.T, spec *source.Spec, call source.Call) string {
 func TestACountBeginsNoWalk(t *testing.T) {
 	p := compile(t, write(`{method: GET, path: /works, query: {verb: List}}`,
 		`{type: TOKEN, positionParam: token, initial: "*", next: "$.next", token: {state: STATEFUL, onSame: CONTINUE, alone: [verb]}, end: [EMPTY_PAGE]}`, jsonList, noFields))
-	call, err := p.Spec.BuildCount(expr.All(), day, "http://127.0.0.1:1/x", source.Vars{})
+	call, err := p.Spec.BuildCount(query.All(), day, "http://127.0.0.1:1/x", source.Vars{})
 	if err != nil || call.URL != "http://127.0.0.1:1/x/works?from=2026-05-01&to=2026-05-02&verb=List" {
 		t.Errorf("%s, %v", call.URL, err)
 	}
@@ -126,7 +126,7 @@ func TestTheProviderCounts(t *testing.T) {
 	window := patra.Window{From: patra.InstantOf(from.AddDate(-5, 0, 0)), To: patra.InstantOf(from.AddDate(5, 0, 0))}
 	for code, base := range map[string]string{"crossref": "", "europepmc": "", "datacite": "", "pubmed": "", "openalex": "/openalex"} {
 		p := shippedProgram(t, code, map[string]string{"openalex": "published"}[code])
-		call, err := p.Spec.BuildCount(expr.All(), window, "http://127.0.0.1:1"+base, source.Vars{Contact: "t@example.org"})
+		call, err := p.Spec.BuildCount(query.All(), window, "http://127.0.0.1:1"+base, source.Vars{Contact: "t@example.org"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 )
 
 // File is a source as people write it. A zero value is the same as a key that was left out.
@@ -19,7 +19,7 @@ type File struct {
 	Parameters map[string]Parameter `yaml:"parameters" json:"parameters,omitempty"`
 	Defaults   Blocks               `yaml:"defaults" json:"defaults"`
 	Endpoints  map[string]Endpoint  `yaml:"endpoints" json:"endpoints"`
-	Query      expr.Grammar         `yaml:"query" json:"query"`
+	Query      query.Grammar        `yaml:"query" json:"query"`
 	Mapping    Mapping              `yaml:"mapping" json:"mapping,omitempty"`
 	Merge      Merge                `yaml:"merge" json:"merge,omitzero"`
 	Changes    Changes              `yaml:"changes" json:"changes,omitempty"`

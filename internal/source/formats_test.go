@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/source"
 )
 
@@ -48,7 +48,7 @@ func walk(t *testing.T, p *source.Program, answers ...string) (urls []string, id
 	t.Helper()
 	position := p.Spec.First()
 	for _, body := range answers {
-		call, err := p.Spec.Build(expr.All(), day, position, "", source.Vars{})
+		call, err := p.Spec.Build(query.All(), day, position, "", source.Vars{})
 		if err != nil {
 			return urls, ids, "", err
 		}
@@ -134,7 +134,7 @@ func TestPaging(t *testing.T) {
 func TestLinksStayAtHome(t *testing.T) {
 	p := compile(t, write(get, `{type: URL, next: "$.next", end: [NO_TOKEN]}`, jsonList, noFields))
 	for _, link := range []string{"https://evil.example/works", "http://example.org/api/works", "https://user:pw@example.org/works", "//evil.example/x", "https://example.org:8443/works", "file:///etc/passwd"} {
-		if call, err := p.Spec.Build(expr.All(), day, link, "", source.Vars{}); err == nil {
+		if call, err := p.Spec.Build(query.All(), day, link, "", source.Vars{}); err == nil {
 			t.Errorf("%s was followed to %s", link, call.URL)
 		}
 	}
@@ -376,7 +376,7 @@ func TestParametersAndLayers(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	call, err := spec.Build(expr.All(), day, "", "", source.Vars{})
+	call, err := spec.Build(query.All(), day, "", "", source.Vars{})
 	if err != nil || call.URL != "https://r.example/x/oai?from=2026-05-01&metadataPrefix=oai_dc&set=a%26b&to=2026-05-02&verb=ListRecords" {
 		t.Errorf("%s, %v", call.URL, err)
 	}
@@ -456,7 +456,7 @@ func FuzzTemplate(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		call, err := spec.Build(expr.All(), day, "0", "", source.Vars{Version: "secret", Contact: "secret"})
+		call, err := spec.Build(query.All(), day, "0", "", source.Vars{Version: "secret", Contact: "secret"})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,7 +13,7 @@ import (
 	"testing"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/source"
 )
 
@@ -54,7 +54,7 @@ func (a *account) endpoint(p *source.Program) {
 		a.request("the request for these ids", call, err)
 	}
 	if page.HasNext {
-		call, err := p.Spec.Build(expr.All(), window, page.Next, "", a.vars)
+		call, err := p.Spec.Build(query.All(), window, page.Next, "", a.vars)
 		a.request("the request for the next page", call, err)
 		at = page.Next
 	}
@@ -90,14 +90,14 @@ func (a *account) read(name string) []byte {
 // requests shows how a walk begins, without a query and with one, and how records are counted.
 func (a *account) requests(spec *source.Spec, window patra.Window) {
 	a.t.Helper()
-	call, err := spec.Build(expr.All(), window, spec.First(), "", a.vars)
+	call, err := spec.Build(query.All(), window, spec.First(), "", a.vars)
 	for _, name := range slices.Sorted(maps.Keys(call.Headers)) {
 		a.line("header %s: %s", name, call.Headers[name])
 	}
 	a.request("the first request", call, err)
 	if takesQueries(shippedFile(a.t, a.code)) {
 		text := strings.TrimSpace(string(a.read(queryFile)))
-		query, err := expr.Parse(text, spec.Query.Fields)
+		query, err := query.Parse(text, spec.Query.Fields)
 		if err != nil {
 			a.t.Fatalf("%s: %v", a.file(queryFile), err)
 		}
@@ -105,7 +105,7 @@ func (a *account) requests(spec *source.Spec, window patra.Window) {
 		a.request("the first request, asked for "+text, call, err)
 	}
 	if spec.CanCount() {
-		call, err := spec.BuildCount(expr.All(), window, "", a.vars)
+		call, err := spec.BuildCount(query.All(), window, "", a.vars)
 		a.request("the request that counts", call, err)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/sim"
 	"patra/internal/source"
 )
@@ -33,7 +33,7 @@ func TestTheProviderUnderstandsWhatWasAsked(t *testing.T) {
 	provider := sim.New(sim.Config{Seed: 4, From: from, To: from.AddDate(0, 0, 3), PerDay: 60, Exact: true}).Handler()
 	p := shippedProgram(t, "europepmc", "")
 	window := patra.Window{From: patra.InstantOf(from.AddDate(-5, 0, 0)), To: patra.InstantOf(from.AddDate(5, 0, 0))}
-	all := ask(t, provider, p, expr.All(), window)
+	all := ask(t, provider, p, query.All(), window)
 	if len(all) != 180 {
 		t.Fatalf("%d works are there", len(all))
 	}
@@ -43,20 +43,20 @@ func TestTheProviderUnderstandsWhatWasAsked(t *testing.T) {
 	}
 	hits, misses, refused := 0, 0, 0
 	rapid.Check(t, func(rt *rapid.T) {
-		query := anyQuery(words).Draw(rt, "query")
-		if _, err := p.Spec.Query.Render(query); err != nil {
+		q := anyQuery(words).Draw(rt, "query")
+		if _, err := p.Spec.Query.Render(q); err != nil {
 			refused++
 			return
 		}
 		got := map[string]bool{}
-		for _, w := range ask(t, provider, p, query, window) {
+		for _, w := range ask(t, provider, p, q, window) {
 			got[w.Source+w.ID] = true
 		}
 		for _, w := range all {
-			record := expr.Record{"title": {untagged(w.Title)}, "abstract": {untagged(w.Abstract)}}
-			want := expr.Eval(query, record)
+			record := query.Record{"title": {untagged(w.Title)}, "abstract": {untagged(w.Abstract)}}
+			want := query.Eval(q, record)
 			if want != got[w.Source+w.ID] {
-				rt.Fatalf("%s: the provider says %v about %q", query, !want, w.Title)
+				rt.Fatalf("%s: the provider says %v about %q", q, !want, w.Title)
 			}
 			if want {
 				hits++
@@ -78,29 +78,29 @@ var tag = regexp.MustCompile(`<[^>]*>`)
 func notLetter(r rune) bool { return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') }
 
 // anyQuery is made of words that titles really have, AND, OR and NOT.
-func anyQuery(words []string) *rapid.Generator[expr.Node] {
+func anyQuery(words []string) *rapid.Generator[query.Node] {
 	word := rapid.SampledFrom(slices.DeleteFunc(slices.Clone(words), func(w string) bool { return len(w) < 4 }))
-	atom := rapid.Custom(func(t *rapid.T) expr.Node {
+	atom := rapid.Custom(func(t *rapid.T) query.Node {
 		field := rapid.SampledFrom([]string{"title", "abstract"}).Draw(t, "field")
 		if rapid.Bool().Draw(t, "one word") {
-			return expr.Term(field, word.Draw(t, "word"), expr.MatchAny)
+			return query.Term(field, word.Draw(t, "word"), query.MatchAny)
 		}
 		at := rapid.IntRange(0, len(words)-2).Draw(t, "at")
-		return expr.Term(field, words[at]+" "+words[at+1], expr.MatchPhrase)
+		return query.Term(field, words[at]+" "+words[at+1], query.MatchPhrase)
 	})
-	var node func(depth int) *rapid.Generator[expr.Node]
-	node = func(depth int) *rapid.Generator[expr.Node] {
-		return rapid.Custom(func(t *rapid.T) expr.Node {
+	var node func(depth int) *rapid.Generator[query.Node]
+	node = func(depth int) *rapid.Generator[query.Node] {
+		return rapid.Custom(func(t *rapid.T) query.Node {
 			if depth == 0 {
 				return atom.Draw(t, "atom")
 			}
 			switch rapid.IntRange(0, 3).Draw(t, "op") {
 			case 0:
-				return expr.And(node(depth-1).Draw(t, "left"), node(depth-1).Draw(t, "right"))
+				return query.And(node(depth-1).Draw(t, "left"), node(depth-1).Draw(t, "right"))
 			case 1:
-				return expr.Or(node(depth-1).Draw(t, "left"), node(depth-1).Draw(t, "right"))
+				return query.Or(node(depth-1).Draw(t, "left"), node(depth-1).Draw(t, "right"))
 			case 2:
-				return expr.Not(node(depth-1).Draw(t, "not"))
+				return query.Not(node(depth-1).Draw(t, "not"))
 			}
 			return atom.Draw(t, "atom")
 		})
@@ -109,10 +109,10 @@ func anyQuery(words []string) *rapid.Generator[expr.Node] {
 }
 
 // ask walks through all pages of a query.
-func ask(t *testing.T, provider http.Handler, p *source.Program, query expr.Node, w patra.Window) (all []found) {
+func ask(t *testing.T, provider http.Handler, p *source.Program, q query.Node, w patra.Window) (all []found) {
 	t.Helper()
 	for position := p.Spec.First(); ; {
-		call, err := p.Spec.Build(query, w, position, "http://127.0.0.1:1", source.Vars{Contact: "t@example.org"})
+		call, err := p.Spec.Build(q, w, position, "http://127.0.0.1:1", source.Vars{Contact: "t@example.org"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -120,7 +120,7 @@ func ask(t *testing.T, provider http.Handler, p *source.Program, query expr.Node
 		provider.ServeHTTP(rec, httptest.NewRequest(call.Method, call.URL, nil))
 		page, err := p.Read(rec.Code, rec.Body.Bytes(), position)
 		if err != nil {
-			t.Fatalf("%s: %v\n%s", query, err, rec.Body)
+			t.Fatalf("%s: %v\n%s", q, err, rec.Body)
 		}
 		for _, raw := range page.Items {
 			var f found

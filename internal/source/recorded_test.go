@@ -15,7 +15,7 @@ import (
 	"testing"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/source"
 	"patra/sources"
 )
@@ -638,7 +638,7 @@ func TestShippedRequests(t *testing.T) {
 		{"semanticscholar", "papers", "", "publicationDateOrYear=2026-05-01:2026-05-01"},
 	} {
 		spec := shippedProgram(t, c.code, c.endpoint).Spec
-		call, err := spec.Build(expr.All(), window, c.position, "", source.Vars{Contact: "me@example.org", Version: "1"})
+		call, err := spec.Build(query.All(), window, c.position, "", source.Vars{Contact: "me@example.org", Version: "1"})
 		if err != nil {
 			t.Errorf("%s: %v", c.code, err)
 			continue

@@ -12,7 +12,7 @@ import (
 	"strings"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 )
 
 // Where parameters go.
@@ -52,7 +52,7 @@ func (s *Spec) First() string {
 
 // Build makes the request for the page at position of a query in the given fetch window. baseURL, if not empty, takes
 // the place of the source's own.
-func (s *Spec) Build(query expr.Node, fetch patra.Window, position, baseURL string, vars Vars) (Call, error) {
+func (s *Spec) Build(query query.Node, fetch patra.Window, position, baseURL string, vars Vars) (Call, error) {
 	return s.build(baseURL, vars, func() (url.Values, error) { return s.params(query, fetch, position, vars) }, position)
 }
 
@@ -90,7 +90,7 @@ func (s *Spec) build(baseURL string, vars Vars, ask func() (url.Values, error), 
 func (s *Spec) BuildIDs(ids []string, baseURL string, vars Vars) (Call, error) {
 	second := s.Second
 	return second.build(baseURL, vars, func() (url.Values, error) {
-		params, err := second.params(expr.All(), patra.Window{}, "", vars)
+		params, err := second.params(query.All(), patra.Window{}, "", vars)
 		if err == nil {
 			params.Set(s.Detail.IDsParam, s.Detail.written(ids, len(second.Response.ID)))
 		}
@@ -160,7 +160,7 @@ func object(params url.Values) []byte {
 }
 
 // params are all parameters of a request by the provider's names.
-func (s *Spec) params(query expr.Node, fetch patra.Window, position string, vars Vars) (url.Values, error) {
+func (s *Spec) params(query query.Node, fetch patra.Window, position string, vars Vars) (url.Values, error) {
 	if s.Pagination.Type == pageTime && position != "" {
 		at, err := patra.ParseInstant(position)
 		if err != nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/source"
 	"patra/sources"
 )
@@ -54,7 +54,7 @@ func stateless(onSame, end string) func(string) string {
 func TestRequestIsExactlyThis(t *testing.T) {
 	p := compile(t, shipped(t))
 	day := patra.Window{From: patra.Date(2026, 5, 31), To: patra.Date(2026, 6, 2)}
-	call, err := p.Spec.Build(expr.All(), day, "AoJ+/w==&x", "", source.Vars{Contact: "me@example.org", Version: "1.2"})
+	call, err := p.Spec.Build(query.All(), day, "AoJ+/w==&x", "", source.Vars{Contact: "me@example.org", Version: "1.2"})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestRequestIsExactlyThis(t *testing.T) {
 	if ua := call.Headers["User-Agent"]; ua != "patra/1.2 (mailto:me@example.org)" {
 		t.Errorf("User-Agent %q", ua)
 	}
-	call, err = p.Spec.Build(expr.All(), day, "*", "http://127.0.0.1:8090/mirror", source.Vars{Contact: "${version}"})
+	call, err = p.Spec.Build(query.All(), day, "*", "http://127.0.0.1:8090/mirror", source.Vars{Contact: "${version}"})
 	if err != nil || !strings.HasPrefix(call.URL, "http://127.0.0.1:8090/mirror/works?cursor=%2A&") {
 		t.Errorf("through a mirror: %s, %v", call.URL, err)
 	}
@@ -81,7 +81,7 @@ func TestUpperBounds(t *testing.T) {
 		if upper != "INCLUSIVE_DAY" {
 			text = strings.NewReplacer("precision: DAY", "precision: SECOND", "indexed_at: {type: DATE,", "indexed_at: {type: DATETIME,").Replace(text)
 		}
-		call, err := compile(t, text).Spec.Build(expr.All(), patra.Window{From: patra.Date(2026, 5, 1), To: patra.Date(2026, 5, 2)}, "*", "", source.Vars{})
+		call, err := compile(t, text).Spec.Build(query.All(), patra.Window{From: patra.Date(2026, 5, 1), To: patra.Date(2026, 5, 2)}, "*", "", source.Vars{})
 		if err != nil || !strings.Contains(call.URL, "until-index-date%3A"+strings.ReplaceAll(want, ":", "%3A")+"&") {
 			t.Errorf("%s: %s, %v", upper, call.URL, err)
 		}

@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 )
 
 // The two kinds of paging token.
@@ -35,17 +35,17 @@ type Spec struct {
 	Operation  patra.Operation   `json:"operation"`
 	Parameters map[string]string `json:"parameters,omitempty"`
 	Blocks
-	Role       string       `json:"role"`
-	Detail     *Detail      `json:"detail,omitempty"`
-	Second     *Spec        `json:"second,omitempty"` // the endpoint that gives the records behind the ids
-	Request    Request      `json:"request"`
-	Pagination Pagination   `json:"pagination"`
-	Response   Response     `json:"response"`
-	Window     Window       `json:"window"`
-	Query      expr.Grammar `json:"query"`
-	Mapping    Mapping      `json:"mapping,omitempty"`
-	Merge      Merge        `json:"merge,omitzero"`
-	Changes    Changes      `json:"changes,omitempty"`
+	Role       string        `json:"role"`
+	Detail     *Detail       `json:"detail,omitempty"`
+	Second     *Spec         `json:"second,omitempty"` // the endpoint that gives the records behind the ids
+	Request    Request       `json:"request"`
+	Pagination Pagination    `json:"pagination"`
+	Response   Response      `json:"response"`
+	Window     Window        `json:"window"`
+	Query      query.Grammar `json:"query"`
+	Mapping    Mapping       `json:"mapping,omitempty"`
+	Merge      Merge         `json:"merge,omitzero"`
+	Changes    Changes       `json:"changes,omitempty"`
 }
 
 // Options are what the user of a source says about it.
@@ -112,7 +112,7 @@ func (s *Spec) second(f *File, o Options) (*Spec, error) {
 
 // grammar gives the fields that windows are cut by what the windows say about them: how finely the provider filters, and
 // whether its upper bound is part of the answer. The endpoint's own window speaks last.
-func (f *File) grammar(own Window) expr.Grammar {
+func (f *File) grammar(own Window) query.Grammar {
 	g := f.Query
 	g.Fields = maps.Clone(g.Fields)
 	windows := []Window{}
@@ -124,9 +124,9 @@ func (f *File) grammar(own Window) expr.Grammar {
 		if !ok || !w.filters() {
 			continue
 		}
-		field.Precision, field.Upper = w.Precision, expr.Inclusive
+		field.Precision, field.Upper = w.Precision, query.Inclusive
 		if w.Upper == "EXCLUSIVE" {
-			field.Upper = expr.Exclusive
+			field.Upper = query.Exclusive
 		}
 		g.Fields[w.Field] = field
 	}
@@ -297,7 +297,7 @@ func FromSnapshot(fingerprint string, body json.RawMessage) (*Spec, error) {
 var ErrNewer = errors.New("another version of patra wrote it: use that version")
 
 // CheckQuery says why a query cannot be asked together with a window, if it cannot.
-func (s *Spec) CheckQuery(query expr.Node) error {
+func (s *Spec) CheckQuery(query query.Node) error {
 	from := patra.Date(2026, 1, 1)
 	asked, err := s.Query.Render(s.Bind(query, patra.Window{From: from, To: patra.UnitMonth.Next(from)}))
 	if err == nil && asked.Empty {

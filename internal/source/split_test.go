@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/sim"
 	"patra/internal/source"
 )
@@ -23,11 +23,11 @@ func TestPubMedIsAskedForARangeOfIDs(t *testing.T) {
 		"NOT tiab:mouse":             `1:1000[uid] NOT "mouse"[tiab]`,
 		"tiab:heart OR NOT tiab:rat": `((all[sb] NOT "rat"[tiab]) OR "heart"[tiab]) AND 1:1000[uid]`,
 	} {
-		n, err := expr.Parse(text, spec.Query.Fields)
+		n, err := query.Parse(text, spec.Query.Fields)
 		if err != nil {
 			t.Fatal(err)
 		}
-		call, err := spec.Build(expr.BindRange(n, "uid", patra.IDRange{From: 1, To: 1001}), day, "0", "", source.Vars{Contact: "t@example.org"})
+		call, err := spec.Build(query.BindRange(n, "uid", patra.IDRange{From: 1, To: 1001}), day, "0", "", source.Vars{Contact: "t@example.org"})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -46,15 +46,15 @@ func TestPartsOfAFullWindowAreAllOfIt(t *testing.T) {
 	window := patra.Window{From: patra.InstantOf(from.AddDate(-5, 0, 0)), To: patra.InstantOf(from.AddDate(5, 0, 0))}
 	p := shippedProgram(t, "pubmed", "search")
 	for _, text := range []string{"*", "tiab:of OR NOT tiab:in"} {
-		query, err := expr.Parse(text, p.Spec.Query.Fields)
+		q, err := query.Parse(text, p.Spec.Query.Fields)
 		if err != nil {
 			t.Fatal(err)
 		}
-		whole := askIDs(t, provider, p, query, window)
+		whole := askIDs(t, provider, p, q, window)
 		var parts []string
 		var halve func(r patra.IDRange)
 		halve = func(r patra.IDRange) {
-			part := expr.BindRange(query, p.Spec.Window.Split.Field, r)
+			part := query.BindRange(q, p.Spec.Window.Split.Field, r)
 			switch n := count(t, provider, p, part, window); {
 			case n > 20:
 				for _, half := range r.Cut(2) {
@@ -73,7 +73,7 @@ func TestPartsOfAFullWindowAreAllOfIt(t *testing.T) {
 	}
 }
 
-func count(t *testing.T, provider http.Handler, p *source.Program, query expr.Node, w patra.Window) int64 {
+func count(t *testing.T, provider http.Handler, p *source.Program, query query.Node, w patra.Window) int64 {
 	t.Helper()
 	call, err := p.Spec.BuildCount(query, w, "http://127.0.0.1:1", source.Vars{Contact: "t@example.org"})
 	if err != nil {
@@ -88,7 +88,7 @@ func count(t *testing.T, provider http.Handler, p *source.Program, query expr.No
 }
 
 // askIDs walks through a search that gives ids.
-func askIDs(t *testing.T, provider http.Handler, p *source.Program, query expr.Node, w patra.Window) (ids []string) {
+func askIDs(t *testing.T, provider http.Handler, p *source.Program, query query.Node, w patra.Window) (ids []string) {
 	t.Helper()
 	for position := p.Spec.First(); ; {
 		call, err := p.Spec.Build(query, w, position, "http://127.0.0.1:1", source.Vars{Contact: "t@example.org"})

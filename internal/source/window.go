@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 )
 
 // windowStrategies are what a source file can say; the other strategies follow from the rest of it.
@@ -25,11 +25,11 @@ func (s *Spec) Strategy() patra.Strategy {
 
 // Bind restricts a query to a window, unless the provider cannot be asked for one: then every walk is through
 // everything.
-func (s *Spec) Bind(query expr.Node, w patra.Window) expr.Node {
+func (s *Spec) Bind(n query.Node, w patra.Window) query.Node {
 	if !s.Window.filters() {
-		return query
+		return n
 	}
-	return expr.Bind(query, s.Window.Field, w)
+	return query.Bind(n, s.Window.Field, w)
 }
 
 // MinStep is the shortest stretch that makes sense to ask for; platform is the shortest for a source that names none.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/source"
 )
 
@@ -85,11 +85,11 @@ const landmark = "strategy: CURSOR_LANDMARK; field: position; mode: CALENDAR; al
 func TestALandmarkSourceIsAskedWithoutItsWindow(t *testing.T) {
 	for _, text := range []string{windowed(landmark), windowed(strings.Replace(landmark, "field: position", "field: day", 1))} {
 		spec := compile(t, text).Spec
-		call, err := spec.Build(expr.All(), day, "2", "", source.Vars{})
+		call, err := spec.Build(query.All(), day, "2", "", source.Vars{})
 		if err != nil || call.URL != "https://example.org/api/works?rows=2&start=2" {
 			t.Errorf("%s, %v", call.URL, err)
 		}
-		word := expr.Term("word", "x", expr.MatchExact)
+		word := query.Term("word", "x", query.MatchExact)
 		call, err = spec.BuildCount(word, day, "", source.Vars{})
 		if err != nil || call.URL != "https://example.org/api/works?rows=1&word=x" {
 			t.Errorf("%s, %v", call.URL, err)
@@ -97,7 +97,7 @@ func TestALandmarkSourceIsAskedWithoutItsWindow(t *testing.T) {
 		if err := spec.CheckQuery(word); err != nil {
 			t.Error(err)
 		}
-		if err := spec.CheckQuery(expr.Not(word)); err == nil {
+		if err := spec.CheckQuery(query.Not(word)); err == nil {
 			t.Error("a question was accepted that cannot be asked")
 		}
 		if got := spec.Query.Fields["day"].Precision; got != "" {
@@ -110,7 +110,7 @@ func TestALandmarkSourceIsAskedWithoutItsWindow(t *testing.T) {
 	// A source that can be asked for nothing but everything needs no query block.
 	text := windowed(landmark)
 	from, to := strings.Index(text, "query:\n"), strings.Index(text, "mapping:")
-	if call, err := compile(t, text[:from]+text[to:]).Spec.Build(expr.All(), day, "0", "", source.Vars{}); err != nil || call.URL != "https://example.org/api/works?rows=2&start=0" {
+	if call, err := compile(t, text[:from]+text[to:]).Spec.Build(query.All(), day, "0", "", source.Vars{}); err != nil || call.URL != "https://example.org/api/works?rows=2&start=0" {
 		t.Errorf("%s, %v", call.URL, err)
 	}
 }
@@ -118,7 +118,7 @@ func TestALandmarkSourceIsAskedWithoutItsWindow(t *testing.T) {
 // A request without parameters would ask for everything, so a question without an answer is no request.
 func TestWhatMatchesNothingIsNotAsked(t *testing.T) {
 	spec := compile(t, windowed(byDay)).Spec
-	for _, n := range []expr.Node{expr.Const(false), expr.BindRange(expr.All(), "number", patra.IDRange{From: 5, To: 5})} {
+	for _, n := range []query.Node{query.Const(false), query.BindRange(query.All(), "number", patra.IDRange{From: 5, To: 5})} {
 		if call, err := spec.Build(n, day, "0", "", source.Vars{}); err == nil || !strings.Contains(err.Error(), "MATCHES_NOTHING") {
 			t.Errorf("%s became %s, %v", n, call.URL, err)
 		}
@@ -130,7 +130,7 @@ func TestAPartOfAWindowIsAskedFor(t *testing.T) {
 	if got := spec.Window.Split.Range(); got != (patra.IDRange{From: 0, To: 1000}) {
 		t.Errorf("all ids: %s", got)
 	}
-	call, err := spec.Build(expr.BindRange(expr.All(), "number", patra.IDRange{From: 500, To: 1000}), day, "0", "", source.Vars{})
+	call, err := spec.Build(query.BindRange(query.All(), "number", patra.IDRange{From: 500, To: 1000}), day, "0", "", source.Vars{})
 	if err != nil || call.URL != "https://example.org/api/works?from=2026-05-01&ids=500-999&rows=2&start=0&to=2026-05-02" {
 		t.Errorf("%s, %v", call.URL, err)
 	}

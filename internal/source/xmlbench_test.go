@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/sim"
 	"patra/internal/source"
 )
@@ -25,7 +25,7 @@ func simPage(tb testing.TB, code, endpoint, base string) (*source.Program, []byt
 	provider, window := simulated()
 	vars := source.Vars{Contact: "t@example.org"}
 	p := shippedProgram(tb, code, endpoint)
-	call, err := p.Spec.Build(expr.All(), window, p.Spec.First(), "http://127.0.0.1:1"+base, vars)
+	call, err := p.Spec.Build(query.All(), window, p.Spec.First(), "http://127.0.0.1:1"+base, vars)
 	if err != nil {
 		tb.Fatal(err)
 	}

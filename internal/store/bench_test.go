@@ -7,9 +7,9 @@ import (
 	"testing"
 
 	"patra"
-	"patra/internal/pieces"
 	"patra/internal/store"
 	"patra/internal/store/storetest"
+	"patra/internal/zstdchunks"
 )
 
 // A page of a thousand works of about the size that Crossref's have, 7 kB as sent and 1 kB mapped: what every page of a
@@ -20,7 +20,7 @@ func BenchmarkCommitPage(b *testing.B) {
 	fields := json.RawMessage(`{"title":"` + strings.Repeat("a title ", 20) + `","abstract":"` + strings.Repeat("some words ", 60) + `"}`)
 	raw := `{"raw":"` + strings.Repeat("as the provider sent it ", 300) + `"}`
 	body := []byte(strings.Repeat(raw, 1000))
-	_, packed := pieces.Pack(body)
+	_, packed := zstdchunks.Pack(body)
 	for ordinal := int64(1); b.Loop(); ordinal++ {
 		b.StopTimer()
 		works := make([]patra.Observation, 1000)

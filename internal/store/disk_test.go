@@ -16,7 +16,7 @@ import (
 	"testing"
 	"time"
 
-	"patra/internal/disktest"
+	"patra/internal/crashtest"
 	"patra/internal/store"
 	"patra/internal/store/storetest"
 )
@@ -104,7 +104,7 @@ type sweep struct {
 // of the transactions is written that everything depends on: the process dies there, or the call says that it failed.
 // Whatever was acknowledged is there, whole; what was not is there whole or not at all; and somebody else does the rest.
 func TestDisk(t *testing.T) {
-	disktest.Need(t)
+	crashtest.Need(t)
 	// In the short form each act has a few faults, which are others for each act.
 	step := 37
 	if os.Getenv(sweepVariable) != "" {
@@ -143,9 +143,9 @@ func sweepAct(t *testing.T, act diskAct, step int) (table []string) {
 	}()
 	for i, k := range []struct {
 		name  string
-		kind  disktest.Kind
+		kind  crashtest.Kind
 		again bool
-	}{{"killed", disktest.Kill, false}, {"EIO, gone", disktest.IOError, false}, {"EIO, again", disktest.IOError, true}, {"ENOSPC, again", disktest.NoSpace, true}} {
+	}{{"killed", crashtest.Kill, false}, {"EIO, gone", crashtest.IOError, false}, {"EIO, again", crashtest.IOError, true}, {"ENOSPC, again", crashtest.NoSpace, true}} {
 		faults := s.faults(step, i, k.kind)
 		var made, acked, absent, complete, refused int
 		for _, f := range faults {
@@ -175,8 +175,8 @@ func sweepAct(t *testing.T, act diskAct, step int) (table []string) {
 }
 
 // faults are those of one kind: all of them, or one in so many, but never none.
-func (s *sweep) faults(step, shift int, kind disktest.Kind) []disktest.Fault {
-	var run disktest.Run
+func (s *sweep) faults(step, shift int, kind crashtest.Kind) []crashtest.Fault {
+	var run crashtest.Run
 	for name, n := range s.calls {
 		for range n {
 			run.Calls = append(run.Calls, name)
@@ -186,7 +186,7 @@ func (s *sweep) faults(step, shift int, kind disktest.Kind) []disktest.Fault {
 	if step == 1 {
 		return all
 	}
-	var some []disktest.Fault
+	var some []crashtest.Fault
 	for i := (len(s.act.name)*7 + shift*11) % min(step, len(all)); i < len(all); i += step {
 		some = append(some, all[i])
 	}
@@ -234,17 +234,17 @@ func (s *sweep) fresh(t *testing.T) string {
 	return folder
 }
 
-func (s *sweep) run(t *testing.T, folder string, f *disktest.Fault, again bool) disktest.Run {
+func (s *sweep) run(t *testing.T, folder string, f *crashtest.Fault, again bool) crashtest.Run {
 	t.Helper()
 	raw, err := json.Marshal(diskOrders{Folder: folder, Act: s.act.name, Again: again})
 	check(t, err)
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestDiskChild$")
 	cmd.Env = append(os.Environ(), diskVariable+"="+string(raw))
-	return disktest.Watch(t, cmd, folder, f, storeFile, storeFile+"-wal", storeFile+"-shm", storeFile+"-journal")
+	return crashtest.Watch(t, cmd, folder, f, storeFile, storeFile+"-wal", storeFile+"-shm", storeFile+"-journal")
 }
 
 // try lets one fault happen, and looks at what it left.
-func (s *sweep) try(t *testing.T, f *disktest.Fault, again bool) (trial diskTrial) {
+func (s *sweep) try(t *testing.T, f *crashtest.Fault, again bool) (trial diskTrial) {
 	t.Helper()
 	folder := s.fresh(t)
 	defer os.RemoveAll(folder)
@@ -275,7 +275,7 @@ func (s *sweep) try(t *testing.T, f *disktest.Fault, again bool) (trial diskTria
 		t.Errorf("%s: half of it is there:\n%s", f, differs(s.before, is))
 	case trial.acked && !trial.there:
 		t.Errorf("%s: it was acknowledged, and is not there\n%s", f, run.Out)
-	case f.Kind != disktest.Kill && !trial.acked && len(trial.complaints) == 0:
+	case f.Kind != crashtest.Kill && !trial.acked && len(trial.complaints) == 0:
 		t.Errorf("%s: neither acknowledged nor refused: %v\n%s", f, run.Err, run.Out)
 	case again && !trial.acked:
 		t.Errorf("%s: the disk was well again, and it was refused: %q", f, trial.complaints)

@@ -10,7 +10,7 @@ import (
 	"testing"
 
 	"patra"
-	"patra/internal/disktest"
+	"patra/internal/crashtest"
 	"patra/internal/store"
 	"patra/internal/store/storetest"
 )
@@ -91,11 +91,11 @@ func workOneDay(w *storetest.World) (more bool) {
 // lost, or there, or there in part, in any order. Whatever was acknowledged is there, the file is sound, and the rest of the
 // work is done once.
 func TestPower(t *testing.T) {
-	disktest.Need(t)
+	crashtest.Need(t)
 	folder := t.TempDir()
 	cmd := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestPowerChild$")
 	cmd.Env = append(os.Environ(), powerVariable+"="+folder)
-	p := disktest.Record(t, cmd, folder)
+	p := crashtest.Record(t, cmd, folder)
 	if p.Err != nil {
 		t.Fatal(p.Err)
 	}
@@ -116,16 +116,16 @@ func TestPower(t *testing.T) {
 	states := 0
 	for moment := 1 + draw.IntN(step); moment <= p.Len(); moment += step {
 		disk := p.At(moment)
-		afterPowerCut(t, p, disk, moment, "nothing", disktest.Nothing)
-		afterPowerCut(t, p, disk, moment, "everything", disktest.Everything) // as a kill does
+		afterPowerCut(t, p, disk, moment, "nothing", crashtest.Nothing)
+		afterPowerCut(t, p, disk, moment, "everything", crashtest.Everything) // as a kill does
 		share := []float64{0.5, 0.1, 0.9}[moment%3]
-		afterPowerCut(t, p, disk, moment, fmt.Sprintf("%.0f %%", 100*share), disktest.Drawn(draw, share))
+		afterPowerCut(t, p, disk, moment, fmt.Sprintf("%.0f %%", 100*share), crashtest.Drawn(draw, share))
 		states += 3
 	}
 	t.Logf("%d states of the disk after a power cut were opened", states)
 }
 
-func afterPowerCut(t *testing.T, p *disktest.Power, disk *disktest.Disk, moment int, name string, luck disktest.Luck) {
+func afterPowerCut(t *testing.T, p *crashtest.Power, disk *crashtest.Disk, moment int, name string, luck crashtest.Luck) {
 	t.Helper()
 	folder := t.TempDir()
 	defer os.RemoveAll(folder)

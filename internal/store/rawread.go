@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"patra"
-	"patra/internal/pieces"
+	"patra/internal/zstdchunks"
 )
 
 var selectPieces = stmt{"select_raw_pieces", `SELECT id, body FROM ing_raw_piece WHERE id IN ({where})`}
@@ -111,7 +111,7 @@ func (t *tx) pieces(ids []any) (map[int64][]byte, error) {
 		var packed sql.RawBytes
 		err := r.Scan(&id, &packed)
 		if err == nil {
-			open[id], err = pieces.Open(packed, nil)
+			open[id], err = zstdchunks.Open(packed, nil)
 		}
 		return err
 	}, ids...)

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"patra"
-	"patra/internal/store/check"
+	"patra/internal/store/invariants"
 )
 
 // leaseGrace is how long an expired lease may wait to be taken over before somebody should know.
@@ -27,12 +27,12 @@ func (s *Store) Verify(ctx context.Context, told func(done, all int, promise str
 	if err != nil {
 		return nil, err
 	}
-	promises := check.Promises()
+	promises := invariants.Promises()
 	for i, p := range promises {
 		if told != nil {
 			told(i, len(promises), p.Text)
 		}
-		v, err := s.verify(ctx, p, check.Options{Now: now, Grace: leaseGrace})
+		v, err := s.verify(ctx, p, invariants.Options{Now: now, Grace: leaseGrace})
 		if err != nil {
 			return broken, err
 		}
@@ -43,7 +43,7 @@ func (s *Store) Verify(ctx context.Context, told func(done, all int, promise str
 	return broken, nil
 }
 
-func (s *Store) verify(ctx context.Context, p check.Invariant, opt check.Options) (*patra.Violation, error) {
+func (s *Store) verify(ctx context.Context, p invariants.Invariant, opt invariants.Options) (*patra.Violation, error) {
 	t, err := s.ro.BeginTx(ctx, &sql.TxOptions{ReadOnly: s.dialect.readOnly, Isolation: s.dialect.snapshot})
 	if err != nil {
 		return nil, err

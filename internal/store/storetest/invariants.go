@@ -5,22 +5,22 @@ import (
 	"testing"
 
 	"patra"
-	"patra/internal/store/check"
+	"patra/internal/store/invariants"
 )
 
 // CheckInvariants looks at the tables from outside: every promise must be kept. What depends on the time is left out,
 // because many tests have a time of their own.
 func CheckInvariants(t testing.TB, db *sql.DB) {
 	t.Helper()
-	for _, v := range broken(t, db, check.Options{}) {
+	for _, v := range broken(t, db, invariants.Options{}) {
 		t.Errorf("broken: %s: %d rows, such as %v", v.Promise, v.Count, v.Rows)
 	}
 }
 
 // broken lists the promises that the tables do not keep.
-func broken(t testing.TB, db check.Tables, opt check.Options) (all []patra.Violation) {
+func broken(t testing.TB, db invariants.Tables, opt invariants.Options) (all []patra.Violation) {
 	t.Helper()
-	for _, p := range check.Promises() {
+	for _, p := range invariants.Promises() {
 		v, err := p.Check(t.Context(), db, opt)
 		if err != nil {
 			t.Fatal(err)

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/store"
 )
 
@@ -26,7 +26,7 @@ func (w *World) byID(p patra.RecordSelector, buckets int64) patra.Plan {
 	var slices []patra.Slice
 	for _, r := range (patra.IDRange{From: 0, To: buckets}).Cut(buckets) {
 		spec := patra.NewRangeSlice(patra.SliceRange{Kind: patra.RangeBucket, Key: p.Key(), IDRange: r, Of: patra.IDRange{From: 0, To: buckets}})
-		slices = append(slices, patra.Slice{Purpose: patra.PurposeRefresh, Window: draft.Window, Fetch: draft.Window, Expr: expr.All().JSON(), ExprHash: expr.All().Hash(), Spec: spec, Signature: spec.Signature()})
+		slices = append(slices, patra.Slice{Purpose: patra.PurposeRefresh, Window: draft.Window, Fetch: draft.Window, Expr: query.All().JSON(), ExprHash: query.All().Hash(), Spec: spec, Signature: spec.Signature()})
 	}
 	w.must(w.AddSlices(ctx, now, plan.ID, 0, slices, patra.TriggerManual, 5))
 	w.must(w.EndSlicing(ctx, plan.ID, patra.SlicingEnd{Status: patra.Ready}))

@@ -7,7 +7,7 @@ import (
 
 	"patra"
 	"patra/internal/store"
-	"patra/internal/store/check"
+	"patra/internal/store/invariants"
 )
 
 // spoil is, for every promise, a change of the tables that breaks it. A check that nobody saw fail proves nothing.
@@ -88,8 +88,8 @@ func mutations(t *testing.T, e Engine) {
 	if found, err := w.Verify(t.Context(), nil); err != nil || len(found) > 0 {
 		t.Errorf("broken from the start: %+v, %v", found, err)
 	}
-	opt := check.Options{Now: w.Clock.Instant(), Grace: time.Minute, Gaps: w.told}
-	promises := check.Promises()
+	opt := invariants.Options{Now: w.Clock.Instant(), Grace: time.Minute, Gaps: w.told}
+	promises := invariants.Promises()
 	for _, p := range promises {
 		change, ok := spoil[p.Text]
 		if !ok {

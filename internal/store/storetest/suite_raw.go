@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"patra"
-	"patra/internal/pieces"
 	"patra/internal/store"
+	"patra/internal/zstdchunks"
 )
 
 // kept is a page as a provider sends it, with works that have the given raw content, kept as whoever reads pages keeps them.
@@ -32,7 +32,7 @@ func (w *World) kept(hasNext bool, works map[string]string) patra.PageResult {
 	body.WriteString("]}")
 	res := w.Result(hasNext)
 	res.Raw.Body = body.Bytes()
-	_, res.Raw.Pieces = pieces.Pack(res.Raw.Body)
+	_, res.Raw.Pieces = zstdchunks.Pack(res.Raw.Body)
 	for id := range works {
 		o := w.Record(id, w.Clock.Instant(), works[id])
 		o.Raw = res.Raw.Body[ends[id][0]:ends[id][1]]

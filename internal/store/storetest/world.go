@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"patra"
-	"patra/internal/expr"
+	"patra/internal/query"
 	"patra/internal/store"
 )
 
@@ -67,7 +67,7 @@ func NewWorld(t testing.TB, e Engine, days int) *World {
 func (w *World) AddPlan(source, endpoint string, days int, maxAttempts int64) (patra.Cursor, patra.Plan) {
 	w.T.Helper()
 	ctx, now := w.T.Context(), w.Clock.Instant()
-	cursor, err := w.EnsureCursor(ctx, now, patra.Cursor{Namespace: patra.HarvestNamespace(source, endpoint, "indexed_at", expr.All().Hash(), nil), Origin: Origin, OriginCode: patra.OriginUser, ExprProtoHash: expr.All().Hash()})
+	cursor, err := w.EnsureCursor(ctx, now, patra.Cursor{Namespace: patra.HarvestNamespace(source, endpoint, "indexed_at", query.All().Hash(), nil), Origin: Origin, OriginCode: patra.OriginUser, ExprProtoHash: query.All().Hash()})
 	w.must(err)
 	plan := w.StartPlanFor(cursor, patra.Window{From: Origin, To: Origin + patra.Instant(days)*patra.Day})
 	cursor, _, _, err = w.Need(ctx, cursor.ID)
@@ -95,7 +95,7 @@ func (w *World) draft(c patra.Cursor, window patra.Window) patra.Plan {
 		TriggeredAt: w.Clock.Instant(), Params: json.RawMessage(`{}`), Source: c.Source, Endpoint: c.Endpoint, Operation: patra.Harvest})
 	w.must(err)
 	p := patra.Plan{InstanceID: id, Source: c.Source, Endpoint: c.Endpoint, Operation: patra.Harvest, CursorID: c.ID, Window: window, Inputs: json.RawMessage(`{}`),
-		ExprProtoHash: expr.All().Hash(), ExprProto: expr.All().JSON(), Spec: patra.HashBytes(snapshot), Strategy: "TIME", SliceParams: json.RawMessage(`{}`), Priority: 2}
+		ExprProtoHash: query.All().Hash(), ExprProto: query.All().JSON(), Spec: patra.HashBytes(snapshot), Strategy: "TIME", SliceParams: json.RawMessage(`{}`), Priority: 2}
 	p.Key = patra.PlanKey(p)
 	return p
 }
@@ -105,7 +105,7 @@ func Days(from patra.Instant, n int) []patra.Slice {
 	var slices []patra.Slice
 	for i := range n {
 		w := patra.Window{From: from + patra.Instant(i)*patra.Day, To: from + patra.Instant(i+1)*patra.Day}
-		bound := expr.Bind(expr.All(), "indexed_at", w)
+		bound := query.Bind(query.All(), "indexed_at", w)
 		sl := patra.Slice{Purpose: patra.PurposeNeed, Window: w, Fetch: w, Expr: bound.JSON(), ExprHash: bound.Hash(), Spec: patra.NewTimeSlice(w, patra.UnitDay, patra.Hints{})}
 		sl.Signature = sl.Spec.Signature()
 		slices = append(slices, sl)
