@@ -2,23 +2,12 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"runtime/debug"
-	"syscall"
+
+	"patra/internal/cli"
 )
 
-// collectAt is by how many percent the memory may grow before what nobody uses is collected. A harvest lets go of a page after the
-// other, and is not slower for it.
-const collectAt = 70
+// version is set by the linker.
+var version = "dev"
 
-func main() {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectAt)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	code := run(ctx, os.Args[1:], os.Environ(), os.Stdout, os.Stderr)
-	stop()
-	os.Exit(code)
-}
+func main() { os.Exit(cli.Main(version)) }

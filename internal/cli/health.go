@@ -1,0 +1,88 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"patra/internal/egress"
+	"patra/internal/observe"
+)
+
+// healthTime is how long a process that is well may take to say so.
+const healthTime = 5 * time.Second
+
+func (a *app) healthCmd() *cobra.Command {
+	var address string
+	var ready bool
+	var out format
+	c := &cobra.Command{
+		Use: "health", Short: "Ask a process that serves whether it is well", Args: noArgs,
+		Long: "Health asks the process that serves at ops.listen whether it is alive, or with --ready whether it can work, and says\nwhom it asked. Of several processes without that key the first has the usual port; each prints its own when it starts.\nIt is for whoever looks after processes and has no other program at hand, as in a container. Exit code 1 means that it\nis not well.",
+		Example: `  patra health
+  patra health --ready
+  patra health --url http://127.0.0.1:8080/healthz       the API, where there is no ops.listen`,
+		RunE: func(c *cobra.Command, _ []string) error {
+			if address == "" {
+				cfg, err := a.load()
+				if err != nil {
+					return err
+				}
+				at, _ := cfg.Ops.Address()
+				if at == "" {
+					return usage("ops.listen is off, so that nobody answers; let it name an address, or write --url")
+				}
+				address = "http://" + onThisMachine(at) + "/healthz"
+				if ready {
+					address = "http://" + onThisMachine(at) + "/readyz"
+				}
+			}
+			return a.health(c.Context(), address, out)
+		},
+	}
+	c.Flags().StringVar(&address, "url", "", "the address to ask, in place of ops.listen")
+	c.Flags().BoolVar(&ready, "ready", false, "ask whether it can work now, and not only whether it is alive")
+	formatFlag(c, &out)
+	return c
+}
+
+// onThisMachine is where an address that is listened at can be reached from here: one that stands for all of a machine's
+// addresses stands for its own.
+func onThisMachine(listened string) string {
+	host, port, err := net.SplitHostPort(listened)
+	if at := net.ParseIP(host); err == nil && (host == "" || at != nil && at.IsUnspecified()) {
+		return net.JoinHostPort("localhost", port)
+	}
+	return listened
+}
+
+// health asks an address; what begins with 2 is a good answer. Who is not well is said so as an error in every format.
+func (a *app) health(ctx context.Context, address string, out format) error {
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
+		return usage("--url %q is not an address; write one such as http://127.0.0.1:9090/healthz", address)
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
+	if err != nil {
+		return usage("--url: %s", err)
+	}
+	resp, err := egress.NewClient(egress.Options{Host: u.Host, Trusted: true, Connect: healthTime, Headers: healthTime, Total: healthTime}).Do(req)
+	if err != nil {
+		return fmt.Errorf("not well: nobody answers at %s (%s). Start patra serve, or say with --url where it is", u.Host, strings.TrimPrefix(err.Error(), fmt.Sprintf("Get %q: ", u.String())))
+	}
+	defer resp.Body.Close()
+	if resp.StatusCode/100 != 2 {
+		return fmt.Errorf("not well: %s answers with %s%s", u, resp.Status, observe.NotReady(resp.Body))
+	}
+	if out != "table" {
+		return printValue(a.stdout, out, map[string]any{"well": true, "asked": u.Redacted()})
+	}
+	fmt.Fprintf(a.stdout, "well, says %s\n", u.Redacted()) // of several that serve here, who was asked is half of the answer
+	return nil
+}

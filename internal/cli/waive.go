@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"patra"
+	"patra/internal/store"
+)
+
+// waiverFlags are a stretch and a person's word about it.
+type waiverFlags struct {
+	timeRangeFlags
+	reason, by string
+}
+
+func (f *waiverFlags) add(c *cobra.Command) {
+	f.timeRangeFlags.add(c)
+	c.Flags().StringVar(&f.reason, "reason", "", "why, for those who ask later")
+	c.Flags().StringVar(&f.by, "by", "", "who says so (default the user at the terminal)")
+}
+
+// signed is the word with the name under it.
+func (f waiverFlags) signed(ctx context.Context) (string, error) {
+	if f.reason == "" {
+		return "", usage("say why with --reason: it stays with the stretch for ever")
+	}
+	if f.by != "" {
+		return f.by, nil
+	}
+	return actor(ctx), nil
+}
+
+// waiverScope is what somebody says about a stretch of a source, with the watermark that it is about.
+func (a *app) waiverScope(ctx context.Context, f waiverFlags, source string) (*store.Store, patra.Cursor, patra.Waiver, error) {
+	window, err := f.whole()
+	if err != nil {
+		return nil, patra.Cursor{}, patra.Waiver{}, err
+	}
+	by, err := f.signed(ctx)
+	if err != nil {
+		return nil, patra.Cursor{}, patra.Waiver{}, err
+	}
+	s, err := a.open(ctx)
+	if err != nil {
+		return nil, patra.Cursor{}, patra.Waiver{}, err
+	}
+	cur, err := f.one(ctx, s, source)
+	return s, cur, patra.Waiver{CursorID: cur.ID, Window: window, Reason: f.reason, By: by}, err
+}
+
+func (a *app) waiveCmd() *cobra.Command {
+	var f waiverFlags
+	var revoke bool
+	var out format
+	c := &cobra.Command{
+		Use: "waive SOURCE", Short: "Sign a stretch off as missing, so that the watermark passes it", Args: exactArgs("SOURCE"),
+		Long: "Waive says that a stretch will not be read, and why. The watermark passes it, \"complete through\" does not, and the\nstretch stays on the list of gaps. With --revoke the waivers inside the stretch are taken back, and a watermark that had\npassed them goes back too.",
+		Example: `  patra coverage waive crossref --from 2026-05-02 --to 2026-05-04 --reason "the provider lost them"
+  patra coverage waive crossref --from 2026-05-02 --to 2026-05-04 --reason "they are back" --revoke`,
+		RunE: func(c *cobra.Command, args []string) error {
+			s, cur, word, err := a.waiverScope(c.Context(), f, args[0])
+			if err != nil {
+				return err
+			}
+			var done waiverResult
+			if revoke {
+				done, err = unwaive(c.Context(), s, cur, word)
+			} else {
+				done, err = waive(c.Context(), s, cur, word)
+			}
+			if err != nil {
+				return err
+			}
+			return a.done(out, done, done.Said, done.Next)
+		},
+	}
+	f.add(c)
+	c.Flags().BoolVar(&revoke, "revoke", false, "take waivers back")
+	formatFlag(c, &out)
+	return c
+}
+
+// waiverResult is what became of a word about a stretch.
+type waiverResult struct {
+	Cursor  patra.Cursor `json:"cursor"`
+	Window  patra.Window `json:"window"`
+	Waivers int64        `json:"waivers"` // that were given, or taken back
+	Said    string       `json:"said"`
+	Next    string       `json:"next,omitempty"`
+}
+
+// waive signs a stretch off, if something of it is missing.
+func waive(ctx context.Context, s *store.Store, cur patra.Cursor, word patra.Waiver) (waiverResult, error) {
+	missing, err := s.Gaps(ctx, cur.ID, word.Window)
+	if err != nil {
+		return waiverResult{}, err
+	}
+	if !waivable(missing) {
+		return waiverResult{}, usage("nothing of %s is missing; a dispute is settled by patra coverage accept", word.Window)
+	}
+	moved, err := s.Waive(ctx, now(), word)
+	return waiverResult{Cursor: moved, Window: word.Window, Waivers: 1,
+		Said: fmt.Sprintf("%s of %s is waived. The watermark is %s, complete through %s.", word.Window, cur.Source, moved.Value, moved.SealedThrough)}, err
+}
+
+// unwaive takes back the waivers inside a stretch, or the one that is named.
+func unwaive(ctx context.Context, s *store.Store, cur patra.Cursor, word patra.Waiver) (waiverResult, error) {
+	moved, n, err := s.Revoke(ctx, now(), word)
+	if err != nil {
+		return waiverResult{}, err
+	}
+	if n == 0 {
+		return waiverResult{}, usage("no waiver lies inside %s; see patra coverage gaps %s", word.Window, cur.Source)
+	}
+	return waiverResult{Cursor: moved, Window: word.Window, Waivers: n, Said: fmt.Sprintf("%s of %s taken back. The watermark is %s.", plural(n, "waiver"), cur.Source, moved.Value),
+		Next: fmt.Sprintf("patra coverage fill %s --from %s --to %s", cur.Source, short(word.Window.From), short(word.Window.To))}, nil
+}
+
+func waivable(gaps []patra.Gap) bool {
+	for _, g := range gaps {
+		if g.Actionable() && g.Kind != patra.GapDisputed {
+			return true
+		}
+	}
+	return false
+}
+
+func (a *app) acceptCmd() *cobra.Command {
+	var f waiverFlags
+	var out format
+	c := &cobra.Command{
+		Use: "accept SOURCE", Short: "Accept what was read although the provider counts differently", Args: exactArgs("SOURCE"),
+		Long:    "Accept seals the disputed windows that lie inside a stretch, with a reason that stays with them. Reading them again\n(patra coverage fill --disputed) is better, where it helps.",
+		Example: `  patra coverage accept crossref --from 2026-05-02 --to 2026-05-03 --reason "their count includes withdrawn works"`,
+		RunE: func(c *cobra.Command, args []string) error {
+			s, cur, word, err := a.waiverScope(c.Context(), f, args[0])
+			if err != nil {
+				return err
+			}
+			answers, err := s.CoverageEntries(c.Context(), cur.ID)
+			if err != nil {
+				return err
+			}
+			var ids []int64
+			for _, d := range patra.Disputes(answers) {
+				if d.Window.From >= word.Window.From && d.Window.To <= word.Window.To {
+					ids = append(ids, d.ID)
+				}
+			}
+			if len(ids) == 0 {
+				return usage("no disputed window lies inside %s; see patra coverage gaps %s", word.Window, args[0])
+			}
+			if err := s.ResolveDispute(c.Context(), cur.ID, ids, patra.CoverageNote{At: now(), By: word.By, From: patra.StateDisputed, To: patra.StateSealed, Reason: word.Reason}); err != nil {
+				return err
+			}
+			after, err := s.Cursor(c.Context(), cur.Namespace)
+			if err != nil {
+				return err
+			}
+			done := acceptResult{Cursor: *after, Window: word.Window, Accepted: ids,
+				Said: fmt.Sprintf("%s of %s accepted. Complete through %s.", plural(int64(len(ids)), "window"), args[0], after.SealedThrough)}
+			return a.done(out, done, done.Said, "")
+		},
+	}
+	f.add(c)
+	formatFlag(c, &out)
+	return c
+}
+
+// acceptResult is what became of disputed windows that somebody accepts.
+type acceptResult struct {
+	Cursor   patra.Cursor `json:"cursor"`
+	Window   patra.Window `json:"window"`
+	Accepted []int64      `json:"accepted"` // answers, by their ids
+	Said     string       `json:"said"`
+}
