@@ -42,6 +42,9 @@ const (
 	CodeNewer         = "NEWER"          // a task says something that only another version of the program understands
 	CodeInternal      = "INTERNAL"       // a defect of ours
 	CodeUnknownSource = "UNKNOWN_SOURCE" // no source of that name
+
+	CodeSecretMissing    = "SECRET_MISSING"    // the secret is not set
+	CodeSecretUnreadable = "SECRET_UNREADABLE" // the secret is set and cannot be read
 )
 
 // Sentinels a caller decides on.
@@ -100,59 +103,4 @@ func AsFault(err error) *Fault {
 		return f
 	}
 	return &Fault{Level: LevelRetry, Code: CodeInternal, Text: err.Error(), Err: err}
-}
-
-// Problem is one thing wrong with something a person wrote: a stable code, the place, the sentence, the next step.
-type Problem struct {
-	Code string `json:"code"`
-	File string `json:"file,omitempty"`
-	Line int    `json:"line,omitempty"`
-	Col  int    `json:"col,omitempty"`
-	Path string `json:"path,omitempty"`
-	Text string `json:"text"`
-	Hint string `json:"hint,omitempty"`
-}
-
-// String renders `file:line:col: text (CODE at path). Hint.`
-func (p Problem) String() string {
-	var b strings.Builder
-	if p.File != "" {
-		b.WriteString(p.File + ":")
-		if p.Line > 0 {
-			fmt.Fprintf(&b, "%d:", p.Line)
-			if p.Col > 0 {
-				fmt.Fprintf(&b, "%d:", p.Col)
-			}
-		}
-		b.WriteString(" ")
-	}
-	b.WriteString(p.Text + " (" + p.Code)
-	if p.Path != "" {
-		b.WriteString(" at " + p.Path)
-	}
-	b.WriteString(")")
-	if p.Hint != "" {
-		b.WriteString(". " + strings.ToUpper(p.Hint[:1]) + p.Hint[1:])
-	}
-	return b.String()
-}
-
-// Problems is every problem found at once; it is an error when it is not empty.
-type Problems []Problem
-
-// Error lists all problems, one a line.
-func (ps Problems) Error() string {
-	lines := make([]string, len(ps))
-	for i, p := range ps {
-		lines[i] = p.String()
-	}
-	return strings.Join(lines, "\n")
-}
-
-// Err is nil for no problems, so that a caller can return it as it is.
-func (ps Problems) Err() error {
-	if len(ps) == 0 {
-		return nil
-	}
-	return ps
 }

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -56,11 +57,11 @@ func (p *Problem) GetHeaders() http.Header {
 
 // The codes of problems that are not of the harvest.
 const (
-	CodeBadRequest   = "BAD_REQUEST"
-	CodeNotFound     = "NOT_FOUND"
+	CodeBadRequest   = patra.CodeBadRequest
+	CodeNotFound     = patra.CodeNotFound
 	CodeUnauthorized = "UNAUTHORIZED"
 	CodeForbidden    = "FORBIDDEN"
-	CodeConflict     = "CONFLICT"
+	CodeConflict     = patra.CodeConflict
 	CodeTooMany      = "TOO_MANY_REQUESTS"
 	CodeTooLarge     = "TOO_LARGE"
 	CodeUnavailable  = "UNAVAILABLE"
@@ -111,23 +112,46 @@ func NotFound(what string, key any) error {
 	return problem(http.StatusNotFound, "there is no %s %v", what, key)
 }
 
-// problemsOf is what is wrong with what was asked, all of it.
+// statuses are the HTTP statuses of the kinds of failure that a caller is told the reason of.
+var statuses = map[patra.Kind]int{
+	patra.KindRefused:     http.StatusUnprocessableEntity,
+	patra.KindMissing:     http.StatusNotFound,
+	patra.KindConflict:    http.StatusConflict,
+	patra.KindEnvironment: http.StatusUnprocessableEntity, // a secret or a setting of this installation, by name
+	patra.KindIncomplete:  http.StatusUnprocessableEntity,
+}
+
+// field writes a field of a request as it stands in a body or a query.
+func field(name string) string { return name }
+
+// problemsOf is what is wrong with a request, all of it.
 func problemsOf(found patra.Problems) *Problem {
-	p := problem(http.StatusUnprocessableEntity, "%s", found[0].Text)
-	p.Code, p.Next = found[0].Code, found[0].Hint
-	if found[0].Code == patra.CodeUnknownSource {
-		p.Status, p.Title = http.StatusNotFound, http.StatusText(http.StatusNotFound)
+	status := statuses[patra.KindOf(found)]
+	if found[0].Code == patra.WaitHalted { // the request is refused and not in conflict with another one
+		status = http.StatusUnprocessableEntity
 	}
+	p := problem(status, "%s", patra.Spell(found[0].Text, field))
+	p.Code, p.Next = found[0].Code, patra.Spell(found[0].Hint, field)
 	for _, f := range found {
-		p.Errors = append(p.Errors, Detail{Message: f.Text, Location: f.Path, Code: f.Code})
+		p.Errors = append(p.Errors, Detail{Message: patra.Spell(f.Text, field), Location: cmp.Or(f.Field, f.Path), Code: f.Code})
 	}
 	return p
 }
 
-// ErrorMapper tells what an error of the program means to a caller; nil is nothing that it knows of.
-type ErrorMapper func(error) *Problem
+// problemOf is a single problem of a request; the code of one that only ran incompletely is that of a bad request.
+func problemOf(err error, found patra.Problem) *Problem {
+	p := problem(statuses[patra.KindOf(found)], "%s", patra.SayError(err, field))
+	if found.Code == patra.CodeConflict {
+		p.Next = "patra controls"
+	}
+	if found.Field != "" {
+		p.Errors = []Detail{{Message: patra.Spell(found.Text, field), Location: found.Field, Code: found.Code}}
+	}
+	return p
+}
 
-// problemFor turns whatever went wrong into an answer. What a caller cannot do anything about stays in the log, under an id.
+// problemFor turns an error into an answer. The reason of a failure that a caller can do nothing about stays in the log,
+// under an id.
 func (s *Server) problemFor(ctx context.Context, err error) *Problem {
 	if p, ok := errors.AsType[*Problem](err); ok {
 		return p
@@ -135,13 +159,13 @@ func (s *Server) problemFor(ctx context.Context, err error) *Problem {
 	if found, ok := errors.AsType[patra.Problems](err); ok && len(found) > 0 {
 		return problemsOf(found)
 	}
-	if p := s.sorter(err); p != nil {
-		return p
+	if found, ok := errors.AsType[patra.Problem](err); ok && found.Code != patra.CodeEnvironment {
+		return problemOf(err, found)
 	}
 	switch {
 	case errors.Is(err, patra.ErrNotFound):
 		return problem(http.StatusNotFound, "there is no such thing")
-	case errors.Is(err, patra.ErrIllegalMove), errors.Is(err, patra.ErrPlanMoved), errors.Is(err, patra.ErrLeaseLost):
+	case patra.KindOf(err) == patra.KindConflict:
 		return problem(http.StatusConflict, "%s", err)
 	case errors.Is(err, context.DeadlineExceeded):
 		return problem(http.StatusGatewayTimeout, "it took too long")

@@ -31,11 +31,9 @@ type Options struct {
 	Tokens  bool         // everybody needs a token; otherwise whoever reaches us from this machine is an admin
 	Hosts   []string     // names under which we may be asked, beside those of this machine
 	Web     http.Handler // the dashboard; nil is none
-	// Sorter tells what errors of the program mean.
-	Sorter ErrorMapper
-	Alerts AlertOptions
-	TLS    *tls.Config // nil: plain, which is for this machine, or for a proxy that has it
-	Secure bool        // people reach us over TLS, ours or that of a proxy
+	Alerts  AlertOptions
+	TLS     *tls.Config // nil: plain, which is for this machine, or for a proxy that has it
+	Secure  bool        // people reach us over TLS, ours or that of a proxy
 	// Proxied: everybody comes through a proxy of ours, from its address.
 	Proxied bool
 	Tracer  trace.Tracer // nil: nothing is traced
@@ -44,12 +42,11 @@ type Options struct {
 // Server is the API of one process.
 type Server struct {
 	Options
-	huma   huma.API
-	mux    *http.ServeMux
-	log    *slog.Logger
-	sorter ErrorMapper
-	guard  *rateLimiter
-	wrong  *loginLimiter
+	huma  huma.API
+	mux   *http.ServeMux
+	log   *slog.Logger
+	guard *rateLimiter
+	wrong *loginLimiter
 	// Of refused sign-ins: what may be written down, and how many were not.
 	refused *rateLimiter
 	unsaid  atomic.Int64
@@ -68,12 +65,9 @@ type Route struct {
 
 // New makes a server with the routes that every server has.
 func New(o Options) *Server {
-	s := &Server{Options: o, mux: http.NewServeMux(), log: o.Log, sorter: o.Sorter, guard: newGuard(atOnce, perSecond), wrong: newGuesses(), refused: newGuard(refusedAtOnce, refusedPerSecond), heavy: newBench(), ends: make(chan struct{})}
+	s := &Server{Options: o, mux: http.NewServeMux(), log: o.Log, guard: newGuard(atOnce, perSecond), wrong: newGuesses(), refused: newGuard(refusedAtOnce, refusedPerSecond), heavy: newBench(), ends: make(chan struct{})}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
-	}
-	if s.sorter == nil {
-		s.sorter = func(error) *Problem { return nil }
 	}
 	problems()
 	cfg := huma.DefaultConfig("Patra", "v1") // of the API; the program's is at /system

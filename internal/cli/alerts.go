@@ -146,15 +146,15 @@ func (a *app) alertsAckCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil || id <= 0 {
-				return usage("%q is not the id of an alert; see patra alerts", args[0])
+				return patra.Invalid("", "%q is not the id of an alert; see patra alerts", args[0])
 			}
 			if strings.TrimSpace(reason) == "" {
-				return usage("patra alerts ack needs --reason: those who were told want to know")
+				return patra.Invalid("reason", "patra alerts ack needs {reason}: those who were told want to know")
 			}
 			var length config.Duration
 			if lasts != "" {
 				if err := length.UnmarshalText([]byte(lasts)); err != nil || length == 0 {
-					return usage("--for %q is no length of time; write one such as 4h or 2d", lasts)
+					return patra.Invalid("for", "{for} %q is no length of time; write one such as 4h or 2d", lasts)
 				}
 			}
 			s, err := a.open(c.Context())
@@ -164,9 +164,9 @@ func (a *app) alertsAckCmd() *cobra.Command {
 			done, err := api.Acknowledge(c.Context(), s, id, time.Duration(length), actor(c.Context()), reason)
 			switch {
 			case errors.Is(err, patra.ErrNotFound):
-				return notFound("there is no alert %d; see patra alerts", id)
+				return patra.Absent("there is no alert %d; see patra alerts", id)
 			case errors.Is(err, patra.ErrIllegalMove):
-				return usage("alert %d is over already; see patra alerts --all", id)
+				return patra.Invalid("", "alert %d is over already; see patra alerts --all", id)
 			case err != nil:
 				return err
 			}
@@ -217,7 +217,7 @@ func (a *app) alertsTestCmd() *cobra.Command {
 				}
 			}
 			if len(missed) > 0 {
-				return environment(fmt.Errorf("the test did not reach %s; see url, template and secret under alerts.notify in patra.yaml", strings.Join(missed, ", ")))
+				return patra.Environment(fmt.Errorf("the test did not reach %s; see url, template and secret under alerts.notify in patra.yaml", strings.Join(missed, ", ")))
 			}
 			return nil
 		},
@@ -236,10 +236,10 @@ func (a *app) testReceivers(ctx context.Context, names []string) ([]receiverTest
 		known = append(known, n.Name)
 	}
 	if len(known) == 0 {
-		return nil, usage("there are no receivers of alerts; write some under alerts.notify in patra.yaml")
+		return nil, patra.Invalid("", "there are no receivers of alerts; write some under alerts.notify in patra.yaml")
 	}
 	if len(names) > 0 && !slices.Contains(known, names[0]) {
-		return nil, notFound("there is no receiver %q in patra.yaml; there are: %s", names[0], strings.Join(known, ", "))
+		return nil, patra.Absent("there is no receiver %q in patra.yaml; there are: %s", names[0], strings.Join(known, ", "))
 	}
 	var done []receiverTest
 	for _, n := range cfg.Alerts.Notify {

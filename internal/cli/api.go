@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"net/http"
 
 	"golang.org/x/sync/errgroup"
 
@@ -29,7 +28,7 @@ type apiHandlers struct {
 // apiServer makes the server with all its routes.
 func (a *app) apiServer(cfg config.Config, s *store.Store, p *planner.Planner, certificate *tls.Config) *api.Server {
 	server := api.New(api.Options{Store: s, Version: a.version, Log: a.logger(cfg), Tracer: a.tracer(cfg), Tokens: cfg.API.Tokens.On(), Hosts: cfg.API.Hosts, Web: web.Handler(),
-		Bodies: &evidenceBodies{app: a, cfg: cfg}, Sorter: sorted, Alerts: a.alerting(cfg, s), TLS: certificate, Secure: certificate != nil || cfg.API.Proxy, Proxied: cfg.API.Proxy})
+		Bodies: &evidenceBodies{app: a, cfg: cfg}, Alerts: a.alerting(cfg, s), TLS: certificate, Secure: certificate != nil || cfg.API.Proxy, Proxied: cfg.API.Proxy})
 	d := &apiHandlers{app: a, cfg: cfg, store: s, planner: p}
 	d.routes(server)
 	return server
@@ -53,22 +52,6 @@ func (d *apiHandlers) routes(s *api.Server) {
 	d.recordRoutes(s)
 }
 
-// sorted tells what errors of commands mean to callers: what is wrong with a command is wrong with a request.
-func sorted(err error) *api.Problem {
-	if held, ok := errors.AsType[blockedError](err); ok {
-		return &api.Problem{Type: "about:blank", Title: http.StatusText(http.StatusConflict), Status: http.StatusConflict, Code: api.CodeConflict, Detail: held.Error(), Next: "patra controls"}
-	}
-	c, ok := errors.AsType[exitError](err)
-	if !ok || c.code != exitUsage && c.code != exitIncomplete {
-		return nil
-	}
-	status, code := http.StatusUnprocessableEntity, api.CodeBadRequest
-	if errors.Is(err, patra.ErrNotFound) {
-		status, code = http.StatusNotFound, api.CodeNotFound
-	}
-	return &api.Problem{Type: "about:blank", Title: http.StatusText(status), Status: status, Code: code, Detail: err.Error()}
-}
-
 // openAPI answers until ctx ends, if there is an address to do it at, and tells whether it does.
 func (a *app) openAPI(ctx context.Context, group *errgroup.Group, cfg config.Config, s *store.Store, p *planner.Planner) (bool, error) {
 	address, said := cfg.API.Address()
@@ -88,7 +71,7 @@ func (a *app) openAPI(ctx context.Context, group *errgroup.Group, cfg config.Con
 	if cfg.API.TLS.Cert != "" {
 		pair, err := tls.LoadX509KeyPair(cfg.API.TLS.Cert, cfg.API.TLS.Key)
 		if err != nil {
-			return false, errors.Join(environment(fmt.Errorf("api.tls: %w", err)), l.Close())
+			return false, errors.Join(patra.Environment(fmt.Errorf("api.tls: %w", err)), l.Close())
 		}
 		certificate, scheme = &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, "https"
 	}

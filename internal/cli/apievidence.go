@@ -49,7 +49,7 @@ func (d *apiHandlers) evidenceRoutes(s *api.Server) {
 		ref := in.Body.ref()
 		temp, err := os.CreateTemp("", "patra-bundle-*")
 		if err != nil {
-			return nil, environment(err)
+			return nil, patra.Environment(err)
 		}
 		away := func() {
 			_ = temp.Close()

@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"patra"
+
 	"cmp"
 	"context"
 	"time"
@@ -48,7 +50,7 @@ func (d *apiHandlers) gateRoutes(s *api.Server) {
 		if b.Cooldown != "" {
 			var err error
 			if f.cooldown, err = time.ParseDuration(b.Cooldown); err != nil || f.cooldown <= 0 {
-				return gateUpdateAnswer{}, usage("cooldown %q is no length of time; write one such as 10m", b.Cooldown)
+				return gateUpdateAnswer{}, patra.Invalid("", "cooldown %q is no length of time; write one such as 10m", b.Cooldown)
 			}
 		}
 		done, err := d.app.gateSet(ctx, in.Key, f)
@@ -78,7 +80,7 @@ func (d *apiHandlers) gateRoutes(s *api.Server) {
 			return api.List[requestStatsView]{}, err
 		}
 		if at.Sub(from) > longestReport {
-			return api.List[requestStatsView]{}, usage("since %s is more than 31 days ago; patra gate report goes further back", in.Since)
+			return api.List[requestStatsView]{}, patra.Invalid("", "since %s is more than 31 days ago; patra gate report goes further back", in.Since)
 		}
 		views, err := d.app.conduct(ctx, d.store, in.Key, from, in.Daily)
 		return api.All(views), err

@@ -23,7 +23,7 @@ func (d *apiHandlers) recordRoutes(s *api.Server) {
 		Date   string `query:"date" maxLength:"40" doc:"when the provider changed it, of a record that was never seen"`
 	}
 	api.Get(s, "/records/{source}/{type}/{id}/why", api.Look, api.Doc{ID: "why-record", Summary: "What is known about one record, also about one that was never seen"}, func(ctx context.Context, in *one) (recordExplanation, error) {
-		at, err := instantFlag("date", in.Date)
+		at, err := instantField("date", in.Date)
 		if err != nil {
 			return recordExplanation{}, err
 		}

@@ -133,7 +133,7 @@ func (a *app) sourceDiff(ctx context.Context, code, from, to string) (out source
 	var at []string
 	switch {
 	case from == "" && to != "":
-		return out, usage("to without from says nothing; give from, or both")
+		return out, patra.Invalid("", "to without from says nothing; give from, or both")
 	case to != "":
 		at = []string{from, to}
 	case from != "":

@@ -41,7 +41,7 @@ func (d *apiHandlers) waiverRoutes(s *api.Server) {
 			return waiverResult{}, err
 		}
 		if w.RevokedAt != nil {
-			return waiverResult{}, usage("waiver %d was taken back at %s", w.ID, w.RevokedAt)
+			return waiverResult{}, patra.Invalid("", "waiver %d was taken back at %s", w.ID, w.RevokedAt)
 		}
 		cur, err := timeRangeFlags{cursor: w.CursorID}.one(ctx, d.store, "")
 		if err != nil {

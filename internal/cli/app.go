@@ -106,7 +106,7 @@ func (a *app) open(ctx context.Context) (*store.Store, error) {
 		return nil, err
 	}
 	if !store.Exists(c.Store.URL) {
-		return nil, environment(fmt.Errorf("there is no store at %s yet: run `patra init`, or start with `patra harvest`", c.Redacted().Store.URL))
+		return nil, patra.Environment(fmt.Errorf("there is no store at %s yet: run `patra init`, or start with `patra harvest`", c.Redacted().Store.URL))
 	}
 	return a.connect(ctx, c)
 }
@@ -125,7 +125,7 @@ func (a *app) openOrCreate(ctx context.Context) (*store.Store, error) {
 	if errors.Is(err, store.ErrNoTables) && s.Embedded() {
 		_, err = s.Migrate(ctx)
 	}
-	return s, environment(err)
+	return s, patra.Environment(err)
 }
 
 // openReadOnly is for a command that must not leave anything behind: where there is no store, it gets an empty one
@@ -147,7 +147,7 @@ func (a *app) connect(ctx context.Context, c config.Config) (*store.Store, error
 	if err != nil {
 		return nil, err
 	}
-	return s, environment(s.RequireSchema(ctx))
+	return s, patra.Environment(s.RequireSchema(ctx))
 }
 
 func (a *app) dial(ctx context.Context, c config.Config) (*store.Store, error) {
@@ -156,7 +156,7 @@ func (a *app) dial(ctx context.Context, c config.Config) (*store.Store, error) {
 	}
 	s, err := store.Open(ctx, c.Store.URL)
 	if err != nil {
-		return nil, environment(err)
+		return nil, patra.Environment(err)
 	}
 	a.store = s
 	return s, nil
@@ -179,7 +179,7 @@ func (a *app) places() ([]place, error) {
 		return []place{shipped}, nil
 	}
 	if _, err := os.Stat(c.Sources.Dir); err != nil {
-		return nil, usage("sources.dir: %s", err)
+		return nil, patra.Invalid("", "sources.dir: %s", err)
 	}
 	return []place{{c.Sources.Dir, os.DirFS(c.Sources.Dir)}, shipped}, nil
 }

@@ -49,10 +49,10 @@ func (a *app) archiveRunCmd() *cobra.Command {
 			after := cfg.Archive.After
 			if older != "" {
 				if err := after.UnmarshalText([]byte(older)); err != nil {
-					return usage("--older-than: %s", err)
+					return patra.Invalid("older_than", "{older_than}: %s", err)
 				}
 			} else if after == 0 {
-				return usage("archive.after is 0s in the configuration, so nothing is ever old; say --older-than 90d")
+				return patra.Invalid("", "archive.after is 0s in the configuration, so nothing is ever old; say {older_than} 90d")
 			}
 			s, err := a.open(c.Context())
 			if err != nil {
@@ -86,7 +86,7 @@ func (a *app) archiveRunCmd() *cobra.Command {
 func (a *app) archivePlace(cfg config.Config) (blob.Backend, error) {
 	place, err := a.place(cfg, cfg.Archive.URL, "archive", cfg.Archive.AccessKey, cfg.Archive.SecretKey)
 	if err != nil {
-		return nil, environment(fmt.Errorf("the archive cannot be opened (archive.url): %w", err))
+		return nil, patra.Environment(fmt.Errorf("the archive cannot be opened (archive.url): %w", err))
 	}
 	return place, nil
 }
@@ -145,7 +145,7 @@ func (a *app) archiveRestoreCmd() *cobra.Command {
 			kind, number, _ := strings.Cut(args[0], ":")
 			id, err := strconv.ParseInt(number, 10, 64)
 			if err != nil || !strings.Contains(" plan slice task run batch cursor ", " "+kind+" ") {
-				return usage("%q is nothing that is archived; write plan:ID, slice:ID, task:ID, run:ID, batch:ID or cursor:ID", args[0])
+				return patra.Invalid("", "%q is nothing that is archived; write plan:ID, slice:ID, task:ID, run:ID, batch:ID or cursor:ID", args[0])
 			}
 			cfg, err := a.load()
 			if err != nil {
@@ -158,7 +158,7 @@ func (a *app) archiveRestoreCmd() *cobra.Command {
 			if ever, err := s.Existed(c.Context(), kind, id); err != nil {
 				return err
 			} else if !ever {
-				return usage("there is no %s %d, here or in the archive; see %s", kind, id, restoreLists[kind])
+				return patra.Invalid("", "there is no %s %d, here or in the archive; see %s", kind, id, restoreLists[kind])
 			}
 			place, err := a.archivePlace(cfg)
 			if err != nil {

@@ -64,7 +64,7 @@ func (a *app) request(ctx context.Context, code string, f planFlags) (planner.Re
 	}
 	if req.Pick != nil {
 		if f.idsOf != "" {
-			return req, usage("--ids-of takes all ids of another source; it cannot be narrowed")
+			return req, patra.Invalid("ids_of", "{ids_of} takes all ids of another source; it cannot be narrowed")
 		}
 		req.ByID = true
 	}
@@ -74,25 +74,25 @@ func (a *app) request(ctx context.Context, code string, f planFlags) (planner.Re
 		}
 	}
 	if f.priority < 0 || f.priority > 9 {
-		return req, usage("--priority %d is not between 1 and 9", f.priority)
+		return req, patra.Invalid("priority", "{priority} %d is not between 1 and 9", f.priority)
 	}
-	if req.Params, err = pairs("--param", f.params); err != nil {
+	if req.Params, err = pairs("params", f.params); err != nil {
 		return req, err
 	}
-	if req.From, err = instantFlag("--from", f.from); err != nil {
+	if req.From, err = instantField("from", f.from); err != nil {
 		return req, err
 	}
-	if req.To, err = instantFlag("--to", f.to); err != nil {
+	if req.To, err = instantField("to", f.to); err != nil {
 		return req, err
 	}
 	if req.From != nil && req.To != nil && *req.From >= *req.To {
-		return req, usage("--from %s does not lie before --to %s", f.from, f.to)
+		return req, patra.Invalid("from", "{from} %s does not lie before {to} %s", f.from, f.to)
 	}
 	if req, err = resolveOperation(rows, req); err != nil {
 		return req, err
 	}
 	if u, err := url.Parse(req.BaseURL); req.BaseURL != "" && (err != nil || u.Host == "" || u.User != nil || (u.Scheme != "http" && u.Scheme != "https")) {
-		return req, usage("--base-url %q is not an address; write http://127.0.0.1:8090 or https://host/path", f.baseURL)
+		return req, patra.Invalid("base_url", "{base_url} %q is not an address; write http://127.0.0.1:8090 or https://host/path", f.baseURL)
 	}
 	return req, nil
 }
@@ -135,25 +135,25 @@ func origins(rows []patra.RegistryRow, req planner.Request) json.RawMessage {
 }
 
 // pairs reads NAME=VALUE.
-func pairs(flag string, said []string) (map[string]string, error) {
+func pairs(field string, said []string) (map[string]string, error) {
 	out := map[string]string{}
 	for _, s := range said {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok || name == "" {
-			return nil, usage("%s %q is not NAME=VALUE", flag, s)
+			return nil, patra.Invalid(field, "{"+field+"} %q is not NAME=VALUE", s)
 		}
 		out[name] = value
 	}
 	return out, nil
 }
 
-func instantFlag(name, value string) (*patra.Instant, error) {
+func instantField(field, value string) (*patra.Instant, error) {
 	if value == "" {
 		return nil, nil
 	}
 	i, err := patra.ParseInstant(value)
 	if err != nil {
-		return nil, usage("%s: %s", name, err)
+		return nil, patra.Invalid(field, "{"+field+"}: %s", err)
 	}
 	return &i, nil
 }

@@ -39,7 +39,7 @@ func (a *app) auditListCmd() *cobra.Command {
 		Use: "list", Short: "List what people did, newest first", Args: noArgs,
 		Example: "  patra audit list --by ada --since 2026-11-01\n  patra audit list --target run:7 -o json",
 		RunE: func(c *cobra.Command, _ []string) error {
-			from, err := instantFlag("--since", since)
+			from, err := instantField("since", since)
 			if err != nil {
 				return err
 			}
@@ -47,7 +47,7 @@ func (a *app) auditListCmd() *cobra.Command {
 				f.Since = *from
 			}
 			if f.Action = patra.AuditAction(strings.ToUpper(action)); action != "" && !slices.Contains(patra.AuditActions, f.Action) {
-				return usage("--action %q is none of %s", action, joined(patra.AuditActions))
+				return patra.Invalid("action", "{action} %q is none of %s", action, joined(patra.AuditActions))
 			}
 			s, err := a.open(c.Context())
 			if err != nil {

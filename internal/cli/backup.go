@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"patra"
+
 	"context"
 	"errors"
 	"fmt"
@@ -68,15 +70,15 @@ func (a *app) backup(ctx context.Context, to string) (*backupResult, error) {
 	finish(err == nil)
 	switch {
 	case errors.Is(err, store.ErrServer):
-		return nil, usage("%s. Next: mariadb-dump --single-transaction --quick DATABASE > %s", err, to)
+		return nil, patra.Invalid("", "%s. Next: mariadb-dump --single-transaction --quick DATABASE > %s", err, to)
 	case errors.Is(err, fs.ErrExist):
-		return nil, usage("%s is there already, and a backup overwrites nothing; name another file%s", strings.TrimSuffix(pathOf(err, to), ".part"), leftover(err))
+		return nil, patra.Invalid("", "%s is there already, and a backup overwrites nothing; name another file%s", strings.TrimSuffix(pathOf(err, to), ".part"), leftover(err))
 	case store.Full(err): // which of the two disks that is, the engine does not say
-		return nil, environment(fmt.Errorf("the backup did not fit: %s is full, or the disk of the store; make room, or name a file elsewhere", filepath.Dir(to)))
+		return nil, patra.Environment(fmt.Errorf("the backup did not fit: %s is full, or the disk of the store; make room, or name a file elsewhere", filepath.Dir(to)))
 	case errors.Is(err, fs.ErrNotExist):
-		return nil, environment(fmt.Errorf("there is no folder %s; make it first", filepath.Dir(to)))
+		return nil, patra.Environment(fmt.Errorf("there is no folder %s; make it first", filepath.Dir(to)))
 	case err != nil:
-		return nil, environment(err)
+		return nil, patra.Environment(err)
 	}
 	return &backupResult{File: to, Bytes: c.Bytes, Records: c.Records, Version: c.Version, Seconds: time.Since(began).Seconds(), Also: besides(cfg)}, nil
 }

@@ -56,7 +56,7 @@ func (a *app) blackboxKeyCmd() *cobra.Command {
 			}
 			key, made, err := bundle.EnsureKey(keyFile(c))
 			if err != nil {
-				return environment(fmt.Errorf("the key cannot be had (blackbox.key): %w", err))
+				return patra.Environment(fmt.Errorf("the key cannot be had (blackbox.key): %w", err))
 			}
 			if made {
 				fmt.Fprintf(a.stderr, "A new key was made: %s. Keep it.\n", keyFile(c))
@@ -107,7 +107,7 @@ func (a *app) blackboxExportCmd() *cobra.Command {
 				fmt.Fprintf(a.stdout, "%s: %s of %s, %s bytes\nsha256     %s\nsigned by  %s\nexpires    %s\nNext: patra blackbox verify %s\n", done.File, plural(int64(done.Pages), "page"), done.Subject, thousands(done.Size), done.SHA256, done.Key, done.Expires, done.File)
 			}
 			if err == nil && len(done.Missing) > 0 {
-				err = incomplete("%s of it %s not kept any more, or damaged; the list says which. See patra check --read-data", plural(int64(len(done.Missing)), "answer"), verb(int64(len(done.Missing)), "is", "are"))
+				err = patra.Incomplete("%s of it %s not kept any more, or damaged; the list says which. See patra check --read-data", plural(int64(len(done.Missing)), "answer"), verb(int64(len(done.Missing)), "is", "are"))
 			}
 			return err
 		},
@@ -124,11 +124,11 @@ func (a *app) blackboxExportCmd() *cobra.Command {
 
 func (a *app) exportBundle(ctx context.Context, ref runRef, f bundleFlags) (*bundleResult, error) {
 	if strings.TrimSpace(f.reason) == "" {
-		return nil, usage("say why with --reason: it stays with the bundle and in the audit log")
+		return nil, patra.Invalid("", "say why with {reason}: it stays with the bundle and in the audit log")
 	}
 	var lasts config.Duration
 	if err := lasts.UnmarshalText([]byte(f.expires)); err != nil || lasts <= 0 {
-		return nil, usage("--expires %q is no length of time; write one such as 30d", f.expires)
+		return nil, patra.Invalid("expires", "{expires} %q is no length of time; write one such as 30d", f.expires)
 	}
 	if f.by == "" {
 		f.by = actor(ctx)
@@ -137,12 +137,12 @@ func (a *app) exportBundle(ctx context.Context, ref runRef, f bundleFlags) (*bun
 		f.out = ref.zipName()
 	}
 	if _, err := os.Lstat(f.out); err == nil && !f.force { // somebody may have its hash
-		return nil, usage("%s is there already; name another file with --out, or write over it with --force", f.out)
+		return nil, patra.Invalid("", "%s is there already; name another file with {out}, or write over it with {force}", f.out)
 	}
 	// The file gets its name when it is whole and it is written down that it was made.
 	temp, err := os.CreateTemp(filepath.Dir(f.out), ".patra-bundle-*")
 	if err != nil {
-		return nil, environment(err)
+		return nil, patra.Environment(err)
 	}
 	defer os.Remove(temp.Name()) // nothing, once it has its name
 	defer temp.Close()
@@ -151,7 +151,7 @@ func (a *app) exportBundle(ctx context.Context, ref runRef, f bundleFlags) (*bun
 		return nil, err
 	}
 	done.File = f.out
-	return done, environment(errors.Join(temp.Close(), os.Rename(temp.Name(), f.out)))
+	return done, patra.Environment(errors.Join(temp.Close(), os.Rename(temp.Name(), f.out)))
 }
 
 // writeBundle puts a bundle into a file, and writes down that it was made.
@@ -170,7 +170,7 @@ func (a *app) writeBundle(ctx context.Context, ref runRef, f bundleFlags, lasts 
 	}
 	key, made, err := bundle.EnsureKey(keyFile(cfg))
 	if err != nil {
-		return nil, environment(fmt.Errorf("the bundle cannot be signed (blackbox.key): %w", err))
+		return nil, patra.Environment(fmt.Errorf("the bundle cannot be signed (blackbox.key): %w", err))
 	}
 	if made {
 		fmt.Fprintf(a.stderr, "A new key was made: %s. Keep it, and give others its public half: patra blackbox key\n", keyFile(cfg))
@@ -184,7 +184,7 @@ func (a *app) writeBundle(ctx context.Context, ref runRef, f bundleFlags, lasts 
 	}
 	info, err := temp.Stat()
 	if err = errors.Join(err, temp.Sync()); err != nil {
-		return nil, environment(err)
+		return nil, patra.Environment(err)
 	}
 	done := &bundleResult{SHA256: hex.EncodeToString(sum.Sum(nil)), Size: info.Size(), Subject: ref.String(), Pages: len(p.pages), Files: len(p.list.Files), Missing: append([]string{}, p.list.Missing...),
 		Expires: p.list.ExpiresAt, Key: p.list.Key}
@@ -271,7 +271,7 @@ func (p *bundleBuilder) page(ctx context.Context, page patra.LedgerPage) error {
 	}
 	err = p.into.Add(bundle.BodyName(page.BodySHA256), body)
 	if err != nil {
-		err = usage("%s; export single pages: patra blackbox export %d/%d", err, p.run.ID, page.BatchNo)
+		err = patra.Invalid("", "%s; export single pages: patra blackbox export %d/%d", err, p.run.ID, page.BatchNo)
 	}
 	return err
 }
@@ -302,12 +302,12 @@ func (a *app) blackboxVerifyCmd() *cobra.Command {
 			}
 			file, err := os.Open(args[0])
 			if err != nil {
-				return usage("%s", err)
+				return patra.Invalid("", "%s", err)
 			}
 			defer file.Close()
 			info, err := file.Stat()
 			if err != nil || !info.Mode().IsRegular() {
-				return usage("%s is no file", args[0])
+				return patra.Invalid("", "%s is no file", args[0])
 			}
 			m, err := bundle.Verify(file, info.Size(), trusted, now())
 			if errors.Is(err, bundle.ErrUnknown) {
@@ -336,7 +336,7 @@ func (a *app) trusted(keys []string) (all []ed25519.PublicKey, err error) {
 	for _, text := range keys {
 		key, err := bundle.ParseKey(text)
 		if err != nil {
-			return nil, usage("--key %q: %s", text, err)
+			return nil, patra.Invalid("key", "{key} %q: %s", text, err)
 		}
 		all = append(all, key)
 	}
@@ -352,7 +352,7 @@ func (a *app) trusted(keys []string) (all []ed25519.PublicKey, err error) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, environment(fmt.Errorf("our own key cannot be read (blackbox.key): %w", err))
+		return nil, patra.Environment(fmt.Errorf("our own key cannot be read (blackbox.key): %w", err))
 	}
 	return append(all, own.Public().(ed25519.PublicKey)), nil
 }

@@ -55,7 +55,7 @@ func (a *app) holdCmd(use, short string, do cursorControlFunc, told func(id int6
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil {
-				return usage("%q is not the id of a campaign; see patra campaign list", args[0])
+				return patra.Invalid("", "%q is not the id of a campaign; see patra campaign list", args[0])
 			}
 			s, err := a.open(c.Context())
 			if err != nil {
@@ -66,7 +66,7 @@ func (a *app) holdCmd(use, short string, do cursorControlFunc, told func(id int6
 				return err
 			}
 			if len(found) == 0 || found[0].Campaign == "" {
-				return usage("there is no campaign %d; see patra campaign list", id)
+				return patra.Invalid("", "there is no campaign %d; see patra campaign list", id)
 			}
 			target := patra.WorkTarget(patra.ScopeCursor, id)
 			st := controlOutcome{Target: target.String()}

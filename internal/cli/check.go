@@ -88,7 +88,7 @@ func (a *app) checkCmd() *cobra.Command {
 }
 
 func (a *app) check(ctx context.Context, f checkFlags) (*evidenceReport, error) {
-	since, err := instantFlag("--since", f.since)
+	since, err := instantField("since", f.since)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ func (a *app) check(ctx context.Context, f checkFlags) (*evidenceReport, error) 
 		return nil, err
 	}
 	if err := a.checkBodies(ctx, s, kept, f, *since, found); err != nil {
-		return nil, environment(err)
+		return nil, patra.Environment(err)
 	}
 	return found, a.checkOrphans(ctx, s, kept, f.orphans, found)
 }
@@ -126,7 +126,7 @@ func (a *app) openEvidence(ctx context.Context) (*store.Store, *evidence.BodySto
 	}
 	k, err := a.evidence(c)
 	if err == nil && k == nil {
-		err = environment(errors.New("no answers are kept here (evidence.url: none)"))
+		err = patra.Environment(errors.New("no answers are kept here (evidence.url: none)"))
 	}
 	return s, k, err
 }
@@ -218,7 +218,7 @@ func (a *app) checkOrphans(ctx context.Context, s *store.Store, kept *evidence.B
 		return nil
 	})
 	if err != nil || !remove || found.Orphans == 0 {
-		return environment(err)
+		return patra.Environment(err)
 	}
 	if _, err := s.Audit(ctx, audited(ctx, patra.AuditOrphans, found.Place, "", map[string]any{"blobs": found.Orphans, "bytes": found.OrphanLen})); err != nil {
 		return err
@@ -229,7 +229,7 @@ func (a *app) checkOrphans(ctx context.Context, s *store.Store, kept *evidence.B
 		return err
 	})
 	found.Deleted = err == nil
-	return environment(err)
+	return patra.Environment(err)
 }
 
 func (c *evidenceReport) print(w io.Writer) error {

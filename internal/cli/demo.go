@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"patra"
+
 	"context"
 	"fmt"
 	"net"
@@ -62,11 +64,11 @@ func (a *app) demoCmd() *cobra.Command {
 func (a *app) demo(ctx context.Context, dir string, once bool) (err error) {
 	if dir == "" {
 		if dir, err = os.MkdirTemp("", "patra-demo-"); err != nil {
-			return environment(err)
+			return patra.Environment(err)
 		}
 	}
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return environment(err)
+		return patra.Environment(err)
 	}
 	faults, err := sim.Profile("mild")
 	if err != nil {
@@ -75,7 +77,7 @@ func (a *app) demo(ctx context.Context, dir string, once bool) (err error) {
 	world := sim.Config{Seed: 7, From: time.Date(2026, 9, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 11, 1, 0, 0, 0, 0, time.UTC), PerDay: demoPerDay, Rate: 5, Burst: 6, Faults: faults}
 	server, base, stop, err := startSim(ctx, "127.0.0.1:0", world)
 	if err != nil {
-		return environment(err)
+		return patra.Environment(err)
 	}
 	defer stop()
 	fmt.Fprintf(a.stdout, "Simulated Crossref, Europe PMC, PubMed and an OAI-PMH repository at %s:\nabout %d works a day, 5 requests a second, some 429s and broken answers.\n\n", base, demoPerDay)

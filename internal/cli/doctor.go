@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"slices"
@@ -54,7 +53,7 @@ func (a *app) doctorCmd() *cobra.Command {
   patra doctor --deep -o json`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) > 0 && !ask.providers {
-				return usage("patra doctor asks providers only when it is told to; write patra doctor --providers %s", strings.Join(args, " "))
+				return patra.Invalid("", "patra doctor asks providers only when it is told to; write patra doctor --providers %s", strings.Join(args, " "))
 			}
 			ask.sources, ask.baseURL = args, strings.TrimSuffix(ask.baseURL, "/")
 			found, err := a.examine(c.Context(), ask)
@@ -159,27 +158,23 @@ func rowsOf(v patra.Violation) []string {
 	return v.Rows
 }
 
-// diagnosis is the exit code: damage counts before what is around it, and a warning is no failure.
+// diagnosis is nil where nothing failed. Damage counts before the environment, and a warning is no failure.
 func diagnosis(found []finding) error {
-	code, failed := exitOK, 0
+	damage, failed := false, int64(0)
 	for _, f := range found {
-		switch {
-		case f.Verdict != patra.VerdictFail:
-			continue
-		case f.Damage:
-			code = exitFailed
-		case code == exitOK:
-			code = exitEnvironment
+		if f.Verdict == patra.VerdictFail {
+			damage = damage || f.Damage
+			failed++
 		}
-		failed++
 	}
 	if failed == 0 {
 		return nil
 	}
-	if failed == 1 {
-		return exitError{code, errors.New("1 finding needs attention")}
+	err := fmt.Errorf("%s %s attention", plural(failed, "finding"), verb(failed, "needs", "need"))
+	if damage {
+		return err
 	}
-	return exitError{code, fmt.Errorf("%d findings need attention", failed)}
+	return patra.Environment(err)
 }
 
 func printFindings(w io.Writer, found []finding) {

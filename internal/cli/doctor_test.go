@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"errors"
 	"testing"
 
 	"patra"
@@ -41,11 +40,7 @@ func TestDamageCountsBeforeWhatIsAroundIt(t *testing.T) {
 		found []finding
 		want  int
 	}{{nil, exitOK}, {[]finding{ok, look}, exitOK}, {[]finding{ok, around, look}, exitEnvironment}, {[]finding{around, within}, exitFailed}, {[]finding{within, around}, exitFailed}} {
-		got := exitOK
-		if err, is := errors.AsType[exitError](diagnosis(c.found)); is {
-			got = err.code
-		}
-		if got != c.want {
+		if got := exitCode(diagnosis(c.found)); got != c.want {
 			t.Errorf("%+v: exit code %d, want %d", c.found, got, c.want)
 		}
 	}

@@ -32,13 +32,13 @@ func (a *app) eventsListCmd() *cobra.Command {
 			if since != "" {
 				at, err := patra.ParseInstant(since)
 				if err != nil {
-					return usage("--since %q is no time; write 2026-11-01 or 2026-11-01T12:00:00Z", since)
+					return patra.Invalid("since", "{since} %q is no time; write 2026-11-01 or 2026-11-01T12:00:00Z", since)
 				}
 				q.Since = at
 			}
 			if kind != "" {
 				if !patra.EventPattern(kind).Known() {
-					return usage("--type %q is no type of event; write record.*, plan.*, task.* or cursor.*, or one of them such as %s", kind, strings.TrimPrefix(string(patra.EventUpserted), "patra."))
+					return patra.Invalid("type", "{type} %q is no type of event; write record.*, plan.*, task.* or cursor.*, or one of them such as %s", kind, strings.TrimPrefix(string(patra.EventUpserted), "patra."))
 				}
 				q.Type = "patra." + strings.ReplaceAll(strings.TrimPrefix(kind, "patra."), "*", "%")
 			}

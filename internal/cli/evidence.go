@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"patra"
+
 	"fmt"
 	"path/filepath"
 	"strings"
@@ -20,7 +22,7 @@ func (a *app) evidence(c config.Config) (*evidence.BodyStore, error) {
 	}
 	place, err := a.place(c, c.Evidence.URL, besideStore, c.Evidence.AccessKey, c.Evidence.SecretKey)
 	if err != nil {
-		return nil, environment(fmt.Errorf("answers cannot be kept (evidence.url): %w", err))
+		return nil, patra.Environment(fmt.Errorf("answers cannot be kept (evidence.url): %w", err))
 	}
 	return evidence.NewKeeper(place), nil
 }

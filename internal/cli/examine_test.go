@@ -166,7 +166,7 @@ func TestADoctorSaysWhereARequestGotStuck(t *testing.T) {
 		{"no name", executor.ReachabilityResult{}, &patra.Fault{Text: "x", Err: &net.DNSError{Name: "x"}}, patra.VerdictFail, "(DNS)"},
 		{"no certificate", executor.ReachabilityResult{}, &patra.Fault{Text: "x", Err: &tls.CertificateVerificationError{Err: errors.New("expired")}}, patra.VerdictFail, "(TLS)"},
 		{"no way", executor.ReachabilityResult{}, &patra.Fault{Text: "connection refused"}, patra.VerdictFail, "no answer"},
-		{"held back", executor.ReachabilityResult{}, blockedError{errors.New("paused")}, patra.VerdictWarn, "was not asked"},
+		{"held back", executor.ReachabilityResult{}, patra.Conflict("paused"), patra.VerdictWarn, "was not asked"},
 		{"a clock that is off", executor.ReachabilityResult{Status: 200, Ahead: apart(5 * time.Second)}, nil, patra.VerdictWarn, "ahead of the clock of x"},
 		{"a clock that is wrong", executor.ReachabilityResult{Status: 200, Ahead: apart(-time.Hour)}, nil, patra.VerdictFail, "behind the clock of x"},
 	} {

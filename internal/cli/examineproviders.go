@@ -79,9 +79,9 @@ func (a *app) examineProvider(ctx context.Context, cfg config.Config, code, base
 // judgeProvider says what an answer, or the lack of one, means.
 func judgeProvider(code string, got executor.ReachabilityResult, err error) (found []finding) {
 	const skew = "Set the clock of this machine (NTP): it decides where windows end"
-	var held blockedError
+	held, blocked := errors.AsType[patra.Problem](err)
 	switch {
-	case errors.As(err, &held):
+	case blocked && held.Code == patra.CodeConflict:
 		return []finding{warn("providers", "patra controls tells why, and patra resume "+code+" ends it", "%s was not asked: %s", code, held)}
 	case err != nil && got.Status == 0:
 		next, what := nobody(err)

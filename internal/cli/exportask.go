@@ -57,15 +57,15 @@ func (f *exportFlags) ask() (ask exportRequest, err error) {
 	if ask.extract.RecordQuery, err = look.query(nil); err != nil {
 		return ask, err
 	}
-	if ask.extract.UpdatedFrom, err = instantFlag("--from", f.from); err != nil {
+	if ask.extract.UpdatedFrom, err = instantField("from", f.from); err != nil {
 		return ask, err
 	}
-	if ask.extract.UpdatedTo, err = instantFlag("--to", f.to); err != nil {
+	if ask.extract.UpdatedTo, err = instantField("to", f.to); err != nil {
 		return ask, err
 	}
 	x := &ask.extract
 	if x.UpdatedFrom != nil && x.UpdatedTo != nil && *x.UpdatedFrom >= *x.UpdatedTo {
-		return ask, usage("--from %s does not lie before --to %s", f.from, f.to)
+		return ask, patra.Invalid("from", "{from} %s does not lie before {to} %s", f.from, f.to)
 	}
 	q.From, q.To, q.ChangedSince = x.UpdatedFrom, x.UpdatedTo, x.ChangedSince
 	x.Sources = q.Sources
@@ -76,7 +76,7 @@ func (f *exportFlags) ask() (ask exportRequest, err error) {
 	case "only":
 		x.Deleted, q.Deleted = true, f.deleted
 	default:
-		return ask, usage("--deleted %q is not known; write include, exclude or only", f.deleted)
+		return ask, patra.Invalid("deleted", "{deleted} %q is not known; write include, exclude or only", f.deleted)
 	}
 	if ask.limit, err = parsePartSize(f.partSize); err != nil {
 		return ask, err
@@ -109,7 +109,7 @@ func (f *exportFlags) settleFormat() error {
 		}
 	}
 	if !slices.Contains(exportFormats, f.format) {
-		return usage("--format %q is not known; write %s", f.format, strings.Join(exportFormats, ", "))
+		return patra.Invalid("format", "{format} %q is not known; write %s", f.format, strings.Join(exportFormats, ", "))
 	}
 	if !f.rawSaid {
 		f.raw = !f.table()
@@ -123,7 +123,7 @@ var linesNames = []string{"", ".json", ".ndjson", ".txt"}
 // honest refuses a file whose name promises something else than JSON lines, where nobody said which format.
 func (f *exportFlags) honest(ask exportRequest) error {
 	if ext := filepath.Ext(f.out); f.unsaid && !ask.folder && !ask.stream && !slices.Contains(linesNames, ext) {
-		return usage("--out %s: %s is no format that can be written; say --format %s", f.out, ext, strings.Join(exportFormats, ", "))
+		return patra.Invalid("out", "{out} %s: %s is no format that can be written; say {format} %s", f.out, ext, strings.Join(exportFormats, ", "))
 	}
 	return nil
 }
@@ -143,17 +143,17 @@ func (f *exportFlags) place() (folder, stream bool, err error) {
 	if f.out == "" || f.out == "-" {
 		f.out = "-"
 		if f.layout != "" || f.partSize != "" {
-			return false, false, usage("parts need a folder: name one with --out")
+			return false, false, patra.Invalid("", "parts need a folder: name one with {out}")
 		}
 		return false, true, nil
 	}
 	info, statErr := os.Stat(f.out)
 	switch {
 	case f.layout != "" && f.layout != export.Hive:
-		return false, false, usage("--layout %q is not known; write hive, or leave it out", f.layout)
+		return false, false, patra.Invalid("layout", "{layout} %q is not known; write hive, or leave it out", f.layout)
 	case statErr == nil && info.IsDir(), f.layout != "", f.partSize != "", strings.HasSuffix(f.out, "/"):
 		if statErr == nil && !info.IsDir() {
-			return false, false, usage("--out %s is a file; parts need a folder", f.out)
+			return false, false, patra.Invalid("out", "{out} %s is a file; parts need a folder", f.out)
 		}
 		return true, false, nil
 	}
@@ -164,24 +164,24 @@ func (f *exportFlags) place() (folder, stream bool, err error) {
 func (f *exportFlags) agree() error {
 	switch {
 	case f.lineage && f.table():
-		return usage("--lineage is for --format jsonl only")
+		return patra.Invalid("lineage", "{lineage} is for {format} jsonl only")
 	case len(f.columns) > 0 && !f.table():
-		return usage("--columns is for csv, tsv and parquet; JSON lines take --fields")
+		return patra.Invalid("columns", "{columns} is for csv, tsv and parquet; JSON lines take {fields}")
 	case len(f.columns) > 0 && len(f.fields) > 0:
-		return usage("say --columns or --fields, not both")
+		return patra.Invalid("", "say {columns} or {fields}, not both")
 	case (f.rawCells || f.separatorSaid) && f.format != export.CSV && f.format != export.TSV:
-		return usage("--raw-cells and --list-separator are for csv and tsv only")
+		return patra.Invalid("raw_cells", "{raw_cells} and {list_separator} are for csv and tsv only")
 	case f.cursor != "" && (f.from != "" || f.to != "" || f.changedSince != "" || f.limit != 0):
-		return usage("--cursor keeps its own place in time; leave out --from, --to, --changed-since and --limit")
+		return patra.Invalid("cursor", "{cursor} keeps its own place in time; leave out {from}, {to}, {changed_since} and {limit}")
 	case len(f.cursor) > 128:
-		return usage("--cursor: a name has at most 128 bytes")
+		return patra.Invalid("cursor", "{cursor}: a name has at most 128 bytes")
 	case f.how.Resume && f.how.Force:
-		return usage("--resume goes on with what is there and --force writes over it; say one of them")
+		return patra.Invalid("resume", "{resume} goes on with what is there and {force} writes over it; say one of them")
 	}
 	seen := map[string]bool{}
 	for _, name := range f.columns {
 		if name == "" || seen[strings.ToLower(name)] {
-			return usage("--columns has %q twice, or has a column without a name", name)
+			return patra.Invalid("columns", "{columns} has %q twice, or has a column without a name", name)
 		}
 		seen[strings.ToLower(name)] = true
 	}
@@ -211,7 +211,7 @@ func parsePartSize(text string) (export.Limit, error) {
 			return export.Limit{Bytes: n * sizeUnits[unit]}, nil
 		}
 	}
-	return export.Limit{}, usage("--part-size %q is not a size; write 500MB, 2GiB or 100000rows", text)
+	return export.Limit{}, patra.Invalid("part_size", "{part_size} %q is not a size; write 500MB, 2GiB or 100000rows", text)
 }
 
 // columnsFor are the columns of a table: the fields that the present source files map, or those that were chosen. A source

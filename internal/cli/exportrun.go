@@ -37,7 +37,7 @@ func (a *app) export(ctx context.Context, f exportFlags) error {
 		return err
 	}
 	if out, ok := a.stdout.(*os.File); ok && f.out == "-" && f.format == export.Parquet && term.IsTerminal(int(out.Fd())) {
-		return usage("Parquet is nothing to look at; name a file with --out")
+		return patra.Invalid("", "Parquet is nothing to look at; name a file with {out}")
 	}
 	s, err := a.open(ctx)
 	if err != nil {
@@ -75,7 +75,7 @@ func (e *exportRun) begin(ctx context.Context) (done bool, err error) {
 	place := e.flags.out
 	if place != "-" {
 		if place, err = filepath.Abs(place); err != nil {
-			return false, environment(err)
+			return false, patra.Environment(err)
 		}
 	}
 	if !e.stream && export.IsLocked(place) { // who is at work is not to lose the cursor to us
@@ -105,7 +105,7 @@ func (e *exportRun) settle(ctx context.Context) (bool, error) {
 	if !there {
 		var err error
 		if there, err = export.FinishPublish(c.Place, c.SHA256); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return false, environment(err)
+			return false, patra.Environment(err)
 		}
 	}
 	if !there {
@@ -121,9 +121,9 @@ func (e *exportRun) settle(ctx context.Context) (bool, error) {
 func cursorError(err error, found, want store.Export) error {
 	switch {
 	case errors.Is(err, store.ErrExportFilter):
-		return usage("the export %s takes other records: it was begun with %s, and this is %s; take another name, or forget it with patra export reset %s", want.Name, filterText(found.Filter), filterText(want.Filter), want.Name)
+		return patra.Invalid("", "the export %s takes other records: it was begun with %s, and this is %s; take another name, or forget it with patra export reset %s", want.Name, filterText(found.Filter), filterText(want.Filter), want.Name)
 	case errors.Is(err, store.ErrExportOpen):
-		return incomplete("the export %s was begun %s and not finished; --resume goes on with it, patra export show %s tells more", want.Name, shortly(found.StartedAt), want.Name)
+		return patra.Incomplete("the export %s was begun %s and not finished; {resume} goes on with it, patra export show %s tells more", want.Name, shortly(found.StartedAt), want.Name)
 	}
 	return err
 }
@@ -168,21 +168,21 @@ func (e *exportRun) placeError(err error) error {
 		_, err := fmt.Fprintf(e.a.stderr, "%s is complete already; there is nothing to go on with.\n", out)
 		return err
 	case errors.Is(err, export.ErrBusy):
-		return incomplete("another process is writing --out %s; wait until it ends, or name another place", out)
+		return patra.Incomplete("another process is writing {out} %s; wait until it ends, or name another place", out)
 	case errors.Is(err, export.ErrThere) && e.folder:
-		return usage("--out %s is not empty; name another folder, or write over the parts of an export with --force", out)
+		return patra.Invalid("out", "{out} %s is not empty; name another folder, or write over the parts of an export with {force}", out)
 	case errors.Is(err, export.ErrThere):
-		return usage("--out %s is there already; name another file, or write over it with --force", out)
+		return patra.Invalid("out", "{out} %s is there already; name another file, or write over it with {force}", out)
 	case errors.Is(err, export.ErrUnfinished):
-		return usage("--out %s was begun and not finished; --resume goes on with it, --force begins anew", out)
+		return patra.Invalid("out", "{out} %s was begun and not finished; {resume} goes on with it, {force} begins anew", out)
 	case errors.Is(err, export.ErrOther):
-		return usage("--out %s was begun with other records, columns or another format; give the command as it was, or begin anew with --force", out)
+		return patra.Invalid("out", "{out} %s was begun with other records, columns or another format; give the command as it was, or begin anew with {force}", out)
 	case errors.Is(err, syscall.ENOSPC):
-		return environment(fmt.Errorf("the disk of %s is full; make room, then give the same command with --resume", out))
+		return patra.Environment(fmt.Errorf("the disk of %s is full; make room, then give the same command with {resume}", out))
 	case errors.Is(err, fs.ErrNotExist):
-		return environment(fmt.Errorf("--out %s: %w. Make the folder first", out, err))
+		return patra.Environment(fmt.Errorf("{out} %s: %w. Make the folder first", out, err))
 	}
-	return environment(err)
+	return patra.Environment(err)
 }
 
 // copy takes the records over.
@@ -257,18 +257,18 @@ func (e *exportRun) stopped(err error) error {
 	var place outputError
 	switch {
 	case errors.Is(err, store.ErrExportTaken):
-		return exitError{exitFailed, fmt.Errorf("another process has taken over or forgotten the export %s; what this one wrote to %s does not count", e.job.Cursor, e.flags.out)}
+		return patra.Conflict("another process has taken over or forgotten the export %s; what this one wrote to %s does not count", e.job.Cursor, e.flags.out)
 	case errors.Is(err, syscall.ENOSPC):
-		return environment(fmt.Errorf("the disk of %s is full after %s; make room, then %s", e.flags.out, plural(e.before+e.written, "record"), next))
+		return patra.Environment(fmt.Errorf("the disk of %s is full after %s; make room, then %s", e.flags.out, plural(e.before+e.written, "record"), next))
 	case errors.Is(err, syscall.EPIPE):
-		return incomplete("whoever read from %s has stopped reading", e.flags.out)
+		return patra.Incomplete("whoever read from %s has stopped reading", e.flags.out)
 	case errors.As(err, &place):
-		return environment(fmt.Errorf("%s cannot be written: %w. Mend that; then %s", e.flags.out, err, next))
+		return patra.Environment(fmt.Errorf("%s cannot be written: %w. Mend that; then %s", e.flags.out, err, next))
 	case errors.Is(err, context.Canceled):
 		if pauseErr != nil {
-			return environment(pauseErr)
+			return patra.Environment(pauseErr)
 		}
-		return incomplete("stopped after %s; %s", plural(e.before+e.written, "record"), next)
+		return patra.Incomplete("stopped after %s; %s", plural(e.before+e.written, "record"), next)
 	}
 	return err
 }

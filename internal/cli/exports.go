@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"patra"
+
 	"errors"
 	"fmt"
 
@@ -110,7 +112,7 @@ func exportNamed(c *cobra.Command, s *store.Store, name string) (store.Export, e
 }
 
 func unknownExport(name string) error {
-	return usage("there is no export %q; patra export list has all of them", name)
+	return patra.Invalid("", "there is no export %q; patra export list has all of them", name)
 }
 
 func (a *app) exportResetCmd() *cobra.Command {

@@ -119,7 +119,7 @@ func nothingToFill(ctx context.Context, s *store.Store, cursors []patra.Cursor, 
 		disputed = disputed.Union(c.Clip(span))
 	}
 	if len(disputed) > 0 {
-		return incomplete("nothing is missing, but the provider counts %s differently; --disputed reads it again", days(disputed, 5))
+		return patra.Incomplete("nothing is missing, but the provider counts %s differently; {disputed} reads it again", days(disputed, 5))
 	}
 	return nil
 }

@@ -69,7 +69,7 @@ func gapVerdict(gaps []patra.GapView) error {
 	if missing+disputed == 0 {
 		return nil
 	}
-	return incomplete("%s missing, %s in dispute", plural(int64(missing), "stretch"), plural(int64(disputed), "stretch"))
+	return patra.Incomplete("%s missing, %s in dispute", plural(int64(missing), "stretch"), plural(int64(disputed), "stretch"))
 }
 
 func gapViews(ctx context.Context, s *store.Store, source string, f timeRangeFlags) ([]patra.GapView, error) {

@@ -103,9 +103,9 @@ func (k *GateKey) usedBy(code string) bool {
 // unknown says that there is no such key, and which ones there are.
 func (r gateKeyIndex) unknown(word string) error {
 	if near, ok := strictyaml.Nearest(word, r.names()); ok {
-		return notFound("the gate has no key %q; did you mean %q? patra gate status lists all of them", word, near)
+		return patra.Absent("the gate has no key %q; did you mean %q? patra gate status lists all of them", word, near)
 	}
-	return notFound("the gate has no key %q; it has %s", word, strings.Join(r.names(), ", "))
+	return patra.Absent("the gate has no key %q; it has %s", word, strings.Join(r.names(), ", "))
 }
 
 // cut makes a name fit a column: what is in the middle says least.

@@ -120,10 +120,10 @@ func sinceFlag(text string, now patra.Instant) (patra.Instant, error) {
 	}
 	at, err := patra.ParseInstant(text)
 	if err != nil {
-		return 0, usage("--since %q is neither a time such as 24h or 7d nor a day such as 2026-11-01", text)
+		return 0, patra.Invalid("since", "{since} %q is neither a time such as 24h or 7d nor a day such as 2026-11-01", text)
 	}
 	if at >= now {
-		return 0, usage("--since %s lies in the future", text)
+		return 0, patra.Invalid("since", "{since} %s lies in the future", text)
 	}
 	return at, nil
 }

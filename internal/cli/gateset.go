@@ -81,16 +81,16 @@ func (f gateFlags) turn(key string) (t patra.GateUpdate, err error) {
 	case f.perSecond != "":
 		t.PerSecond, err = strconv.ParseFloat(f.perSecond, 64)
 		if err != nil || math.IsNaN(t.PerSecond) || t.PerSecond < leastSet {
-			return t, usage("--per-second %q is no rate; write a number from %g, such as 0.5, or default (to stop, use --cooldown or patra pause)", f.perSecond, leastSet)
+			return t, patra.Invalid("per_second", "{per_second} %q is no rate; write a number from %g, such as 0.5, or default (to stop, use {cooldown} or patra pause)", f.perSecond, leastSet)
 		}
 	}
 	switch {
 	case t == patra.GateUpdate{}:
-		return t, usage("say what to do with %s: --per-second N, --per-second default, --cooldown TIME, --end-cooldown or --forget", key)
+		return t, patra.Invalid("", "say what to do with %s: {per_second} N, {per_second} default, {cooldown} TIME, {end_cooldown} or {forget}", key)
 	case f.cooldown < 0 || f.cooldown > longestCooldown:
-		return t, usage("--cooldown %s is not between 1s and %s; to hold work back for longer, use patra pause", f.cooldown, longestCooldown)
+		return t, patra.Invalid("cooldown", "{cooldown} %s is not between 1s and %s; to hold work back for longer, use patra pause", f.cooldown, longestCooldown)
 	case f.cooldown > 0 && (f.endCooldown || f.forget):
-		return t, usage("a cooldown cannot begin and end at once; leave out --cooldown, or what ends it")
+		return t, patra.Invalid("", "a cooldown cannot begin and end at once; leave out {cooldown}, or what ends it")
 	}
 	return t, nil
 }
@@ -115,7 +115,7 @@ func (a *app) gateSet(ctx context.Context, key string, f gateFlags) (gateUpdateR
 		return gateUpdateResult{}, err
 	}
 	if limit > 0 && turn.PerSecond > limit {
-		return gateUpdateResult{}, usage("--per-second %s is more than %s permits (%s a second); if the provider permits more, say so in its source file (rate.perSecond), or write default",
+		return gateUpdateResult{}, patra.Invalid("per_second", "{per_second} %s is more than %s permits (%s a second); if the provider permits more, say so in its source file (rate.perSecond), or write default",
 			f.perSecond, key, rateText(limit))
 	}
 	if err := a.confirmForget(key, f); err != nil {
@@ -167,7 +167,7 @@ func (a *app) confirmForget(key string, f gateFlags) error {
 		return nil
 	}
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return usage("--forget asks %s at the full rate again, whatever it said; add --yes if that is meant", key)
+		return patra.Invalid("forget", "{forget} asks %s at the full rate again, whatever it said; add {yes} if that is meant", key)
 	}
 	fmt.Fprintf(a.stderr, "%s is asked at the full rate again, whatever it said. Go on? [y/N] ", key)
 	var answer string
@@ -175,7 +175,7 @@ func (a *app) confirmForget(key string, f gateFlags) error {
 		answer = "" // nothing was said, or too much: that is no yes
 	}
 	if !strings.HasPrefix(strings.ToLower(answer), "y") {
-		return usage("nothing was forgotten")
+		return patra.Invalid("", "nothing was forgotten")
 	}
 	return nil
 }

@@ -22,10 +22,10 @@ func (a *app) gateWatchCmd() *cobra.Command {
 		Example: "  patra gate watch crossref --every 1s\n  patra gate watch --for 1m -o json > gate.jsonl",
 		RunE: func(c *cobra.Command, args []string) error {
 			if every < 100*time.Millisecond {
-				return usage("--every %s is too often; write at least 100ms", every)
+				return patra.Invalid("every", "{every} %s is too often; write at least 100ms", every)
 			}
 			if lasts < 0 {
-				return usage("--for %s lies in the past", lasts)
+				return patra.Invalid("for", "{for} %s lies in the past", lasts)
 			}
 			s, err := a.open(c.Context())
 			if err != nil {

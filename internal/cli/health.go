@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"patra"
+
 	"context"
 	"fmt"
 	"net"
@@ -36,7 +38,7 @@ func (a *app) healthCmd() *cobra.Command {
 				}
 				at, _ := cfg.Ops.Address()
 				if at == "" {
-					return usage("ops.listen is off, so that nobody answers; let it name an address, or write --url")
+					return patra.Invalid("", "ops.listen is off, so that nobody answers; let it name an address, or write {url}")
 				}
 				address = "http://" + onThisMachine(at) + "/healthz"
 				if ready {
@@ -66,11 +68,11 @@ func onThisMachine(listened string) string {
 func (a *app) health(ctx context.Context, address string, out format) error {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https" {
-		return usage("--url %q is not an address; write one such as http://127.0.0.1:9090/healthz", address)
+		return patra.Invalid("url", "{url} %q is not an address; write one such as http://127.0.0.1:9090/healthz", address)
 	}
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
-		return usage("--url: %s", err)
+		return patra.Invalid("url", "{url}: %s", err)
 	}
 	resp, err := egress.NewClient(egress.Options{Host: u.Host, Trusted: true, Connect: healthTime, Headers: healthTime, Total: healthTime}).Do(req)
 	if err != nil {

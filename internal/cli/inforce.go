@@ -33,7 +33,7 @@ func findIn(code string, places ...place) (*source.File, error) {
 		}
 		data, err := fs.ReadFile(p.files, name)
 		if err != nil {
-			return nil, environment(err)
+			return nil, patra.Environment(err)
 		}
 		f, err := registry.Read(name, data)
 		if err == nil && f.Code != code {

@@ -65,7 +65,7 @@ func follow(ctx context.Context, s *store.Store, ref string) (*lineageView, erro
 	}
 	id, err := strconv.ParseInt(rest, 10, 64)
 	if err != nil {
-		return nil, usage("%q is not a reference; write task/17 or record/SOURCE/TYPE/ID", ref)
+		return nil, patra.Invalid("", "%q is not a reference; write task/17 or record/SOURCE/TYPE/ID", ref)
 	}
 	f, err := l.locate(ctx, s, kind, id)
 	if err != nil {
@@ -77,14 +77,14 @@ func follow(ctx context.Context, s *store.Store, ref string) (*lineageView, erro
 func (l *lineageView) findRecord(ctx context.Context, s *store.Store, ref string) (int64, error) {
 	parts := strings.SplitN(ref, "/", 3)
 	if len(parts) != 3 {
-		return 0, usage("%q is not SOURCE/TYPE/ID", ref)
+		return 0, patra.Invalid("", "%q is not SOURCE/TYPE/ID", ref)
 	}
 	rec, err := s.Record(ctx, parts[0], parts[1], parts[2])
 	if err != nil {
 		return 0, err
 	}
 	if rec == nil {
-		return 0, usage("record %s is not stored", ref)
+		return 0, patra.Invalid("", "record %s is not stored", ref)
 	}
 	l.Record = rec
 	l.Changes, err = s.RecordVersions(ctx, rec.ID)
@@ -93,7 +93,7 @@ func (l *lineageView) findRecord(ctx context.Context, s *store.Store, ref string
 
 // locate turns a reference into the plan and, below it, the slice that it belongs to.
 func (l *lineageView) locate(ctx context.Context, s *store.Store, kind string, id int64) (store.Filter, error) {
-	missing := usage("there is no %s %d", kind, id)
+	missing := patra.Invalid("", "there is no %s %d", kind, id)
 	switch kind {
 	case "plan":
 		return store.Filter{Plan: id}, nil
@@ -122,7 +122,7 @@ func (l *lineageView) locate(ctx context.Context, s *store.Store, kind string, i
 		}
 		return store.Filter{Plan: rows[0].PlanID, Slice: rows[0].SliceID}, nil
 	}
-	return store.Filter{}, usage("%q is none of plan, slice, task, run, batch, record", kind)
+	return store.Filter{}, patra.Invalid("", "%q is none of plan, slice, task, run, batch, record", kind)
 }
 
 func firstErr(err, otherwise error) error {
@@ -141,7 +141,7 @@ func (l *lineageView) read(ctx context.Context, s *store.Store, f store.Filter) 
 		return err
 	}
 	if len(plans) == 0 {
-		return usage("there is no plan %d", f.Plan)
+		return patra.Invalid("", "there is no plan %d", f.Plan)
 	}
 	l.Plan = &plans[0]
 	f.Limit = most

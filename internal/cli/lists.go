@@ -69,7 +69,7 @@ func narrow(f store.Filter) bool {
 func knownStatus(word string, m patra.StateMachine) (patra.Status, error) {
 	status, err := m.State(strings.ToUpper(word))
 	if err != nil {
-		return "", usage("--status %s", err)
+		return "", patra.Invalid("status", "{status} %s", err)
 	}
 	return status, nil
 }

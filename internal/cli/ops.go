@@ -60,7 +60,7 @@ func (a *app) openOps(ctx context.Context, cfg config.Config, s *store.Store, m 
 // cannotListen says that nothing can listen where a key of the settings says. The error is told and not wrapped: one of the network is
 // otherwise taken for one of the database.
 func cannotListen(key string, err error) error {
-	return environment(fmt.Errorf("%s: %s; end the program that is there, or write another address to %s", key, err.Error(), key))
+	return patra.Environment(fmt.Errorf("%s: %s; end the program that is there, or write another address to %s", key, err.Error(), key))
 }
 
 // close ends it at once.

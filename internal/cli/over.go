@@ -16,7 +16,7 @@ func refuseFinished(ctx context.Context, s *store.Store, t patra.Target, do stri
 	if err != nil || ended == "" {
 		return err
 	}
-	return usage("%s is over (%s): there is nothing to %s; patra retry %s queues what failed or was called off again", t, strings.ToLower(ended), do, shell(t))
+	return patra.Invalid("", "%s is over (%s): there is nothing to %s; patra retry %s queues what failed or was called off again", t, strings.ToLower(ended), do, shell(t))
 }
 
 // endOf is how a piece of work ended; empty if it has not, or if there is no such thing, which is found elsewhere.

@@ -36,10 +36,10 @@ func (f pickFlags) pick() (*patra.RecordSelector, error) {
 	}
 	slices.Sort(chosen)
 	if len(chosen) > 1 {
-		return nil, usage("%s choose records in different ways; take one of them", strings.Join(chosen, " and "))
+		return nil, patra.Invalid("", "%s choose records in different ways; take one of them", strings.Join(chosen, " and "))
 	}
 	if f.share != "" && f.stale == "" {
-		return nil, usage("--share says how many of the stale records are taken; add --stale 30d")
+		return nil, patra.Invalid("share", "{share} says how many of the stale records are taken; add {stale} 30d")
 	}
 	switch {
 	case f.stale != "":
@@ -51,7 +51,7 @@ func (f pickFlags) pick() (*patra.RecordSelector, error) {
 	case len(chosen) > 0:
 		ids, err := readIDs(f.ids, f.idsFile)
 		if err == nil && len(ids) == 0 {
-			err = usage("%s has no ids", f.idsFile)
+			err = patra.Invalid("", "%s has no ids", f.idsFile)
 		}
 		return &patra.RecordSelector{By: patra.PickNamed, IDs: ids}, err
 	}
@@ -61,7 +61,7 @@ func (f pickFlags) pick() (*patra.RecordSelector, error) {
 func (f pickFlags) stalePick() (*patra.RecordSelector, error) {
 	every, err := patra.ParseSpan(f.stale)
 	if err != nil {
-		return nil, usage("--stale: %s", err)
+		return nil, patra.Invalid("stale", "{stale}: %s", err)
 	}
 	p := &patra.RecordSelector{By: patra.PickStale, Every: every}
 	if f.share == "" {
@@ -70,7 +70,7 @@ func (f pickFlags) stalePick() (*patra.RecordSelector, error) {
 	runs, found := strings.CutPrefix(f.share, "1/")
 	n, err := strconv.ParseInt(runs, 10, 64)
 	if !found || err != nil || n < 1 {
-		return nil, usage("--share %q is not a share; write 1/30, or 1/1 for all", f.share)
+		return nil, patra.Invalid("share", "{share} %q is not a share; write 1/30, or 1/1 for all", f.share)
 	}
 	p.Runs = n
 	return p, nil

@@ -52,14 +52,14 @@ func (a *app) planCmd() *cobra.Command {
 				return err
 			}
 			if file != "" && !dry {
-				return usage("--out writes a plan that was not stored; add --dry-run")
+				return patra.Invalid("out", "{out} writes a plan that was not stored; add {dry_run}")
 			}
 			req, err := a.request(c.Context(), args[1], f)
 			if err != nil {
 				return err
 			}
 			if file != "" && req.Pick != nil {
-				return usage("--out: which records an update by id is for is decided when it is stored; a file cannot keep that")
+				return patra.Invalid("out", "{out}: which records an update by id is for is decided when it is stored; a file cannot keep that")
 			}
 			if dry {
 				return a.dryRun(c.Context(), req, !f.noProbe, file, out)
@@ -80,7 +80,7 @@ func (a *app) planCmd() *cobra.Command {
 func operationOf(word string) (patra.Operation, error) {
 	op := patra.Operation(strings.ToUpper(word))
 	if !slices.Contains(patra.Operations, op) {
-		return "", usage("operation %q is not known; write HARVEST, BACKFILL or UPDATE", word)
+		return "", patra.Invalid("", "operation %q is not known; write HARVEST, BACKFILL or UPDATE", word)
 	}
 	return op, nil
 }
@@ -167,7 +167,7 @@ func writePlan(path string, f planner.File) error {
 	if err == nil {
 		err = os.WriteFile(path, append(b, '\n'), 0o600)
 	}
-	return environment(err)
+	return patra.Environment(err)
 }
 
 // storePlan decides a plan and stores it.

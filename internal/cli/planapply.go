@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"patra"
+
 	"context"
 	"encoding/json"
 	"errors"
@@ -48,13 +50,13 @@ func (a *app) planApplyCmd() *cobra.Command {
 func readPlan(path string) (f planner.File, err error) {
 	b, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return f, usage("there is no file %s", path)
+		return f, patra.Invalid("", "there is no file %s", path)
 	}
 	if err != nil {
-		return f, environment(err)
+		return f, patra.Environment(err)
 	}
 	if err := json.Unmarshal(b, &f); err != nil || f.Plan.Source == "" {
-		return f, usage("%s is not a plan that patra plan --out wrote", path)
+		return f, patra.Invalid("", "%s is not a plan that patra plan --out wrote", path)
 	}
 	return f, nil
 }

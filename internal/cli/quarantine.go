@@ -141,11 +141,11 @@ func (a *app) quarantineShowCmd() *cobra.Command {
 func setAside(ctx context.Context, s *store.Store, word string) (patra.QuarantineItem, error) {
 	id, err := strconv.ParseInt(word, 10, 64)
 	if err != nil {
-		return patra.QuarantineItem{}, usage("%q is not the number of an item; patra quarantine list --each shows them", word)
+		return patra.QuarantineItem{}, patra.Invalid("", "%q is not the number of an item; patra quarantine list --each shows them", word)
 	}
 	q, err := s.QuarantineItem(ctx, id)
 	if errors.Is(err, patra.ErrNotFound) {
-		err = notFound("there is no item %d in quarantine; patra quarantine list --each shows them", id)
+		err = patra.Absent("there is no item %d in quarantine; patra quarantine list --each shows them", id)
 	}
 	return q, err
 }
@@ -222,7 +222,7 @@ func (a *app) quarantineDiscardCmd() *cobra.Command {
 		Example: `  patra quarantine discard 3 --reason "a test record of theirs"`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if reason == "" {
-				return usage("say with --reason why they are given up; it is kept")
+				return patra.Invalid("", "say with {reason} why they are given up; it is kept")
 			}
 			s, err := a.open(c.Context())
 			if err != nil {
@@ -274,7 +274,7 @@ func discard(ctx context.Context, s *store.Store, q patra.QuarantineItem, reason
 // illegal turns a step that a state does not allow into a sentence.
 func illegal(err error, format string, args ...any) error {
 	if errors.Is(err, patra.ErrIllegalMove) {
-		return usage(format, args...)
+		return patra.Invalid("", format, args...)
 	}
 	return err
 }
@@ -285,6 +285,6 @@ func atLeastOne(name string) cobra.PositionalArgs {
 		if len(args) > 0 {
 			return nil
 		}
-		return usage("%s needs: %s...", c.CommandPath(), name)
+		return patra.Invalid("", "%s needs: %s...", c.CommandPath(), name)
 	}
 }

@@ -73,7 +73,7 @@ func (a *app) quarantineRetryCmd() *cobra.Command {
 // chosen are the items that are named, or those that fit the flags and are open.
 func chosen(ctx context.Context, s *store.Store, q quarantineFlags, args []string) ([]patra.QuarantineItem, error) {
 	if len(args) == 0 && q.f == (store.QuarantineFilter{}) {
-		return nil, usage("name items, or say which with --source, --code or --id")
+		return nil, patra.Invalid("", "name items, or say which with {source}, {code} or {id}")
 	}
 	var items []patra.QuarantineItem
 	if len(args) == 0 {
@@ -102,7 +102,7 @@ func chosen(ctx context.Context, s *store.Store, q quarantineFlags, args []strin
 // retriable refuses an item that is settled.
 func retriable(item patra.QuarantineItem) error {
 	if item.Status != patra.Open && item.Status != patra.Retrying {
-		return usage("item %d is %s; only what is open can be looked at again", item.ID, item.Status)
+		return patra.Invalid("", "item %d is %s; only what is open can be looked at again", item.ID, item.Status)
 	}
 	return nil
 }

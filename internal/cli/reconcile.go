@@ -63,7 +63,7 @@ func (a *app) reconcileCmd() *cobra.Command {
 				a.printDifferences(all)
 			}
 			if err == nil && len(all.Differences) > 0 {
-				err = incomplete("%s counted differently by the provider", plural(int64(len(all.Differences)), "window"))
+				err = patra.Incomplete("%s counted differently by the provider", plural(int64(len(all.Differences)), "window"))
 			}
 			return err
 		},

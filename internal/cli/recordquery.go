@@ -66,20 +66,20 @@ func (f recordFilterFlags) query(args []string) (q store.RecordQuery, err error)
 		q.Source = args[0]
 	}
 	if f.limit < 0 {
-		return q, usage("--limit %d is less than nothing", f.limit)
+		return q, patra.Invalid("limit", "{limit} %d is less than nothing", f.limit)
 	}
 	for _, text := range f.where {
 		t, err := patra.ParseFieldTest(text)
 		if err != nil {
-			return q, usage("--where: %s", err)
+			return q, patra.Invalid("where", "{where}: %s", err)
 		}
 		q.Where = append(q.Where, t)
 	}
 	for _, at := range []struct {
-		flag, text string
-		into       **patra.Instant
-	}{{"--changed-since", f.changedSince, &q.ChangedSince}, {"--updated-from", f.from, &q.UpdatedFrom}, {"--updated-to", f.to, &q.UpdatedTo}} {
-		if *at.into, err = instantFlag(at.flag, at.text); err != nil {
+		field, text string
+		into        **patra.Instant
+	}{{"changed_since", f.changedSince, &q.ChangedSince}, {"updated_from", f.from, &q.UpdatedFrom}, {"updated_to", f.to, &q.UpdatedTo}} {
+		if *at.into, err = instantField(at.field, at.text); err != nil {
 			return q, err
 		}
 	}
@@ -95,7 +95,7 @@ func (a *app) showFound(c *cobra.Command, s *store.Store, q store.RecordQuery, o
 		if err != nil {
 			return err
 		}
-		return environment(w.Flush())
+		return patra.Environment(w.Flush())
 	}
 	all := []patra.RecordSummary{}
 	err := s.Find(c.Context(), q, func(r patra.Record) error {

@@ -42,7 +42,7 @@ func (a *app) storedRecord(ctx context.Context, s *store.Store, source, recordTy
 		if _, err := a.target(ctx, s, source); err != nil { // the name of the source is the mistake
 			return nil, err
 		}
-		err = usage("%s has no record %q; patra records why %s %q tells what is known about it", source, id, source, id)
+		err = patra.Invalid("", "%s has no record %q; patra records why %s %q tells what is known about it", source, id, source, id)
 	}
 	return rec, err
 }

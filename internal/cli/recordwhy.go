@@ -52,7 +52,7 @@ func (a *app) recordWhyCmd() *cobra.Command {
 		Long:    "Why tells the biography of a record: its versions, what is in quarantine under its id, who wants it to be looked at again,\nand which windows should hold it. For a record that was never seen say with --date when the provider changed it, by the\ndate that the source is asked by.",
 		Example: "  patra records why crossref 10.5555/abc --date 2026-11-03",
 		RunE: func(c *cobra.Command, args []string) error {
-			at, err := instantFlag("--date", date)
+			at, err := instantField("date", date)
 			if err != nil {
 				return err
 			}

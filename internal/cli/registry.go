@@ -187,7 +187,7 @@ func (a *app) sourceExportCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			moment, err := instantFlag("--at", at)
+			moment, err := instantField("at", at)
 			if err != nil {
 				return err
 			}
@@ -196,9 +196,9 @@ func (a *app) sourceExportCmd() *cobra.Command {
 			case err != nil:
 				return err
 			case !ok && len(st.rows) > 0:
-				return usage("%s was retired at %s; name a moment before that with --at, or run patra source apply %s", args[0], changed(st.rows), args[0])
+				return patra.Invalid("", "%s was retired at %s; name a moment before that with {at}, or run patra source apply %s", args[0], changed(st.rows), args[0])
 			case !ok:
-				return usage("%s was never applied; run patra source apply %s", args[0], args[0])
+				return patra.Invalid("", "%s was never applied; run patra source apply %s", args[0], args[0])
 			}
 			f, err := st.file()
 			if err != nil {

@@ -68,11 +68,11 @@ func (a *app) relayRun(ctx context.Context, names []string, once bool, out forma
 	}
 	switch {
 	case errors.Is(err, relay.ErrDown):
-		return incomplete("%s; the events wait for it. Next: patra relay status", err)
+		return patra.Incomplete("%s; the events wait for it. Next: patra relay status", err)
 	case errors.Is(err, relay.ErrElsewhere):
-		return incomplete("%s. Next: patra relay status", err)
+		return patra.Incomplete("%s. Next: patra relay status", err)
 	case err == nil && ctx.Err() != nil && once:
-		return incomplete("stopped before all events were sent; give the same command again")
+		return patra.Incomplete("stopped before all events were sent; give the same command again")
 	}
 	return err
 }
@@ -111,7 +111,7 @@ func (t *sentCount) add(p relay.Progress) {
 // relay makes the relay of the sinks with these names, or of all.
 func (a *app) relay(cfg config.Config, s *store.Store, names []string) (*relay.Relay, error) {
 	if len(cfg.Sinks) == 0 {
-		return nil, usage("there are no sinks to send events to; write some under sinks in patra.yaml")
+		return nil, patra.Invalid("", "there are no sinks to send events to; write some under sinks in patra.yaml")
 	}
 	for _, name := range names {
 		if _, err := sinkNamed(cfg, name); err != nil {
@@ -139,7 +139,7 @@ func sinkNamed(cfg config.Config, name string) (config.Sink, error) {
 	if len(known) == 0 {
 		known = []string{"none"}
 	}
-	return config.Sink{}, notFound("there is no sink %q in patra.yaml; there are: %s", name, strings.Join(known, ", "))
+	return config.Sink{}, patra.Absent("there is no sink %q in patra.yaml; there are: %s", name, strings.Join(known, ", "))
 }
 
 // publisher makes the way to a sink. Its secret is read each time, so that a new one counts with the next term.
@@ -261,7 +261,7 @@ func (a *app) relayRewindCmd() *cobra.Command {
 		Example: "  patra relay rewind feed --from 2026-11-01\n  patra relay rewind feed --from START --reason 'the file was lost'",
 		RunE: func(c *cobra.Command, args []string) error {
 			if from == "" {
-				return usage("patra relay rewind needs --from with a time, or START")
+				return patra.Invalid("from", "patra relay rewind needs {from} with a time, or START")
 			}
 			s, err := a.open(c.Context())
 			if err != nil {
@@ -302,7 +302,7 @@ func rewind(ctx context.Context, s *store.Store, sink, from, reason string) (rew
 	if !strings.EqualFold(from, config.FromStart) {
 		at, err := patra.ParseInstant(from)
 		if err != nil {
-			return rewindResult{}, usage("--from %q is no time; write 2026-11-01, 2026-11-01T12:00:00Z or START", from)
+			return rewindResult{}, patra.Invalid("from", "{from} %q is no time; write 2026-11-01, 2026-11-01T12:00:00Z or START", from)
 		}
 		if to, err = s.PositionBefore(ctx, at); err != nil {
 			return rewindResult{}, err
@@ -314,12 +314,12 @@ func rewind(ctx context.Context, s *store.Store, sink, from, reason string) (rew
 	was, err := s.Rewind(ctx, sink, to, actor(ctx), reason)
 	switch {
 	case errors.Is(err, patra.ErrNotFound):
-		return rewindResult{}, notFound("no events were ever sent to a sink %q; patra relay status lists those that there are", sink)
+		return rewindResult{}, patra.Absent("no events were ever sent to a sink %q; patra relay status lists those that there are", sink)
 	case errors.Is(err, store.ErrPurged):
-		return rewindResult{}, usage("events from before %s are not there any more: every sink had them, and they were older than events.keep. Next: patra relay rewind %s --from %s sends what is left; patra records export has every record as it is now",
+		return rewindResult{}, patra.Invalid("", "events from before %s are not there any more: every sink had them, and they were older than events.keep. Next: patra relay rewind %s --from %s sends what is left; patra records export has every record as it is now",
 			seconds(gone.At+patra.Second), sink, (gone.At + patra.Second).String())
 	case errors.Is(err, patra.ErrIllegalMove):
-		return rewindResult{}, usage("%s has not come as far as %s: it stands at event %s, and that is event %s", sink, from, thousands(was), thousands(to))
+		return rewindResult{}, patra.Invalid("", "%s has not come as far as %s: it stands at event %s, and that is event %s", sink, from, thousands(was), thousands(to))
 	case err != nil:
 		return rewindResult{}, err
 	}

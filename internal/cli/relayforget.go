@@ -34,7 +34,7 @@ func (a *app) forget(ctx context.Context, sink, reason string, out format) error
 		return err
 	}
 	if _, err := sinkNamed(cfg, sink); err == nil {
-		return usage("%s is in patra.yaml; take it out of sinks there first", sink)
+		return patra.Invalid("", "%s is in patra.yaml; take it out of sinks there first", sink)
 	}
 	s, err := a.open(ctx)
 	if err != nil {
@@ -42,9 +42,9 @@ func (a *app) forget(ctx context.Context, sink, reason string, out format) error
 	}
 	switch err := s.RemoveSink(ctx, sink, actor(ctx), reason); {
 	case errors.Is(err, patra.ErrNotFound):
-		return usage("there is no sink %q that got events; patra relay status lists those that there are", sink)
+		return patra.Invalid("", "there is no sink %q that got events; patra relay status lists those that there are", sink)
 	case errors.Is(err, patra.ErrIllegalMove):
-		return usage("a process still sends to %s; stop it, or wait until its lease is over (events.lease is %s)", sink, cfg.Events.Lease)
+		return patra.Invalid("", "a process still sends to %s; stop it, or wait until its lease is over (events.lease is %s)", sink, cfg.Events.Lease)
 	case err != nil:
 		return err
 	}

@@ -85,12 +85,12 @@ type remapper struct {
 type pair struct{ before, after *replay.Reader }
 
 func (a *app) remap(ctx context.Context, code string, f remapFlags) (done *remapped, err error) {
-	since, err := instantFlag("--since", f.since)
+	since, err := instantField("since", f.since)
 	if err != nil {
 		return nil, err
 	}
 	if since == nil {
-		return nil, usage("say since when with --since DAY: the answers of that time are read again")
+		return nil, patra.Invalid("", "say since when with {since} DAY: the answers of that time are read again")
 	}
 	s, kept, err := a.openEvidence(ctx)
 	if err != nil {
@@ -187,18 +187,18 @@ const inForceNow = "the source as it counts now"
 func (a *app) newMapping(ctx context.Context, code string, f remapFlags) (change func(*source.Spec) (*source.Spec, error), with string, err error) {
 	switch {
 	case f.mapping != "" && f.file != "":
-		return nil, "", usage("--mapping and --source-file are two ways to say the same; write one of them")
+		return nil, "", patra.Invalid("mapping", "{mapping} and {source_file} are two ways to say the same; write one of them")
 	case f.mapping != "":
 		fields, err := readMapping(f.mapping)
 		return withMapping(fields), f.mapping, err
 	case f.file != "":
 		data, err := os.ReadFile(f.file)
 		if err != nil {
-			return nil, "", usage("--source-file: %s", err)
+			return nil, "", patra.Invalid("source_file", "{source_file}: %s", err)
 		}
 		file, err := registry.Read(filepath.Base(f.file), data)
 		if err == nil && file.Code != code {
-			err = usage("%s describes %q, and not %q", f.file, file.Code, code)
+			err = patra.Invalid("", "%s describes %q, and not %q", f.file, file.Code, code)
 		}
 		return withFile(file), f.file, err
 	}
@@ -210,7 +210,7 @@ func (a *app) newMapping(ctx context.Context, code string, f remapFlags) (change
 func readMapping(path string) (source.Mapping, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
-		return nil, usage("--mapping: %s", err)
+		return nil, patra.Invalid("mapping", "{mapping}: %s", err)
 	}
 	var block struct {
 		Mapping source.Mapping `yaml:"mapping"`
@@ -266,7 +266,7 @@ func (a *app) affected(ctx context.Context, s *store.Store, f remapFlags, with s
 	if f.ids != "" {
 		file, err := os.OpenFile(f.ids, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
 		if err != nil {
-			return nil, environment(err)
+			return nil, patra.Environment(err)
 		}
 		to.file, to.out = file, bufio.NewWriter(file)
 	}
@@ -283,7 +283,7 @@ const fewSignals = 500
 func (t *changedRecords) add(source, recordType, id string) error {
 	if t.out != nil {
 		if _, err := fmt.Fprintln(t.out, id); err != nil {
-			return environment(err)
+			return patra.Environment(err)
 		}
 	}
 	if !t.signal {
@@ -310,7 +310,7 @@ func (t *changedRecords) close() error {
 	if t.file == nil {
 		return err
 	}
-	return errors.Join(err, environment(errors.Join(t.out.Flush(), t.file.Close())))
+	return errors.Join(err, patra.Environment(errors.Join(t.out.Flush(), t.file.Close())))
 }
 
 func (r *remapped) verdict() error {
@@ -318,7 +318,7 @@ func (r *remapped) verdict() error {
 	case r.Refused > 0:
 		return fmt.Errorf("%s of %s cannot be read by %s: %s", thousands(r.Refused), plural(r.Pages, "page"), r.With, r.Refusal)
 	case r.NoBody > 0:
-		return incomplete("the answers of %s are not kept any more, or damaged; their records are not in these numbers. See patra check --read-data", plural(r.NoBody, "page"))
+		return patra.Incomplete("the answers of %s are not kept any more, or damaged; their records are not in these numbers. See patra check --read-data", plural(r.NoBody, "page"))
 	}
 	return nil
 }

@@ -122,7 +122,7 @@ func (a *app) replay(ctx context.Context, ref runRef, want replayRequest) (*repl
 		return nil, err
 	}
 	if want.most > 0 && pages > want.most {
-		return nil, usage("run %d has %s, and at most %s are read again at once; name one of them, or use patra replay", run.ID, plural(pages, "page"), thousands(want.most))
+		return nil, patra.Invalid("", "run %d has %s, and at most %s are read again at once; name one of them, or use patra replay", run.ID, plural(pages, "page"), thousands(want.most))
 	}
 	reader, err := readerOf(ctx, s, claim.Spec)
 	if err != nil {
@@ -179,12 +179,12 @@ func (a *app) mayAskAgain(source string, pages int64, sure bool) error {
 		return nil
 	}
 	if !term.IsTerminal(int(os.Stdin.Fd())) {
-		return usage("--live asks %s for %s again; say --yes if that is what you want", source, plural(pages, "page"))
+		return patra.Invalid("live", "{live} asks %s for %s again; say {yes} if that is what you want", source, plural(pages, "page"))
 	}
 	fmt.Fprintf(a.stderr, "%s will be asked for %s again. Go on? [y/N] ", source, plural(pages, "page"))
 	var answer string
 	if _, err := fmt.Fscanln(os.Stdin, &answer); err != nil || !strings.HasPrefix(strings.ToLower(answer), "y") {
-		return usage("nobody was asked")
+		return patra.Invalid("", "nobody was asked")
 	}
 	return nil
 }
@@ -198,16 +198,13 @@ func (a *app) replayProber(s *store.Store, claim *patra.Claim) (*executor.Prober
 	return a.prober(c, s, patra.WorkScope{Source: claim.Task.Source, Endpoint: claim.Task.Endpoint, Operation: claim.Task.Operation}), nil
 }
 
-// blockedError is that somebody, or something, keeps a request from being sent.
-type blockedError struct{ error }
-
 // prober asks for single pages of a place.
 func (a *app) prober(c config.Config, s *store.Store, at patra.WorkScope) *executor.Prober {
 	return &executor.Prober{Store: s, Gate: a.gate(c, s), Client: clientFor, Vars: source.Vars{Contact: c.Contact, Version: a.version}, Log: a.logger(c), Credentials: a.credentials(),
 		Allow: func(ctx context.Context) error {
 			hold, err := s.PeekAdmission(ctx, at)
 			if err == nil && hold.Code != "" {
-				err = blockedError{fmt.Errorf("%s is held back (%s); see patra controls", at.Source, hold.Code)}
+				err = patra.Conflict("%s is held back (%s); see patra controls", at.Source, hold.Code)
 			}
 			return err
 		}}
@@ -279,7 +276,7 @@ func (r *replayer) body(ctx context.Context, p patra.LedgerPage) (body []byte, n
 	case errors.Is(err, evidence.ErrDamaged):
 		return nil, "the answer is damaged; see patra check --read-data", nil
 	}
-	return body, "", environment(err)
+	return body, "", patra.Environment(err)
 }
 
 // known is what the store has of a page.
@@ -352,7 +349,7 @@ func (r *replayReport) verdict() error {
 	case r.Changed > 0:
 		return fmt.Errorf("the provider answers %s of run %d otherwise today", plural(int64(r.Changed), "page"), r.Run)
 	case r.NoBody > 0:
-		return environment(fmt.Errorf("%s of run %d cannot be read again: the answer is gone or damaged", plural(int64(r.NoBody), "page"), r.Run))
+		return patra.Environment(fmt.Errorf("%s of run %d cannot be read again: the answer is gone or damaged", plural(int64(r.NoBody), "page"), r.Run))
 	}
 	return nil
 }

@@ -25,7 +25,7 @@ history and --at. Plans that were made are not touched. patra source apply bring
 			}
 			changes, err := s.RetireSource(c.Context(), now(), args[0])
 			if errors.Is(err, patra.ErrNotFound) {
-				return usage("%s was never applied, so there is nothing to retire; patra source list shows what counts", args[0])
+				return patra.Invalid("", "%s was never applied, so there is nothing to retire; patra source list shows what counts", args[0])
 			}
 			if err != nil {
 				return err

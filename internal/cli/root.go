@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"patra"
+
 	"errors"
 	"strings"
 
@@ -47,14 +49,14 @@ of every provider, and keeps the proof of what it covered.`),
 func flagError(c *cobra.Command, err error) error {
 	unknown, ok := errors.AsType[*pflag.NotExistError](err)
 	if !ok {
-		return usage("%s", err)
+		return patra.Invalid("", "%s", err)
 	}
 	var known []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { known = append(known, f.Name) })
 	if near, ok := strictyaml.Nearest(unknown.GetSpecifiedName(), known); ok {
-		return usage("%s; did you mean --%s?", err, near)
+		return patra.Invalid("", "%s; did you mean --%s?", err, near)
 	}
-	return usage("%s; see %s --help", err, c.CommandPath())
+	return patra.Invalid("", "%s; see %s --help", err, c.CommandPath())
 }
 
 // noArgs refuses stray words with a sentence.
@@ -65,17 +67,17 @@ func noArgs(c *cobra.Command, args []string) error {
 	if c.HasSubCommands() {
 		text := "there is no command " + quote(c.CommandPath()+" "+args[0])
 		if near := c.SuggestionsFor(args[0]); len(near) > 0 {
-			return usage("%s; did you mean %q?", text, near[0])
+			return patra.Invalid("", "%s; did you mean %q?", text, near[0])
 		}
-		return usage("%s; see %s --help", text, c.CommandPath())
+		return patra.Invalid("", "%s; see %s --help", text, c.CommandPath())
 	}
-	return usage("%s takes no arguments, but was given %q", c.CommandPath(), args[0])
+	return patra.Invalid("", "%s takes no arguments, but was given %q", c.CommandPath(), args[0])
 }
 
 // atMostOne allows one argument or none.
 func atMostOne(c *cobra.Command, args []string) error {
 	if len(args) > 1 {
-		return usage("%s takes one argument at most, but was given %d", c.CommandPath(), len(args))
+		return patra.Invalid("", "%s takes one argument at most, but was given %d", c.CommandPath(), len(args))
 	}
 	return nil
 }
@@ -87,8 +89,8 @@ func exactArgs(names ...string) cobra.PositionalArgs {
 			return nil
 		}
 		if len(args) > len(names) {
-			return usage("%s takes %s, but was given %s too", c.CommandPath(), strings.Join(names, " "), quote(strings.Join(args[len(names):], " ")))
+			return patra.Invalid("", "%s takes %s, but was given %s too", c.CommandPath(), strings.Join(names, " "), quote(strings.Join(args[len(names):], " ")))
 		}
-		return usage("%s needs: %s", c.CommandPath(), strings.Join(names, " "))
+		return patra.Invalid("", "%s needs: %s", c.CommandPath(), strings.Join(names, " "))
 	}
 }

@@ -23,7 +23,7 @@ func parseRunRef(text string) (runRef, error) {
 		r.batch, err = strconv.ParseInt(batch, 10, 64)
 	}
 	if err != nil || r.run <= 0 || one && r.batch <= 0 {
-		return r, usage("%q is no run; write RUN or RUN/BATCH, such as 7 or 7/2; see patra runs and patra batches", text)
+		return r, patra.Invalid("", "%q is no run; write RUN or RUN/BATCH, such as 7 or 7/2; see patra runs and patra batches", text)
 	}
 	return r, nil
 }
@@ -50,7 +50,7 @@ func (r runRef) find(ctx context.Context, s *store.Store) (run patra.Run, c *pat
 		return run, nil, 0, err
 	}
 	if len(runs) == 0 {
-		return run, nil, 0, notFound("there is no run %d; see patra runs", r.run)
+		return run, nil, 0, patra.Absent("there is no run %d; see patra runs", r.run)
 	}
 	run = runs[0]
 	if pages, err = s.CountPages(ctx, r.query()); err != nil {
@@ -62,11 +62,11 @@ func (r runRef) find(ctx context.Context, s *store.Store) (run patra.Run, c *pat
 			return run, nil, 0, err
 		}
 		if len(gone) > 0 {
-			return run, nil, 0, usage("the pages of run %d are in the archive; bring them back with: patra archive restore run:%d", r.run, r.run)
+			return run, nil, 0, patra.Invalid("", "the pages of run %d are in the archive; bring them back with: patra archive restore run:%d", r.run, r.run)
 		}
 	}
 	if pages == 0 && r.batch != 0 {
-		return run, nil, 0, notFound("run %d has no page %d; see patra batches --run %d", r.run, r.batch, r.run)
+		return run, nil, 0, patra.Absent("run %d has no page %d; see patra batches --run %d", r.run, r.batch, r.run)
 	}
 	c, err = s.ClaimContext(ctx, run.TaskID)
 	return run, c, pages, err

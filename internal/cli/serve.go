@@ -45,7 +45,7 @@ func (a *app) serveCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, _ []string) error {
 			for _, r := range roles {
 				if !slices.Contains(allRoles, r) {
-					return usage("--role %q is not known; write %s, or several with commas", r, strings.Join(allRoles[:3], ", ")+" or "+roleAPI)
+					return patra.Invalid("role", "{role} %q is not known; write %s, or several with commas", r, strings.Join(allRoles[:3], ", ")+" or "+roleAPI)
 				}
 			}
 			if err := someWorkers(c); err != nil {
@@ -82,7 +82,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 	}
 	if len(cfg.Sinks) == 0 {
 		if len(roles) == 1 && roles[0] == roleRelay {
-			return usage("there are no sinks to send events to; write some under sinks in patra.yaml")
+			return patra.Invalid("", "there are no sinks to send events to; write some under sinks in patra.yaml")
 		}
 		roles = slices.DeleteFunc(slices.Clone(roles), func(r string) bool { return r == roleRelay })
 	}
@@ -136,7 +136,7 @@ func (a *app) serve(ctx context.Context, roles []string, baseURL string, workers
 			return instead(err)
 		}
 		if !answers && len(roles) == 1 { // a process that does nothing must not end as if all were well
-			return environment(errors.New("there is nothing to do: the API is the only role, and cannot be served; write a free address to api.listen"))
+			return patra.Environment(errors.New("there is nothing to do: the API is the only role, and cannot be served; write a free address to api.listen"))
 		}
 		if !answers {
 			roles = slices.DeleteFunc(slices.Clone(roles), func(r string) bool { return r == roleAPI })

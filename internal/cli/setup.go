@@ -1,6 +1,8 @@
 package cli
 
 import (
+	"patra"
+
 	"context"
 	"errors"
 	"fmt"
@@ -27,11 +29,11 @@ func (a *app) initCmd() *cobra.Command {
 			case errors.Is(err, fs.ErrExist):
 				said = fmt.Sprintf("%s is already there and stays as it is.", path)
 			case err != nil:
-				return environment(err)
+				return patra.Environment(err)
 			default:
 				_, err := f.WriteString(config.Template())
 				if err := errors.Join(err, f.Close()); err != nil {
-					return environment(err)
+					return patra.Environment(err)
 				}
 			}
 			if out == "table" { // what is written is written, whatever becomes of the store
@@ -95,7 +97,7 @@ func (a *app) migrate(ctx context.Context) (migrateResult, error) {
 	}
 	steps, err := s.Migrate(ctx)
 	m.Applied = append(m.Applied, steps...)
-	return m, environment(err)
+	return m, patra.Environment(err)
 }
 
 func (a *app) versionCmd() *cobra.Command {

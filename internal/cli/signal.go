@@ -44,14 +44,14 @@ func (a *app) signalAddCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			why := patra.SignalReason(strings.ToUpper(reason))
 			if !slices.Contains(patra.SignalReasons, why) {
-				return usage("--reason %q is not known; write one of %s", reason, joined(patra.SignalReasons))
+				return patra.Invalid("reason", "{reason} %q is not known; write one of %s", reason, joined(patra.SignalReasons))
 			}
 			ids, err := readIDs(args[1:], file)
 			if err != nil {
 				return err
 			}
 			if len(ids) == 0 {
-				return usage("name at least one id, or a file of ids with --file")
+				return patra.Invalid("", "name at least one id, or a file of ids with {file}")
 			}
 			if _, _, err := a.activeSource(c.Context(), args[0]); err != nil { // before a store is made for nothing
 				return err
@@ -126,7 +126,7 @@ func readIDs(named []string, file string) ([]string, error) {
 	if file != "" {
 		f, err := os.Open(file)
 		if err != nil {
-			return nil, environment(err)
+			return nil, patra.Environment(err)
 		}
 		defer f.Close()
 		lines := bufio.NewScanner(f)
@@ -136,12 +136,12 @@ func readIDs(named []string, file string) ([]string, error) {
 			}
 		}
 		if err := lines.Err(); err != nil {
-			return nil, usage("%s: %s", file, err)
+			return nil, patra.Invalid("", "%s: %s", file, err)
 		}
 	}
 	for _, id := range ids {
 		if id == "" || len(id) > longestID {
-			return nil, usage("an id has between 1 and %d bytes; %q has %d", longestID, shorten(id), len(id))
+			return nil, patra.Invalid("", "an id has between 1 and %d bytes; %q has %d", longestID, shorten(id), len(id))
 		}
 	}
 	return ids, nil

@@ -60,21 +60,21 @@ func (a *app) simulate(ctx context.Context, f simFlags) error {
 	if f.accessLog != "" {
 		log, err := os.OpenFile(f.accessLog, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
 		if err != nil {
-			return environment(err)
+			return patra.Environment(err)
 		}
 		defer log.Close()
 		cfg.Log = log
 	}
 	server, base, stop, err := startSim(ctx, f.listen, cfg)
 	if err != nil {
-		return environment(err)
+		return patra.Environment(err)
 	}
 	fmt.Fprintf(a.stdout, "Simulating Crossref, Europe PMC, PubMed, DataCite, OpenAlex and OAI-PMH at %s, %s a day from %s to %s. Ctrl-C ends it.\n", base, plural(int64(f.perDay), "work"), f.from, f.to)
 	<-ctx.Done()
 	stop()
 	s := server.Stats()
 	fmt.Fprintf(a.stdout, "Served %s in %s.\n", plural(s.Items, "work"), plural(s.Requests, "request"))
-	return environment(writeTruth(server, f.truth))
+	return patra.Environment(writeTruth(server, f.truth))
 }
 
 // writeTruth writes the truth of every source that the simulator can speak for.
@@ -100,21 +100,21 @@ func writeTruth(server *sim.Server, folder string) error {
 func (f simFlags) config() (sim.Config, error) {
 	from, err := patra.ParseInstant(f.from)
 	if err != nil {
-		return sim.Config{}, usage("--from: %s", err)
+		return sim.Config{}, patra.Invalid("from", "{from}: %s", err)
 	}
 	to, err := patra.ParseInstant(f.to)
 	if err != nil {
-		return sim.Config{}, usage("--to: %s", err)
+		return sim.Config{}, patra.Invalid("to", "{to}: %s", err)
 	}
 	if from >= to {
-		return sim.Config{}, usage("--from %s does not lie before --to %s", f.from, f.to)
+		return sim.Config{}, patra.Invalid("from", "{from} %s does not lie before {to} %s", f.from, f.to)
 	}
 	faults, err := sim.Profile(f.faults)
 	if err != nil {
-		return sim.Config{}, usage("--profile: %s", err)
+		return sim.Config{}, patra.Invalid("profile", "{profile}: %s", err)
 	}
 	if f.perDay < 1 || f.rate < 0 {
-		return sim.Config{}, usage("--per-day is at least 1 and --rate not negative")
+		return sim.Config{}, patra.Invalid("per_day", "{per_day} is at least 1 and {rate} not negative")
 	}
 	return sim.Config{Seed: f.seed, From: from.Time(), To: to.Time(), PerDay: f.perDay, Exact: f.exact, Rate: f.rate, Burst: f.burst, Faults: faults}, nil
 }

@@ -98,7 +98,7 @@ func (a *app) validate(arg string) error {
 	}
 	data, err := os.ReadFile(arg)
 	if err != nil {
-		return environment(err)
+		return patra.Environment(err)
 	}
 	_, err = registry.Read(arg, data)
 	return err
@@ -135,17 +135,17 @@ func (a *app) sourceNewCmd() *cobra.Command {
 			path := filepath.Join(dir, args[0]+".yaml")
 			f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o644)
 			if errors.Is(err, fs.ErrExist) {
-				return usage("%s is already there; edit it, or name another folder with --dir", path)
+				return patra.Invalid("", "%s is already there; edit it, or name another folder with {dir}", path)
 			}
 			if errors.Is(err, fs.ErrNotExist) {
-				return environment(fmt.Errorf("there is no folder %s; make it first: mkdir -p %s", dir, dir))
+				return patra.Environment(fmt.Errorf("there is no folder %s; make it first: mkdir -p %s", dir, dir))
 			}
 			if err != nil {
-				return environment(err)
+				return patra.Environment(err)
 			}
 			_, err = f.WriteString(text)
 			if err := errors.Join(err, f.Close()); err != nil {
-				return environment(err)
+				return patra.Environment(err)
 			}
 			return a.done(out, map[string]any{"file": path}, fmt.Sprintf("Wrote %s.", path), "edit it, then patra source validate "+path)
 		},

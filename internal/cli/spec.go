@@ -37,7 +37,7 @@ func (f *specFlags) add(c *cobra.Command) {
 
 // question is what the rows of a state are asked. A contact is no part of a spec, so any will do.
 func (f *specFlags) question(st sourceState, endpoint string) (registry.CompileRequest, error) {
-	params, err := pairs("--param", f.params)
+	params, err := pairs("params", f.params)
 	if len(params) == 0 {
 		params = nil
 	}
@@ -58,7 +58,7 @@ type compiledSpec struct {
 func (a *app) explained(c *cobra.Command, s *store.Store, f *specFlags, args []string, at string) (compiledSpec, error) {
 	var out compiledSpec
 	if len(args) == 0 || len(args) > 2 {
-		return out, usage("%s needs: SOURCE [ENDPOINT]", c.CommandPath())
+		return out, patra.Invalid("", "%s needs: SOURCE [ENDPOINT]", c.CommandPath())
 	}
 	st, err := a.state(c.Context(), s, args[0], at)
 	if err != nil {
@@ -190,19 +190,19 @@ type specSide struct{ name, endpoint, at string }
 func specSides(args, at []string) (sides [2]specSide, err error) {
 	switch {
 	case len(at) > 2:
-		return sides, usage("patra spec diff takes --at twice at most")
+		return sides, patra.Invalid("at", "patra spec diff takes {at} twice at most")
 	case len(at) == 0 && len(args) == 2:
 		for i, arg := range args {
 			sides[i].name, sides[i].endpoint = splitEndpoint(arg)
 		}
 		return sides, nil
 	case len(at) == 0 || len(args) == 0 || len(args) > 2:
-		return sides, usage("patra spec diff needs two sources, or --at and one source: A B, or SOURCE [ENDPOINT] --at T1 [--at T2]")
+		return sides, patra.Invalid("", "patra spec diff needs two sources, or {at} and one source: A B, or SOURCE [ENDPOINT] {at} T1 [{at} T2]")
 	}
 	name, endpoint := splitEndpoint(args[0])
 	if len(args) == 2 {
 		if isFile(args[1]) || endpoint != "" {
-			return sides, usage("with --at one source is compared with itself: write SOURCE [ENDPOINT], and not %s", strings.Join(args, " "))
+			return sides, patra.Invalid("", "with {at} one source is compared with itself: write SOURCE [ENDPOINT], and not %s", strings.Join(args, " "))
 		}
 		endpoint = args[1]
 	}

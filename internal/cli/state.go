@@ -25,7 +25,7 @@ func isFile(arg string) bool {
 func (a *app) sourceText(arg string) (name string, data []byte, err error) {
 	if isFile(arg) {
 		data, err = os.ReadFile(arg)
-		return arg, data, environment(err)
+		return arg, data, patra.Environment(err)
 	}
 	places, err := a.places()
 	if err != nil {
@@ -37,7 +37,7 @@ func (a *app) sourceText(arg string) (name string, data []byte, err error) {
 			continue
 		}
 		data, err = fs.ReadFile(p.files, name)
-		return name, data, environment(err)
+		return name, data, patra.Environment(err)
 	}
 	_, err = a.find(arg) // says what there is
 	return name, nil, err
@@ -55,7 +55,7 @@ func (a *app) loadSource(ctx context.Context, s *store.Store, arg string) (*sour
 	}
 	f, err := registry.Load(name, data, words)
 	if err == nil && !isFile(arg) && f.Code != arg {
-		err = usage("%s describes %q: name the file after its code", name, f.Code)
+		err = patra.Invalid("", "%s describes %q: name the file after its code", name, f.Code)
 	}
 	return f, patra.HashBytes(data), err
 }
@@ -87,7 +87,7 @@ func (s sourceState) String() string {
 
 // state finds what is meant by a file name or a code. A code that was applied is what the registry says about it.
 func (a *app) state(ctx context.Context, s *store.Store, arg, at string) (sourceState, error) {
-	moment, err := instantFlag("--at", at)
+	moment, err := instantField("at", at)
 	if err != nil {
 		return sourceState{}, err
 	}
@@ -100,7 +100,7 @@ func (a *app) state(ctx context.Context, s *store.Store, arg, at string) (source
 		was = st
 	}
 	if moment != nil {
-		return sourceState{}, usage("--at: %s was never applied, so it has no history; run patra source apply %s", arg, arg)
+		return sourceState{}, patra.Invalid("at", "{at}: %s was never applied, so it has no history; run patra source apply %s", arg, arg)
 	}
 	f, _, err := a.loadSource(ctx, s, arg)
 	if err != nil {
@@ -129,9 +129,9 @@ func registered(ctx context.Context, s *store.Store, code string, at *patra.Inst
 	case at == nil:
 		return st, false, nil
 	case *at < first:
-		return st, false, usage("--at: %s was first applied at %s", code, first)
+		return st, false, patra.Invalid("at", "{at}: %s was first applied at %s", code, first)
 	}
-	return st, false, usage("--at: %s was retired then, and not applied again yet; patra source history %s shows when it was in the registry", code, code)
+	return st, false, patra.Invalid("at", "{at}: %s was retired then, and not applied again yet; patra source history %s shows when it was in the registry", code, code)
 }
 
 // present is now, or the last change where another machine's clock is ahead of ours.
@@ -155,7 +155,7 @@ func (s sourceState) orRetired(err error) error {
 		return err
 	}
 	end := changed(s.rows)
-	return usage("%s was retired at %s, and there is no file of it; patra source export %s --at %s shows what it was", s.Name, end, s.Name, end-1)
+	return patra.Invalid("", "%s was retired at %s, and there is no file of it; patra source export %s --at %s shows what it was", s.Name, end, s.Name, end-1)
 }
 
 func (s sourceState) file() (*source.File, error) { return registry.File(s.rows, s.At) }
@@ -163,7 +163,7 @@ func (s sourceState) file() (*source.File, error) { return registry.File(s.rows,
 // diffSides finds the two things to compare.
 func (a *app) diffSides(ctx context.Context, s *store.Store, args, at []string) (x, y sourceState, err error) {
 	if len(args) == 0 || len(args) > 2 || len(at) > 2 {
-		return x, y, usage("patra source diff needs one or two sources, and takes --at twice at most")
+		return x, y, patra.Invalid("", "patra source diff needs one or two sources, and takes {at} twice at most")
 	}
 	a1, a2 := "", ""
 	switch {

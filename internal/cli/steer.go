@@ -46,7 +46,7 @@ func (a *app) steerCmd(c *cobra.Command, do controlAction) *cobra.Command {
 	var out format
 	c.Args = func(c *cobra.Command, args []string) error {
 		if len(args) == 0 {
-			return usage("%s needs a TARGET: %s", c.CommandPath(), patra.TargetForms)
+			return patra.Invalid("", "%s needs a TARGET: %s", c.CommandPath(), patra.TargetForms)
 		}
 		return nil
 	}
@@ -226,7 +226,7 @@ func (a *app) cancelCmd() *cobra.Command {
 func (a *app) cancelling(reason *string, sure *bool) controlAction {
 	return func(ctx context.Context, s *store.Store, t patra.Target) (controlOutcome, error) {
 		if t.IsScope() || t.Scope == patra.ScopeCursor {
-			return controlOutcome{}, usage("%s cannot be called off; cancel its plans (patra plans), or hold it back with patra pause %s", t, shell(t))
+			return controlOutcome{}, patra.Invalid("", "%s cannot be called off; cancel its plans (patra plans), or hold it back with patra pause %s", t, shell(t))
 		}
 		if err := refuseFinished(ctx, s, t, "call off"); err != nil {
 			return controlOutcome{}, err
@@ -262,7 +262,7 @@ func (a *app) confirm(ctx context.Context, s *store.Store, t patra.Target, sure 
 		answer = "" // nothing was said, or too much: that is no yes
 	}
 	if !strings.HasPrefix(strings.ToLower(answer), "y") {
-		return usage("nothing was called off")
+		return patra.Invalid("", "nothing was called off")
 	}
 	return nil
 }
@@ -316,11 +316,11 @@ func (a *app) priorityCmd() *cobra.Command {
 		Example: "  patra priority 1 plan:3",
 		RunE: func(c *cobra.Command, args []string) error {
 			if len(args) < 2 {
-				return usage("%s needs: N TARGET...", c.CommandPath())
+				return patra.Invalid("", "%s needs: N TARGET...", c.CommandPath())
 			}
 			n, err := strconv.Atoi(args[0])
 			if err != nil || n < 1 || n > 9 {
-				return usage("%q is no priority; write a number from 1, which is first, to 9", args[0])
+				return patra.Invalid("", "%q is no priority; write a number from 1, which is first, to 9", args[0])
 			}
 			return a.steerAll(c.Context(), args[1:], out, prioritising(n))
 		},

@@ -26,16 +26,16 @@ func (f *timeRangeFlags) add(c *cobra.Command) {
 
 // clip narrows a window to what the flags name.
 func (f timeRangeFlags) clip(w patra.Window) (patra.Window, error) {
-	from, err := instantFlag("--from", f.from)
+	from, err := instantField("from", f.from)
 	if err != nil {
 		return w, err
 	}
-	to, err := instantFlag("--to", f.to)
+	to, err := instantField("to", f.to)
 	if err != nil {
 		return w, err
 	}
 	if from != nil && to != nil && *from >= *to {
-		return w, usage("--from %s does not lie before --to %s", f.from, f.to)
+		return w, patra.Invalid("from", "{from} %s does not lie before {to} %s", f.from, f.to)
 	}
 	if from != nil {
 		w.From = max(w.From, *from)
@@ -49,7 +49,7 @@ func (f timeRangeFlags) clip(w patra.Window) (patra.Window, error) {
 // whole is the stretch when both ends must be named.
 func (f timeRangeFlags) whole() (patra.Window, error) {
 	if f.from == "" || f.to == "" {
-		return patra.Window{}, usage("say which stretch: --from DAY --to DAY")
+		return patra.Window{}, patra.Invalid("", "say which stretch: {from} DAY {to} DAY")
 	}
 	return f.clip(patra.Window{From: -1 << 62, To: 1 << 62})
 }
@@ -58,7 +58,7 @@ func (f timeRangeFlags) whole() (patra.Window, error) {
 func (f timeRangeFlags) cursors(ctx context.Context, s *store.Store, source string) ([]patra.Cursor, error) {
 	found, err := s.Cursors(ctx, store.Filter{Source: source, Cursor: f.cursor, Limit: 10_000})
 	if err == nil && len(found) == 0 && (source != "" || f.cursor != 0) {
-		err = notFound("%s has no such watermark: nothing of it was harvested; see patra cursor list", orAnything(source))
+		err = patra.Absent("%s has no such watermark: nothing of it was harvested; see patra cursor list", orAnything(source))
 	}
 	return found, err
 }
@@ -81,7 +81,7 @@ func (f timeRangeFlags) one(ctx context.Context, s *store.Store, source string) 
 		for _, c := range found {
 			lines = append(lines, fmt.Sprintf("--cursor %d is %s/%s %s by %s%s", c.ID, c.Source, c.Endpoint, c.Operation, c.Key, ofCampaign(c)))
 		}
-		return patra.Cursor{}, usage("%s has several watermarks; say which one:\n  %s", source, strings.Join(lines, "\n  "))
+		return patra.Cursor{}, patra.Invalid("", "%s has several watermarks; say which one:\n  %s", source, strings.Join(lines, "\n  "))
 	}
 	return found[0], nil
 }

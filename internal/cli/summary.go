@@ -196,29 +196,29 @@ func (s *summary) printHistory(w io.Writer) {
 func (s *summary) verdict() error {
 	switch {
 	case s.Interrupted:
-		return incomplete("stopped before the end; the same command goes on where this one stopped")
+		return patra.Incomplete("stopped before the end; the same command goes on where this one stopped")
 	case s.halt != nil:
-		return incomplete("%s is halted: %s Mend that, and let it go on with: patra resume %s", s.halt.Target, stopped(s.halt.Reason), s.halt.Target)
+		return patra.Incomplete("%s is halted: %s Mend that, and let it go on with: patra resume %s", s.halt.Target, stopped(s.halt.Reason), s.halt.Target)
 	case s.quota != nil:
-		return incomplete("not all of it could be read: %s; the same command goes on from %s on, and patra serve does so by itself", s.quota.Reason, s.quota.Until.Time().Format(time.RFC3339))
+		return patra.Incomplete("not all of it could be read: %s; the same command goes on from %s on, and patra serve does so by itself", s.quota.Reason, s.quota.Until.Time().Format(time.RFC3339))
 	case s.Left == patra.ReasonPaused:
-		return incomplete("not all of it could be read: %s", partialText[s.Left])
+		return patra.Incomplete("not all of it could be read: %s", partialText[s.Left])
 	case s.Left == patra.ReasonQuota:
-		return incomplete("not all of it could be planned: %s", s.spoken)
+		return patra.Incomplete("not all of it could be planned: %s", s.spoken)
 	case s.Left != "":
-		return incomplete("not all of it could be planned: %s", partialText[s.Left])
+		return patra.Incomplete("not all of it could be planned: %s", partialText[s.Left])
 	case len(s.History) > 0:
-		return incomplete("%s lies before %s, where this %s began, and was not read; patra backfill %s --from %s reads it", days(s.History, 5), s.Cursor.Origin, strings.ToLower(string(s.Plan.Operation)), s.source, short(s.History[0].From))
+		return patra.Incomplete("%s lies before %s, where this %s began, and was not read; patra backfill %s --from %s reads it", days(s.History, 5), s.Cursor.Origin, strings.ToLower(string(s.Plan.Operation)), s.source, short(s.History[0].From))
 	case len(s.Gaps) > 0:
-		return incomplete("not everything could be read: %s missing. patra coverage gaps %s tells why", days(s.Gaps, 5), s.source)
+		return patra.Incomplete("not everything could be read: %s missing. patra coverage gaps %s tells why", days(s.Gaps, 5), s.source)
 	case len(s.Disputed) > 0:
-		return incomplete("the provider's own count disagrees for %s. See patra coverage gaps %s", days(s.Disputed, 5), s.source)
+		return patra.Incomplete("the provider's own count disagrees for %s. See patra coverage gaps %s", days(s.Disputed, 5), s.source)
 	case s.Plan.CursorID != 0 && s.Failed > 0: // of a look-back: its window is covered all the same
-		return incomplete("%s failed. See patra tasks --status FAILED", plural(s.Failed, "slice"))
+		return patra.Incomplete("%s failed. See patra tasks --status FAILED", plural(s.Failed, "slice"))
 	case s.states[patra.Failed] > 0:
-		return incomplete("%s failed. See patra tasks --status FAILED", plural(int64(s.states[patra.Failed]), "slice"))
+		return patra.Incomplete("%s failed. See patra tasks --status FAILED", plural(int64(s.states[patra.Failed]), "slice"))
 	case s.states[patra.Ready]+s.states[patra.Partial] > 0:
-		return incomplete("%s still open; another process is at work on them, or patra serve will be", plural(int64(s.states[patra.Ready]+s.states[patra.Partial]), "slice"))
+		return patra.Incomplete("%s still open; another process is at work on them, or patra serve will be", plural(int64(s.states[patra.Ready]+s.states[patra.Partial]), "slice"))
 	}
 	return nil
 }

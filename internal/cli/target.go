@@ -16,7 +16,7 @@ import (
 func (a *app) target(ctx context.Context, s *store.Store, text string) (patra.Target, error) {
 	t, err := patra.ParseTarget(text)
 	if err != nil {
-		return t, usage("%s", err)
+		return t, patra.Invalid("", "%s", err)
 	}
 	if !t.IsScope() {
 		return t, nil
@@ -39,7 +39,7 @@ func (a *app) target(ctx context.Context, s *store.Store, text string) (patra.Ta
 			names = append(names, name)
 		}
 		slices.Sort(names)
-		return t, usage("source %s has no endpoint %q; it has %s", at.Source, at.Endpoint, strings.Join(names, ", "))
+		return t, patra.Invalid("", "source %s has no endpoint %q; it has %s", at.Source, at.Endpoint, strings.Join(names, ", "))
 	}
 	return t, nil
 }
@@ -60,7 +60,7 @@ func noSuchWork(err error, t patra.Target) error {
 	if list == "" {
 		list = "patra " + word + "s"
 	}
-	return notFound("there is no %s %s; see %s", word, t.Key, list)
+	return patra.Absent("there is no %s %s; see %s", word, t.Key, list)
 }
 
 // sourceOf is the source that a target is about, as far as it says so, for sentences.

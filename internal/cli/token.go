@@ -39,7 +39,7 @@ func (a *app) tokenCreateCmd() *cobra.Command {
 			}
 			t, err := api.Issue(c.Context(), s, now(), w, actor(c.Context()))
 			if p, ok := errors.AsType[*api.Problem](err); ok {
-				return usage("%s", p.Detail)
+				return patra.Invalid("", "%s", p.Detail)
 			}
 			if err != nil {
 				return err
@@ -107,7 +107,7 @@ func (a *app) tokenRevokeCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(args[0], 10, 64)
 			if err != nil {
-				return usage("%q is not the id of a token; see patra token list", args[0])
+				return patra.Invalid("", "%q is not the id of a token; see patra token list", args[0])
 			}
 			return a.revoke(c.Context(), id, reason, out)
 		},
@@ -124,7 +124,7 @@ func (a *app) revoke(ctx context.Context, id int64, reason string, out format) e
 	}
 	t, err := s.RevokeToken(ctx, now(), id, actor(ctx), reason)
 	if errors.Is(err, patra.ErrNotFound) {
-		return usage("there is no token %d in force; see patra token list", id)
+		return patra.Invalid("", "there is no token %d in force; see patra token list", id)
 	}
 	if err != nil {
 		return err

@@ -25,7 +25,7 @@ func (f *waiverFlags) add(c *cobra.Command) {
 // signed is the word with the name under it.
 func (f waiverFlags) signed(ctx context.Context) (string, error) {
 	if f.reason == "" {
-		return "", usage("say why with --reason: it stays with the stretch for ever")
+		return "", patra.Invalid("", "say why with {reason}: it stays with the stretch for ever")
 	}
 	if f.by != "" {
 		return f.by, nil
@@ -99,7 +99,7 @@ func waive(ctx context.Context, s *store.Store, cur patra.Cursor, word patra.Wai
 		return waiverResult{}, err
 	}
 	if !waivable(missing) {
-		return waiverResult{}, usage("nothing of %s is missing; a dispute is settled by patra coverage accept", word.Window)
+		return waiverResult{}, patra.Invalid("", "nothing of %s is missing; a dispute is settled by patra coverage accept", word.Window)
 	}
 	moved, err := s.Waive(ctx, now(), word)
 	return waiverResult{Cursor: moved, Window: word.Window, Waivers: 1,
@@ -113,7 +113,7 @@ func unwaive(ctx context.Context, s *store.Store, cur patra.Cursor, word patra.W
 		return waiverResult{}, err
 	}
 	if n == 0 {
-		return waiverResult{}, usage("no waiver lies inside %s; see patra coverage gaps %s", word.Window, cur.Source)
+		return waiverResult{}, patra.Invalid("", "no waiver lies inside %s; see patra coverage gaps %s", word.Window, cur.Source)
 	}
 	return waiverResult{Cursor: moved, Window: word.Window, Waivers: n, Said: fmt.Sprintf("%s of %s taken back. The watermark is %s.", plural(n, "waiver"), cur.Source, moved.Value),
 		Next: fmt.Sprintf("patra coverage fill %s --from %s --to %s", cur.Source, short(word.Window.From), short(word.Window.To))}, nil
@@ -151,7 +151,7 @@ func (a *app) acceptCmd() *cobra.Command {
 				}
 			}
 			if len(ids) == 0 {
-				return usage("no disputed window lies inside %s; see patra coverage gaps %s", word.Window, args[0])
+				return patra.Invalid("", "no disputed window lies inside %s; see patra coverage gaps %s", word.Window, args[0])
 			}
 			if err := s.ResolveDispute(c.Context(), cur.ID, ids, patra.CoverageNote{At: now(), By: word.By, From: patra.StateDisputed, To: patra.StateSealed, Reason: word.Reason}); err != nil {
 				return err

@@ -50,7 +50,7 @@ func (a *app) whyCmd() *cobra.Command {
 		RunE: func(c *cobra.Command, args []string) error {
 			id, err := strconv.ParseInt(strings.TrimPrefix(args[0], "task:"), 10, 64)
 			if err != nil {
-				return usage("%q is not the id of a task; see patra tasks", args[0])
+				return patra.Invalid("", "%q is not the id of a task; see patra tasks", args[0])
 			}
 			s, err := a.open(c.Context())
 			if err != nil {
@@ -82,7 +82,7 @@ func (a *app) why(ctx context.Context, s *store.Store, cfg config.Config, id int
 		return nil, err
 	}
 	if len(found) == 0 {
-		return nil, notFound("there is no task %d; see patra tasks", id)
+		return nil, patra.Absent("there is no task %d; see patra tasks", id)
 	}
 	r := &taskExplanation{Task: found[0], Code: string(found[0].Status)}
 	if err := r.facts(ctx, s); err != nil {

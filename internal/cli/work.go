@@ -96,7 +96,7 @@ func (a *app) workCmd(op patra.Operation, c *cobra.Command, more func(*cobra.Com
 // someWorkers refuses a number of workers that would do nothing.
 func someWorkers(c *cobra.Command) error {
 	if n, err := c.Flags().GetInt("workers"); err == nil && n < 1 && c.Flags().Changed("workers") {
-		return usage("--workers %d is less than 1; leave it out for executor.workers", n)
+		return patra.Invalid("workers", "{workers} %d is less than 1; leave it out for executor.workers", n)
 	}
 	return nil
 }

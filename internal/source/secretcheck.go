@@ -9,12 +9,6 @@ import (
 	"patra"
 )
 
-// Codes of what is wrong with the secrets of this machine.
-const (
-	CodeSecretMissing    = "SECRET_MISSING"    // nobody set it
-	CodeSecretUnreadable = "SECRET_UNREADABLE" // somebody set it, and it cannot be had
-)
-
 // AuthOf is how an endpoint shows who we are, with what the source says for all of them.
 func (f *File) AuthOf(endpoint string) Auth {
 	return merge(platform, f.Defaults, f.Endpoints[endpoint].Blocks).Auth.tidy()
@@ -35,7 +29,7 @@ func (s *Spec) Access(have func(name string) (bool, error)) (patra.Problems, err
 			continue
 		}
 		for _, n := range lacking {
-			missing = append(missing, patra.Problem{Code: CodeSecretMissing, Path: "auth." + n.Key,
+			missing = append(missing, patra.Problem{Code: patra.CodeSecretMissing, Path: "auth." + n.Key,
 				Text: fmt.Sprintf("%s needs the secret %q, and it is not set", s.Source, n.Name), Hint: setSecret(n.Name)})
 		}
 	}
@@ -78,7 +72,7 @@ func (a Auth) lacking(have func(name string) (bool, error)) (lacking []SecretNam
 		set, err := have(n.Name)
 		switch {
 		case err != nil:
-			unreadable = append(unreadable, patra.Problem{Code: CodeSecretUnreadable, Path: "auth." + n.Key, Text: err.Error()})
+			unreadable = append(unreadable, patra.Problem{Code: patra.CodeSecretUnreadable, Path: "auth." + n.Key, Text: err.Error()})
 		case !set:
 			lacking = append(lacking, n)
 		}
