@@ -338,6 +338,7 @@ func (r AlertRules) quota(u QuotaUse, now Instant) *Alert {
 	}
 	source, _, _ := strings.Cut(u.Key, "#")
 	source, _, _ = strings.Cut(source, "/")
+	source, _, _ = strings.Cut(source, "@")
 	return &Alert{Kind: AlertQuota, Severity: SeverityNotice, Target: u.Key + " " + u.Window, Link: AlertLink{Source: source},
 		Said: fmt.Sprintf("Of the quota of %s for %s, %s of %s are left; it begins anew at %s.", u.Key, spans[u.Window], thousands(u.Left()), thousands(u.Usable), u.To),
 		Next: "wait, or patra pause '" + source + "/*/BACKFILL' so that the rest is for the present"}
@@ -348,7 +349,7 @@ func (r AlertRules) untouched(p UnstartedPlan, f AlertFacts) *Alert {
 	if f.Now.Sub(p.Due) < r.PlanFor || AdmissionControls(f.Controls).Blocked(p.Plan.WorkScope(), f.Now) {
 		return nil
 	}
-	partition := Partition(p.Plan.Source, p.Plan.Endpoint, p.Plan.Operation)
+	partition := p.Plan.WorkScope().Partition()
 	if slices.ContainsFunc(f.Queue, func(q QueueState) bool { return q.Key == partition && (q.Running > 0 || q.Held != "") }) {
 		return nil
 	}

@@ -110,6 +110,7 @@ type RecordEvent struct {
 	Source        string          `json:"source"`
 	RecordType    string          `json:"record_type"`
 	ID            string          `json:"id"`
+	Repository    string          `json:"repository,omitempty"`
 	Rev           int64           `json:"rev"`
 	UpdatedAt     *Instant        `json:"updated_at"`
 	Deleted       bool            `json:"deleted"`

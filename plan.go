@@ -52,6 +52,7 @@ type Plan struct {
 	Warnings      json.RawMessage `json:"warnings"`
 	CreatedAt     Instant         `json:"created_at"`
 	Trace         string          `json:"traceparent,omitempty" doc:"the trace that its making and its runs belong to, if it was traced"`
+	Repository    string          `json:"repository,omitempty" doc:"which of the providers behind the source it asks; nothing where the source is one provider"`
 	Ended         PlanEnd         `json:"ended,omitempty" enum:"DONE,FAILED,CANCELLED" doc:"how its work ended; nothing while there is work, or more to be cut. Only lists say it"`
 }
 

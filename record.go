@@ -78,6 +78,7 @@ type Record struct {
 	Source          string          `json:"source"`
 	Type            string          `json:"record_type"`
 	ProviderID      string          `json:"id"`
+	Repository      string          `json:"repository,omitempty" doc:"which of the providers behind the source it is of; nothing where the source is one provider"`
 	UpdatedAt       *Instant        `json:"updated_at"`
 	Deleted         bool            `json:"deleted"`
 	MergedInto      string          `json:"merged_into,omitempty"`

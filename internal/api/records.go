@@ -8,6 +8,7 @@ import (
 
 	"patra"
 	"patra/internal/store"
+	"patra/internal/view"
 )
 
 // RecordList is a part of the records that fit.
@@ -23,6 +24,7 @@ type recordFilter struct {
 	Source       string   `query:"source" maxLength:"64"`
 	Type         string   `query:"type" maxLength:"64"`
 	ID           string   `query:"id" maxLength:"512" doc:"the beginning of ids; with source"`
+	Repository   string   `query:"repository" maxLength:"255" doc:"only of this repository, of a source that has several"`
 	Where        []string `query:"where,explode" maxItems:"20" doc:"field=value, field!=value, field~text, or a comparison; may be given several times"`
 	Fields       []string `query:"fields" maxItems:"100" doc:"only these fields"`
 	ChangedSince string   `query:"changed_since" maxLength:"40" doc:"only what changed here since; with source"`
@@ -33,7 +35,7 @@ type recordFilter struct {
 
 // query is what the store understands.
 func (w recordFilter) query() (q store.RecordQuery, err error) {
-	q = store.RecordQuery{Source: w.Source, Type: w.Type, IDPrefix: w.ID, Deleted: w.Deleted, Limit: int64(w.Limit)}
+	q = store.RecordQuery{Source: w.Source, Type: w.Type, IDPrefix: w.ID, Repository: w.Repository, Deleted: w.Deleted, Limit: int64(w.Limit)}
 	if w.Source == "" && (w.ID != "" || w.ChangedSince != "") {
 		return q, Refuse(http.StatusUnprocessableEntity, "say the source as well: there is no index of ids or changes over all sources")
 	}
@@ -65,9 +67,10 @@ func (w recordFilter) query() (q store.RecordQuery, err error) {
 
 // record names one.
 type record struct {
-	Source string `path:"source" maxLength:"64"`
-	Type   string `path:"type" maxLength:"64"`
-	ID     string `path:"id" maxLength:"512" doc:"percent-encoded, as one segment"`
+	Source     string `path:"source" maxLength:"64"`
+	Type       string `path:"type" maxLength:"64"`
+	ID         string `path:"id" maxLength:"512" doc:"percent-encoded, as one segment"`
+	Repository string `query:"repository" maxLength:"255" doc:"repository of the record, if several behind the source have its id"`
 }
 
 // records registers looking at what was stored, and at what could not be.
@@ -142,7 +145,7 @@ func recordPosition(cursor string) (*store.RecordPosition, error) {
 
 // record finds one.
 func (s *Server) record(ctx context.Context, in *record) (*patra.Record, error) {
-	rec, err := s.Store.Record(ctx, in.Source, in.Type, in.ID)
+	rec, err := view.FindRecord(ctx, s.Store, view.RecordName{Source: in.Source, Type: in.Type, Repository: in.Repository, ID: in.ID})
 	if err == nil && rec == nil {
 		err = NotFound("record", in.Source+"/"+in.Type+"/"+in.ID)
 	}
@@ -163,10 +166,11 @@ const mostText = 1 << 20
 func (s *Server) quarantineRoutes() {
 	type narrow struct {
 		Page
-		Source string       `query:"source" maxLength:"64"`
-		Status patra.Status `query:"status" maxLength:"32"`
-		Code   string       `query:"code" maxLength:"64"`
-		Record string       `query:"record" maxLength:"512" doc:"id of a record; with source"`
+		Source     string       `query:"source" maxLength:"64"`
+		Status     patra.Status `query:"status" maxLength:"32"`
+		Code       string       `query:"code" maxLength:"64"`
+		Record     string       `query:"record" maxLength:"512" doc:"id of a record; with source"`
+		Repository string       `query:"repository" maxLength:"255" doc:"only of this repository, of a source that has several"`
 	}
 	Get(s, "/quarantine", Look, Doc{ID: "quarantine", Summary: "Items that could not become records, newest first"}, func(ctx context.Context, in *narrow) (List[patra.QuarantineItem], error) {
 		p, err := in.part()
@@ -179,7 +183,7 @@ func (s *Server) quarantineRoutes() {
 		if in.Record != "" && in.Source == "" {
 			return List[patra.QuarantineItem]{}, Refuse(http.StatusUnprocessableEntity, "say the source as well: ids are those of a source")
 		}
-		rows, err := s.Store.Quarantine(ctx, store.QuarantineFilter{Source: in.Source, Status: in.Status, Code: in.Code, RecordID: in.Record, Before: p.Before, Limit: p.Limit, Walk: p.Walk})
+		rows, err := s.Store.Quarantine(ctx, store.QuarantineFilter{Source: in.Source, Status: in.Status, Code: in.Code, RecordID: in.Record, Repository: in.Repository, Before: p.Before, Limit: p.Limit, Walk: p.Walk})
 		return partialListPage(in.Page, rows, func(q patra.QuarantineItem) int64 { return q.ID }, p.Walk), err
 	})
 	Get(s, "/quarantine/{id}", Look, Doc{ID: "quarantined", Summary: "One item with what the provider sent"}, func(ctx context.Context, in *ByID) (QuarantinedItem, error) {

@@ -9,6 +9,7 @@ import (
 
 	"patra/internal/api"
 	"patra/internal/export"
+	"patra/internal/view"
 )
 
 // mostExports is how many exports can be read at once. Each holds some megabytes for as long as its reader takes.
@@ -17,17 +18,18 @@ const mostExports = 16
 // recordRoutes tell about single records, and take many of them out.
 func (d *apiHandlers) recordRoutes(s *api.Server) {
 	type one struct {
-		Source string `path:"source" maxLength:"47"`
-		Type   string `path:"type" maxLength:"64"`
-		ID     string `path:"id" maxLength:"1600" doc:"percent-encoded as one segment"`
-		Date   string `query:"date" maxLength:"40" doc:"when the provider changed it, of a record that was never seen"`
+		Source     string `path:"source" maxLength:"47"`
+		Type       string `path:"type" maxLength:"64"`
+		ID         string `path:"id" maxLength:"1600" doc:"percent-encoded as one segment"`
+		Repository string `query:"repository" maxLength:"255" doc:"repository of the record, if several behind the source have its id"`
+		Date       string `query:"date" maxLength:"40" doc:"when the provider changed it, of a record that was never seen"`
 	}
 	api.Get(s, "/records/{source}/{type}/{id}/why", api.Look, api.Doc{ID: "why-record", Summary: "What is known about one record, also about one that was never seen"}, func(ctx context.Context, in *one) (recordExplanation, error) {
 		at, err := instantField("date", in.Date)
 		if err != nil {
 			return recordExplanation{}, err
 		}
-		return d.app.explainRecord(ctx, d.store, in.Source, in.Type, in.ID, at)
+		return d.app.explainRecord(ctx, d.store, view.RecordName{Source: in.Source, Type: in.Type, Repository: in.Repository, ID: in.ID}, at)
 	})
 	type wish struct {
 		Format       string   `query:"format" enum:"jsonl,csv" default:"jsonl"`

@@ -257,5 +257,13 @@ func (a *app) columnsFor(ctx context.Context, s *store.Store, f exportFlags, rem
 	if len(f.columns) > 0 {
 		return export.Choose(f.columns, fields), nil
 	}
-	return export.Columns(fields, f.raw), nil
+	several := false
+	for _, code := range sources {
+		repositories, err := s.Repositories(ctx, code)
+		if err != nil {
+			return nil, err
+		}
+		several = several || len(repositories) > 0
+	}
+	return export.Columns(fields, several, f.raw), nil
 }

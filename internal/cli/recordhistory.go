@@ -5,10 +5,11 @@ import (
 
 	"patra"
 	"patra/internal/store"
+	"patra/internal/view"
 )
 
 func (a *app) recordHistoryCmd() *cobra.Command {
-	var recordType string
+	var name view.RecordName
 	var out format
 	c := &cobra.Command{
 		Use: "history SOURCE ID", Short: "Show every version of a record and the work that brought it", Args: exactArgs("SOURCE", "ID"),
@@ -18,7 +19,8 @@ func (a *app) recordHistoryCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rec, err := a.storedRecord(c.Context(), s, args[0], recordType, args[1])
+			name.Source, name.ID = args[0], args[1]
+			rec, err := a.storedRecord(c.Context(), s, name)
 			if err != nil {
 				return err
 			}
@@ -38,7 +40,7 @@ func (a *app) recordHistoryCmd() *cobra.Command {
 			})
 		},
 	}
-	c.Flags().StringVar(&recordType, "type", "", "record type, if the source has several")
+	addRecordFlags(c, &name)
 	formatFlag(c, &out)
 	return c
 }

@@ -11,12 +11,14 @@ import (
 
 	"patra"
 	"patra/internal/store"
+	"patra/internal/view"
 )
 
 // recordExplanation is all that is known about one record, also about one that nobody has seen.
 type recordExplanation struct {
 	Source     string                 `json:"source"`
 	ID         string                 `json:"id"`
+	Repository string                 `json:"repository,omitempty"`
 	Date       *patra.Instant         `json:"date,omitempty"`
 	Record     *patra.Record          `json:"record,omitempty"`
 	Versions   []store.VersionEntry   `json:"versions,omitempty"`
@@ -45,7 +47,8 @@ const (
 )
 
 func (a *app) recordWhyCmd() *cobra.Command {
-	var recordType, date string
+	var name view.RecordName
+	var date string
 	var out format
 	c := &cobra.Command{
 		Use: "why SOURCE ID", Short: "Tell what is known about one record, also about one that was never seen", Args: exactArgs("SOURCE", "ID"),
@@ -60,7 +63,8 @@ func (a *app) recordWhyCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			acc, err := a.explainRecord(c.Context(), s, args[0], recordType, args[1], at)
+			name.Source, name.ID = args[0], args[1]
+			acc, err := a.explainRecord(c.Context(), s, name, at)
 			if err != nil {
 				return err
 			}
@@ -71,27 +75,28 @@ func (a *app) recordWhyCmd() *cobra.Command {
 			return nil
 		},
 	}
-	c.Flags().StringVar(&recordType, "type", "", "record type, if the source has several")
+	addRecordFlags(c, &name)
 	c.Flags().StringVar(&date, "date", "", "when the provider changed it: 2026-01-31 or 2026-01-31T09:30:00Z")
 	formatFlag(c, &out)
 	return c
 }
 
 // explainRecord is what is known about a record of a source that somebody knows.
-func (a *app) explainRecord(ctx context.Context, s *store.Store, source, recordType, id string, at *patra.Instant) (recordExplanation, error) {
-	acc, err := accountOf(ctx, s, source, recordType, id, at)
+func (a *app) explainRecord(ctx context.Context, s *store.Store, name view.RecordName, at *patra.Instant) (recordExplanation, error) {
+	acc, err := accountOf(ctx, s, name, at)
 	if err == nil && acc.Record == nil {
-		_, err = a.target(ctx, s, source)
+		_, err = a.target(ctx, s, name.Source)
 	}
 	return acc, err
 }
 
-func accountOf(ctx context.Context, s *store.Store, source, recordType, id string, at *patra.Instant) (acc recordExplanation, err error) {
-	acc = recordExplanation{Source: source, ID: id, Date: at, Windows: []windowStatus{}}
-	if acc.Record, err = findRecord(ctx, s, source, recordType, id); err != nil {
+func accountOf(ctx context.Context, s *store.Store, name view.RecordName, at *patra.Instant) (acc recordExplanation, err error) {
+	acc = recordExplanation{Source: name.Source, ID: name.ID, Repository: name.Repository, Date: at, Windows: []windowStatus{}}
+	if acc.Record, err = view.FindRecord(ctx, s, name); err != nil {
 		return acc, err
 	}
 	if rec := acc.Record; rec != nil {
+		acc.Repository = rec.Repository
 		if acc.Versions, err = s.VersionHistory(ctx, *rec); err != nil {
 			return acc, err
 		}
@@ -99,14 +104,15 @@ func accountOf(ctx context.Context, s *store.Store, source, recordType, id strin
 			acc.Date = rec.UpdatedAt
 		}
 	}
-	if acc.Quarantine, err = s.Quarantine(ctx, store.QuarantineFilter{Source: source, RecordID: id}); err != nil {
+	if acc.Quarantine, err = s.Quarantine(ctx, store.QuarantineFilter{Source: name.Source, RecordID: name.ID, Repository: acc.Repository}); err != nil {
 		return acc, err
 	}
-	if acc.Signals, err = s.SignalsOf(ctx, source, id); err != nil {
+	if acc.Signals, err = s.SignalsOf(ctx, name.Source, name.ID); err != nil {
 		return acc, err
 	}
+	acc.Signals = slices.DeleteFunc(acc.Signals, func(r store.SignalRow) bool { return acc.Repository != "" && r.Repository != acc.Repository })
 	if acc.Date != nil {
-		if acc.Windows, err = placesOf(ctx, s, source, id, *acc.Date); err != nil {
+		if acc.Windows, err = placesOf(ctx, s, acc.Source, acc.Repository, acc.ID, *acc.Date); err != nil {
 			return acc, err
 		}
 	}
@@ -114,14 +120,17 @@ func accountOf(ctx context.Context, s *store.Store, source, recordType, id strin
 	return acc, nil
 }
 
-// placesOf asks every watermark of a source about a moment.
-func placesOf(ctx context.Context, s *store.Store, source, id string, at patra.Instant) ([]windowStatus, error) {
+// placesOf asks every watermark of a source, or of one of its repositories, about a moment.
+func placesOf(ctx context.Context, s *store.Store, source, repository, id string, at patra.Instant) ([]windowStatus, error) {
 	cursors, err := s.Cursors(ctx, store.Filter{Source: source, Limit: most})
 	if err != nil {
 		return nil, err
 	}
 	places := []windowStatus{}
 	for _, c := range cursors {
+		if repository != "" && c.Repository != repository {
+			continue
+		}
 		facts, _, err := s.MapFacts(ctx, c.ID, patra.Window{From: at, To: at + 1})
 		if err != nil {
 			return nil, err
@@ -242,6 +251,9 @@ func (a recordExplanation) print(w io.Writer) {
 	} else {
 		fmt.Fprintf(w, "Record     %s %s is not stored\n", a.Source, a.ID)
 	}
+	if a.Repository != "" {
+		fmt.Fprintf(w, "           of %s\n", a.Repository)
+	}
 	for _, v := range a.Versions {
 		fmt.Fprintf(w, "Version    %d %s at %s in batch %d: %s\n", v.Rev, v.RecordVersion.Change, seconds(v.ObservedAt), v.BatchID, v.Why)
 	}
@@ -252,7 +264,11 @@ func (a recordExplanation) print(w io.Writer) {
 		fmt.Fprintf(w, "Signal     %d %s %s, since %s\n", sig.ID, sig.Reason, sig.Status, seconds(sig.CreatedAt))
 	}
 	for _, p := range a.Windows {
-		fmt.Fprintf(w, "Window     %s %s by %s: %s\n", p.Cursor.Operation, p.Cursor.Endpoint, p.Cursor.Key, p.Text)
+		of := ""
+		if a.Repository == "" && p.Cursor.Repository != "" { // several may hold it
+			of = " of " + p.Cursor.Repository
+		}
+		fmt.Fprintf(w, "Window     %s %s by %s%s: %s\n", p.Cursor.Operation, p.Cursor.Endpoint, p.Cursor.Key, of, p.Text)
 	}
 	fmt.Fprintf(w, "\n%s\n", a.Verdict)
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -9,6 +10,8 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+
+	"patra"
 )
 
 // repository is a small OAI-PMH repository: it answers at one path only, and lists the records of 2026-05-01.
@@ -84,5 +87,44 @@ func TestABaseAddressKeepsItsLastSlash(t *testing.T) {
 				t.Errorf("%s asked at %s ends with %d:\n%s", path, address, code, said)
 			}
 		}
+	}
+}
+
+// harvestBoth reads two repositories with the same local ids into one store: 8 records.
+func harvestBoth(t *testing.T) (s session, a, b *repository) {
+	a, b = newRepository(t, "/oai", "A", "1", "2", "3", "4"), newRepository(t, "/oai/", "B", "1", "2", "3", "4")
+	s = session{t, "sqlite:" + filepath.Join(t.TempDir(), "patra.db")}
+	for name, r := range map[string]*repository{nameA: a, nameB: b} {
+		s.run(append([]string{"harvest", "oai", "--param", "baseUrl=" + name, "--base-url", r.url}, theDay...)...)
+	}
+	return s, a, b
+}
+
+const (
+	nameA = "https://a.example.org/oai"
+	nameB = "https://b.example.org/oai/"
+)
+
+// Two repositories behind one source are two providers: records with the same local ids stand side by side.
+func TestTwoRepositoriesWithTheSameIDs(t *testing.T) {
+	s, a, b := harvestBoth(t)
+	seen := map[string]bool{}
+	for line := range strings.Lines(s.run("records", "export", "--source", "oai", "--format", "jsonl")) {
+		var r patra.Record
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		seen[r.Repository+" "+r.ProviderID+" "+string(r.Fields)] = true
+	}
+	for _, name := range []string{nameA, nameB} {
+		for _, id := range a.locals {
+			want := fmt.Sprintf(`%s %s {"title":"%s at %s"}`, name, id, id, map[string]string{nameA: a.label, nameB: b.label}[name])
+			if !seen[want] {
+				t.Errorf("%s is not there", want)
+			}
+		}
+	}
+	if len(seen) != 8 {
+		t.Errorf("%d records of 8: %v", len(seen), seen)
 	}
 }

@@ -245,7 +245,7 @@ func (p *Planner) describe(ctx context.Context, d *Draft, req Request) error {
 	}
 	plan := patra.Plan{Source: s.Source, Endpoint: s.Endpoint, Operation: req.Operation, Campaign: campaign(req), Window: d.Decision.Window,
 		ExprProtoHash: d.Expr.Hash(), ExprProto: d.Expr.JSON(), Spec: d.Snapshot.Fingerprint, Strategy: d.Spec.Strategy(),
-		BaseURL: req.BaseURL, Priority: req.Priority, Reason: d.Decision.Reason}
+		BaseURL: req.BaseURL, Priority: req.Priority, Reason: d.Decision.Reason, Repository: s.Repository()}
 	if plan.Priority == 0 {
 		plan.Priority = req.Operation.Priority()
 	}
@@ -280,6 +280,7 @@ func (p *Planner) buckets(ctx context.Context, now patra.Instant, spec *source.S
 		return 0, 0, err
 	}
 	*req.Pick = req.Pick.Resolve(now, known)
+	req.Pick.Repository = spec.Repository()
 	if req.Pick.By == patra.PickMapping {
 		if req.Pick.Specs, err = p.otherMappings(ctx, spec); err != nil {
 			return 0, 0, err
@@ -315,6 +316,9 @@ func (p *Planner) otherMappings(ctx context.Context, spec *source.Spec) (others 
 // known is how many ids an update by id has to go by.
 func (p *Planner) known(ctx context.Context, spec *source.Spec, idsOf string) (int64, error) {
 	from, _ := patra.KnownIDs(cmp.Or(idsOf, patra.OwnIDs), spec.Source)
+	if repository := spec.Repository(); repository != "" && idsOf == "" {
+		return p.Store.CountKnown(ctx, from, repository)
+	}
 	return p.Store.CountRecords(ctx, from)
 }
 

@@ -70,7 +70,7 @@ func (p *Planner) freeze(ctx context.Context, now patra.Instant, d *Draft, pick 
 func (p *Planner) store(ctx context.Context, now patra.Instant, d *Draft) error {
 	if !d.Decision.Window.IsEmpty() && d.Plan.Strategy != patra.StrategyIDRange {
 		c, err := p.Store.EnsureCursor(ctx, now, patra.Cursor{Namespace: d.namespace(), Origin: d.Decision.Window.From, OriginCode: d.Decision.OriginCode,
-			ExprProtoHash: d.Plan.ExprProtoHash, Campaign: d.Plan.Campaign})
+			ExprProtoHash: d.Plan.ExprProtoHash, Campaign: d.Plan.Campaign, Repository: d.Plan.Repository})
 		if err != nil {
 			return err
 		}

@@ -66,6 +66,7 @@ type HarvestHistory interface {
 	LastLag(ctx context.Context, cursorID int64) (*time.Duration, error)
 	Lateness(ctx context.Context, cursorID int64, since patra.Instant) (patra.Lateness, error)
 	CountRecords(ctx context.Context, source string) (int64, error)
+	CountKnown(ctx context.Context, source, repository string) (int64, error)
 }
 
 // RecordSelection tells which records an update by id is for, and keeps the list with the plan.

@@ -30,6 +30,8 @@ type Parameter struct {
 	Default  string `yaml:"default" json:"default,omitempty"`
 	Required bool   `yaml:"required" json:"required,omitempty"`
 	Doc      string `yaml:"doc" json:"doc,omitempty"`
+	// Identity says whether another value names another provider, whose records are others; see (*File).identity.
+	Identity *bool `yaml:"identity" json:"identity,omitempty"`
 }
 
 // Blocks are the settings that endpoints share, or change for themselves.

@@ -34,6 +34,7 @@ type Spec struct {
 	Endpoint   string            `json:"endpoint"`
 	Operation  patra.Operation   `json:"operation"`
 	Parameters map[string]string `json:"parameters,omitempty"`
+	Identity   []string          `json:"identity,omitzero"` // the parameters that name the provider, where the address does not tell; see Repository
 	Blocks
 	Role       string        `json:"role"`
 	Detail     *Detail       `json:"detail,omitempty"`
@@ -79,6 +80,12 @@ func Compile(f *File, o Options) (*Spec, error) {
 	s.Request.Send = cmp.Or(s.Request.Send, sendQuery)
 	s.Response.NoID = cmp.Or(s.Response.NoID, "QUARANTINE")
 	if err := s.reachable(); err != nil {
+		return nil, err
+	}
+	if own := f.identity(); !slices.Equal(own, s.inAddress()) {
+		s.Identity = append([]string{}, own...) // none is something that is said too
+	}
+	if err := s.nameable(); err != nil {
 		return nil, err
 	}
 	if o.Contact == "" && s.asksForContact() {

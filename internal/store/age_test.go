@@ -30,6 +30,7 @@ func TestVerdictOnAges(t *testing.T) {
 var additions = []*regexp.Regexp{
 	regexp.MustCompile(`^CREATE TABLE IF NOT EXISTS \w+ \(`),
 	regexp.MustCompile(`^ALTER TABLE \w+ ADD COLUMN\s+\w+ \w+(\(\d+\))?\?$`),    // which may be empty
+	regexp.MustCompile(`^ALTER TABLE \w+ MODIFY COLUMN\s+\w+ key\(\d+\)$`),      // to a wider one
 	regexp.MustCompile(`^ALTER TABLE \w+\s+(INDEX \w+ \([^)]*\),?\s*)+$`),       // not unique
 	regexp.MustCompile(`^DROP VIEW IF EXISTS \w+$`),                             // and made again
 	regexp.MustCompile(`^CREATE VIEW \w+ AS `),                                  //

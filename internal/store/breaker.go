@@ -9,7 +9,7 @@ import (
 
 // unparkBroken lets tasks go on that were given back because of something that is over.
 var unparkBroken = stmt{"unpark_broken", `UPDATE ing_task SET scheduled_at = {now}, wait_code = NULL
-	WHERE provenance_code = ? AND endpoint_name = ? AND status_code = 'QUEUED' AND wait_code = 'BREAKER'`}
+	WHERE provenance_code = ? AND endpoint_name = ? AND status_code = 'QUEUED' AND wait_code = 'BREAKER' AND ` + tasksOfRepository}
 
 func setBreaker(c *patra.Control, b patra.Breaker) {
 	c.State, c.Failures, c.Detail.Trips, c.Until, c.Detail.Prober = b.State, b.Failures, b.Trips, b.Until, b.Prober
@@ -83,7 +83,7 @@ func (s *Store) RecordSuccess(ctx context.Context, at patra.WorkScope, probe int
 		if change = m.change(); err != nil || !m.changed() || m.was.State == patra.Closed {
 			return err
 		}
-		if _, err := t.exec(unparkBroken, at.Source, at.Endpoint); err != nil {
+		if _, err := t.exec(unparkBroken, append([]any{at.Source, at.Endpoint}, repositoryArgs(at)...)...); err != nil {
 			return err
 		}
 		change.Healing, err = t.writeHealing(at, m, patra.HealClose, patra.WaitBreaker, map[string]any{"open_seconds": m.now.Sub(m.was.Detail.Since).Seconds(), "trips": m.was.Detail.Trips})

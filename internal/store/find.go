@@ -12,6 +12,7 @@ import (
 // RecordQuery is which records are wanted. Zero values do not narrow.
 type RecordQuery struct {
 	Source, Type, IDPrefix string
+	Repository             string
 	ChangedSince           *patra.Instant
 	UpdatedFrom, UpdatedTo *patra.Instant
 	Deleted                bool // only those that are gone
@@ -29,6 +30,7 @@ func (q RecordQuery) where(d dialect) (string, []any) {
 	}
 	add(q.Source != "", "r.provenance_code = ?", q.Source)
 	add(q.Type != "", "r.record_type = ?", q.Type)
+	add(q.Repository != "", "r.repository = ?", q.Repository)
 	add(q.IDPrefix != "", "r.provider_id LIKE ? ESCAPE '!'", patra.EscapeLike(q.IDPrefix)+"%")
 	add(q.ChangedSince != nil, "r.changed_at >= ?", q.ChangedSince)
 	add(q.UpdatedFrom != nil, "r.provider_updated_at >= ?", q.UpdatedFrom)

@@ -55,7 +55,11 @@ func (s *Store) Migrate(ctx context.Context) ([]Migration, error) {
 	}
 	var done []Migration
 	for _, r := range results {
-		done = append(done, Migration{Version: r.Source.Version, Name: strings.TrimSuffix(r.Source.Path, ".sql")})
+		name := strings.TrimSuffix(r.Source.Path, ".sql")
+		if name == "" { // it is no file
+			name = adoptionName
+		}
+		done = append(done, Migration{Version: r.Source.Version, Name: name})
 	}
 	return done, nil
 }
@@ -80,7 +84,8 @@ func (s *Store) provider() (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	opts := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true)}
+	opts := []goose.ProviderOption{goose.WithDisableGlobalRegistry(true),
+		goose.WithGoMigrations(goose.NewGoMigration(adoption, &goose.GoFunc{RunTx: adoptRepositories}, nil))}
 	if s.dialect.name == mysqlDialect.name {
 		locker, err := lock.NewMySQLTableLocker(lock.WithTableLockTimeout(100*time.Millisecond, 600))
 		if err != nil {
@@ -133,6 +138,7 @@ var (
 	tableName  = regexp.MustCompile(`CREATE TABLE IF NOT EXISTS (\w+)`)
 	alterTable = regexp.MustCompile(`ALTER TABLE (\w+)\n((?:  INDEX \w+ \([^)]*\),?\n)+);\n`)
 	addIndex   = regexp.MustCompile(`(?m)^  INDEX (\w+) (\([^)]*\)),?$`)
+	modified   = regexp.MustCompile(`(?s)ALTER TABLE \w+ MODIFY COLUMN\n[^;]*;`)
 	reserved   = regexp.MustCompile(`\b(?:stored|last_value)\b`) // words of MySQL that are names of columns here
 	chosenCode = regexp.MustCompile(`\b(THEN|ELSE) ('[A-Z_]+')`) // one of our words that a view chooses
 	isoCall    = regexp.MustCompile(`ISO\((\w+)\)`)
@@ -144,6 +150,9 @@ func (d dialect) schema(text string) string {
 		m := columnLine.FindStringSubmatch(line)
 		return "  " + m[1] + " " + d.column(m[2], m[3], m[4] != "") + m[5]
 	})
+	if d.liftIndexes { // there a column holds what is put into it
+		text = modified.ReplaceAllString(text, "SELECT 1;")
+	}
 	text = alterTable.ReplaceAllStringFunc(text, d.addIndexes)
 	text = uniqueLine.ReplaceAllString(text, "  CONSTRAINT $1 UNIQUE (")
 	text = isoCall.ReplaceAllStringFunc(text, func(call string) string {

@@ -187,7 +187,7 @@ func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page pat
 	if err := t.refer(now, res.Kept); err != nil {
 		return patra.Counts{}, err
 	}
-	in := &recordWriter{tx: t, claim: c, now: now, recordType: recordType, batchID: page.BatchID, merge: res.Merge, rules: res.Changes}
+	in := &recordWriter{tx: t, claim: c, now: now, recordType: recordType, repository: c.Task.Repository, batchID: page.BatchID, merge: res.Merge, rules: res.Changes}
 	if err := in.upsertPage(res, newest); err != nil {
 		return in.counts, err
 	}
@@ -198,10 +198,10 @@ func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page pat
 	if err := in.raws.flush(t, page.BatchID, now); err != nil {
 		return counts, err
 	}
-	if err := t.resolve(c.Task.Source, recordType, res.Records); err != nil {
+	if err := t.resolve(c.Task, recordType, res.Records); err != nil {
 		return counts, err
 	}
-	if err := t.raiseFrom(now, c.Task.Source, recordType, in.taken); err != nil {
+	if err := t.raiseFrom(now, c.Task, recordType, in.taken); err != nil {
 		return counts, err
 	}
 	if err := t.addItems(c, now, page, res.IDs); err != nil {

@@ -66,6 +66,9 @@ func (t *tx) tasksOf(target patra.Target) (where string, args []any, err error) 
 	if p.Operation != "" {
 		where, args = where+` AND operation_code = ?`, append(args, p.Operation)
 	}
+	if p.Repository != "" {
+		where, args = where+` AND `+tasksOfRepository, append(args, repositoryArgs(p)...)
+	}
 	return where, args, nil
 }
 
@@ -171,9 +174,10 @@ func (t *tx) endable(target patra.Target) ([]patra.Control, error) {
 	if !target.IsScope() {
 		return all, nil
 	}
+	ofOne := target.WorkScope().Repository != ""
 	below, err := t.controls(heldBelow)
 	for _, c := range below {
-		if c.Target == target || strings.HasPrefix(c.Key, target.Key+"/") {
+		if c.Target == target || strings.HasPrefix(c.Key, target.Key+"/") || ofOne && target.Holds(c.Target) {
 			all = append(all, c)
 		}
 	}

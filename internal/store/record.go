@@ -72,6 +72,7 @@ type recordWriter struct {
 	claim      *patra.Claim
 	now        patra.Instant
 	recordType string
+	repository string
 	batchID    int64
 	merge      patra.Merge
 	rules      patra.ChangeRules
@@ -123,16 +124,29 @@ func (in *recordWriter) arrived(o incomingRecord, have *storedRecord) mergeInput
 	return a
 }
 
+// keysOf are ids as they stand in the table.
+func (in *recordWriter) keysOf(ids []string) []string {
+	if in.repository == "" {
+		return ids
+	}
+	keys := make([]string, len(ids))
+	for i, id := range ids {
+		keys[i] = scopedID(in.repository, id)
+	}
+	return keys
+}
+
 // known is what is stored under ids that are in their order.
 func (in *recordWriter) known(ids []string) (map[string]*storedRecord, error) {
+	keys := in.keysOf(ids)
 	if in.s.Embedded() { // a server is not asked twice
-		if some, err := in.anyBetween(ids[0], ids[len(ids)-1]); err != nil || !some {
+		if some, err := in.anyBetween(keys); err != nil || !some {
 			return nil, err
 		}
 	}
 	args := []any{in.claim.Task.Source, in.recordType}
-	for _, id := range ids {
-		args = append(args, id)
+	for _, key := range keys {
+		args = append(args, key)
 	}
 	query := stmt{"known_records_" + strconv.Itoa(len(ids)), `SELECT id, rev, provider_id, provider_updated_at, observed_at, content_sha256, deleted, spec_fingerprint, batch_id, raw_from, raw_size, record_remarks FROM ing_record
 		WHERE provenance_code = ? AND record_type = ? AND provider_id IN (` + marks(len(ids)) + `) ORDER BY provider_id {lock}`}
@@ -151,7 +165,7 @@ func (in *recordWriter) known(ids []string) (map[string]*storedRecord, error) {
 		}
 		k.remarks, err = readRemarks(said)
 		k.Mark = k.remarks.Mark
-		stored[providerID] = k
+		stored[localID(in.repository, providerID)] = k
 		return err
 	}, args...)
 	return stored, err
@@ -159,8 +173,12 @@ func (in *recordWriter) known(ids []string) (map[string]*storedRecord, error) {
 
 // anyBetween tells whether any record is stored from one id to another. Many providers number their records, and where they add
 // new ones there is none yet: that is seen by one look, and not by one for each.
-func (in *recordWriter) anyBetween(from, to string) (bool, error) {
+func (in *recordWriter) anyBetween(keys []string) (bool, error) {
 	var one int
+	from, to := keys[0], keys[len(keys)-1]
+	if in.repository != "" { // what stands behind them may order them in another way
+		from, to = slices.Min(keys), slices.Max(keys)
+	}
 	return in.one(anyBetween, []any{in.claim.Task.Source, in.recordType, from, to}, &one)
 }
 

@@ -119,7 +119,7 @@ func (s *Store) retryPlan(ctx context.Context, planID, sliceID int64, note func(
 
 // haltedTasks are those that failed because of a halt. What somebody called off stays so.
 const haltedTasks = `SELECT plan_id, slice_id FROM ing_task WHERE provenance_code = ? AND endpoint_name = ? AND status_code = 'FAILED'
-	AND finished_at >= ? AND last_error LIKE '{"level":"L4"%'
+	AND finished_at >= ? AND ` + tasksOfRepository + ` AND last_error LIKE '{"level":"L4"%'
 	AND NOT EXISTS (SELECT 1 FROM ing_plan p WHERE p.id = ing_task.plan_id AND p.status_code = 'CANCELLED')`
 
 // aboutHalt is the time between a task that fails and the halt: it ends a moment after the halt is set, and one that was faster
@@ -128,7 +128,8 @@ const aboutHalt = 10 * patra.Minute
 
 // haltedBy are what haltedTasks asks for.
 func haltedBy(halt patra.Control) []any {
-	return []any{halt.WorkScope().Source, halt.WorkScope().Endpoint, halt.Detail.Since - aboutHalt}
+	at := halt.WorkScope()
+	return append([]any{at.Source, at.Endpoint, halt.Detail.Since - aboutHalt}, repositoryArgs(at)...)
 }
 
 // reviveHalted queues again what failed because of a halt that a person has ended: it is mended now, or halts again.

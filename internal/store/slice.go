@@ -161,7 +161,7 @@ func (t *tx) addSlice(now patra.Instant, p patra.Plan, sl patra.Slice, trigger s
 		return err
 	}
 	params := json.RawMessage(`{}`)
-	_, err = t.many(insertTask, p.InstanceID, p.ID, sliceID, optional(p.CursorID), p.Source, p.Endpoint, p.Operation, patra.Partition(p.Source, p.Endpoint, p.Operation),
+	_, err = t.many(insertTask, p.InstanceID, p.ID, sliceID, optional(p.CursorID), p.Source, p.Endpoint, p.Operation, p.WorkScope().Partition(),
 		sl.ExprHash, p.Spec, trigger, patra.TaskKey(p.Key, sl.Signature, sl.ExprHash, p.Operation, trigger, params), p.Priority, maxAttempts, now)
 	return err
 }

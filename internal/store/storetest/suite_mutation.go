@@ -136,7 +136,7 @@ func Eventful(t *testing.T, e Engine) *World { return eventful(t, e) }
 // again, and cut by ids.
 func eventful(t *testing.T, e Engine) *World {
 	w, parent := partial(t, e)
-	_, err := w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", []string{"1"}, patra.SignalManual, "", "me")
+	_, err := w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", "", []string{"1"}, patra.SignalManual, "", "me")
 	w.must(err)
 	for range 2 {
 		w.must(second(w.Audit(t.Context(), patra.AuditEntry{Actor: "ada", Action: patra.AuditExport, Target: "run:1"})))
