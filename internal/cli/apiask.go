@@ -169,7 +169,7 @@ func (d *apiHandlers) askRoutes(s *api.Server) {
 			return testedPage{}, err
 		}
 		p := d.app.prober(d.cfg, d.store, patra.WorkScope{Source: spec.Source, Endpoint: spec.Endpoint, Operation: patra.Harvest})
-		page, err := tryPage(ctx, p, req, mostTried)
+		page, err := tryPage(ctx, p, req, d.cfg.Sources.Insecure, mostTried)
 		return tested(page, err)
 	})
 }

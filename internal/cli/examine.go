@@ -113,6 +113,18 @@ func (a *app) examineSecrets() (found []finding) {
 	return found
 }
 
+// examineInsecure names the repositories that are asked without encryption.
+func (a *app) examineInsecure() (found []finding) {
+	cfg, err := a.load()
+	if err != nil {
+		return nil
+	}
+	for _, address := range cfg.Sources.Insecure {
+		found = append(found, warn("encryption", "Ask it over https if it can, and take it out of sources.insecure in patra.yaml", "%s may be asked without encryption: what it sends can be read and changed on its way", address))
+	}
+	return found
+}
+
 // examineStore looks at the store from outside to inside; ok means that its tables can be read.
 func (a *app) examineStore(ctx context.Context, deep bool) (found []finding, ok bool) {
 	cfg, err := a.load()

@@ -26,10 +26,10 @@ func (a *app) planner(s *store.Store, contact string, probe bool) (*planner.Plan
 	}
 	p := &planner.Planner{Store: s, Secrets: a.credentials(), Observe: a.planning(), Tracer: a.tracer(c), Config: planner.Config{
 		SafetyLag: time.Duration(c.Planner.SafetyLag), TaskAttempts: int64(c.Executor.TaskAttempts), Target: int64(c.Planner.TargetRecords), MaxPages: int64(c.Planner.MaxPages),
-		MinStep: time.Duration(c.Planner.MinStep), Inventory: int64(c.Planner.Inventory), Probes: c.Planner.Probes, BackfillShare: c.Planner.BackfillShare.Fraction(),
+		MinStep: time.Duration(c.Planner.MinStep), Inventory: int64(c.Planner.Inventory), Probes: c.Planner.Probes, BackfillShare: c.Planner.BackfillShare.Fraction(), Insecure: c.Sources.Insecure,
 	}}
 	if probe {
-		p.Prober = &executor.Prober{Store: s, Gate: a.gate(c, s), Client: clientFor, Vars: source.Vars{Contact: contact, Version: a.version}, Log: a.logger(c), Credentials: a.credentials(),
+		p.Prober = &executor.Prober{Store: s, Gate: a.gate(c, s), Client: clientFor(c), Vars: source.Vars{Contact: contact, Version: a.version}, Log: a.logger(c), Credentials: a.credentials(),
 			Tracer: a.tracer(c), Propagate: c.Trace.Propagate.On()}
 	}
 	return p, nil

@@ -2,16 +2,20 @@ package cli
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"patra"
+	"patra/internal/store"
 )
 
 // repository is a small OAI-PMH repository: it answers at one path only, and lists the records of 2026-05-01.
@@ -126,5 +130,101 @@ func TestTwoRepositoriesWithTheSameIDs(t *testing.T) {
 	}
 	if len(seen) != 8 {
 		t.Errorf("%d records of 8: %v", len(seen), seen)
+	}
+}
+
+// Lists, exports and questions about one record name the repository; where an id says too little, they say so.
+func TestListsNameTheRepository(t *testing.T) {
+	s, _, _ := harvestBoth(t)
+	for _, args := range [][]string{{"records", "export", "--source", "oai", "--format", "csv"}, {"coverage", "show", "oai"}, {"plans"}, {"tasks"}, {"records", "query", "oai"}, {"records", "query", "oai", "-o", "jsonl"}, {"events", "list", "-o", "jsonl"}} {
+		if said := s.run(args...); !strings.Contains(said, nameA) || !strings.Contains(said, nameB) {
+			t.Errorf("patra %s does not tell the two apart:\n%s", strings.Join(args, " "), said)
+		}
+	}
+	var cursors []struct {
+		Cursor patra.Cursor `json:"cursor"`
+	}
+	if err := json.Unmarshal([]byte(s.run("coverage", "show", "oai", "-o", "json")), &cursors); err != nil || len(cursors) != 2 {
+		t.Fatalf("%d coverage lines, %v", len(cursors), err)
+	}
+	if gates := s.run("gate", "status", "-o", "json"); strings.Count(gates, `"key": "host:127.0.0.1:`) != 2 {
+		t.Errorf("the two do not have a rate each:\n%s", gates)
+	}
+	for _, args := range [][]string{{"records", "get", "oai", "3"}, {"records", "why", "oai", "3"}, {"records", "history", "oai", "3"}} {
+		if code, said := s.asks(nil, args...); code != 2 || !strings.Contains(said, `oai has "3" in 2 repositories: `+nameA+", "+nameB+"; say which one with --repository") {
+			t.Errorf("patra %s ends with %d: %s", strings.Join(args, " "), code, said)
+		}
+		if said := s.run(append(args, "--repository", nameB)...); args[1] != "history" && (!strings.Contains(said, nameB) || strings.Contains(said, nameA)) {
+			t.Errorf("patra %s of one: %s", strings.Join(args, " "), said)
+		}
+	}
+	if code, said := s.asks(nil, "signal", "add", "oai", "3"); code != 2 || !strings.Contains(said, "say which one with --repository") {
+		t.Errorf("a signal without a repository ends with %d: %s", code, said)
+	}
+	if code, said := s.asks(nil, "update", "oai", "--ids", "3", "--contact", "me@example.org"); code != 2 || !strings.Contains(said, "needs the parameter baseUrl") {
+		t.Errorf("an update without a repository ends with %d: %s", code, said)
+	}
+}
+
+// A breaker that is open for one repository does not hold the other back.
+func TestABreakerIsOfOneRepository(t *testing.T) {
+	a, b := newRepository(t, "/oai", "A", "1"), newRepository(t, "/oai", "B", "1")
+	s := session{t, "sqlite:" + filepath.Join(t.TempDir(), "patra.db")}
+	st, err := store.Open(t.Context(), s.url)
+	if err == nil {
+		_, err = st.Migrate(t.Context())
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	at := patra.WorkScope{Source: "oai", Endpoint: "records", Operation: patra.Harvest, Repository: nameA}
+	fault := patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork, Text: "nobody is there"}
+	if _, err := st.RecordFailure(t.Context(), at, patra.BreakerRule{Failures: 1, Shortest: time.Hour, Longest: time.Hour}, 0, fault, 0); err != nil {
+		t.Fatal(err)
+	}
+	if code, said := s.asks(nil, append([]string{"harvest", "oai", "--param", "baseUrl=" + nameB, "--base-url", b.url}, theDay...)...); code != 0 {
+		t.Errorf("the other one is held back: %d\n%s", code, said)
+	}
+	ctx, stop := context.WithTimeout(t.Context(), 3*time.Second)
+	defer stop()
+	var out, errs bytes.Buffer
+	run(ctx, append([]string{"harvest", "oai", "--param", "baseUrl=" + nameA, "--base-url", a.url, "--store", s.url}, theDay...), nil, &out, &errs)
+	if a.asked.Load() != 0 || b.asked.Load() == 0 {
+		t.Errorf("asked %d and %d times", a.asked.Load(), b.asked.Load())
+	}
+	steered := s.run("resume", "oai/*/*/"+nameA)
+	if code, said := s.asks(nil, append([]string{"harvest", "oai", "--param", "baseUrl=" + nameA, "--base-url", a.url}, theDay...)...); code != 0 {
+		t.Errorf("after %q it ends with %d\n%s", steered, code, said)
+	}
+}
+
+// Plain http is permitted for one repository by its whole address, and doctor says so. It stays as guarded as before: an address of
+// this machine is named with --base-url.
+func TestOneRepositoryWithoutEncryption(t *testing.T) {
+	r := newRepository(t, "/oai", "here", "1")
+	dir := t.TempDir()
+	config := filepath.Join(dir, "patra.yaml")
+	if err := os.WriteFile(config, []byte("sources:\n  insecure: ["+r.url+"]\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	s, environ := session{t, "sqlite:" + filepath.Join(dir, "patra.db")}, []string{"PATRA_CONFIG=" + config}
+	ask := func(address string) (int, string) {
+		return s.asks(environ, append([]string{"harvest", "oai", "--param", "baseUrl=" + address}, theDay...)...)
+	}
+	if code, said := ask(r.url + "/"); code != 2 || !strings.Contains(said, "which is without encryption") {
+		t.Errorf("another address than the permitted one ends with %d: %s", code, said)
+	}
+	if code, said := ask(r.url); code == 2 || !strings.Contains(said, "is not public") {
+		t.Errorf("the permitted one ends with %d: %s", code, said)
+	}
+	if _, said := s.asks(environ, "doctor"); !strings.Contains(said, r.url+" may be asked without encryption") {
+		t.Errorf("doctor does not name it: %s", said)
+	}
+	if err := os.WriteFile(config, []byte("sources:\n  insecure: ['http://*.example.org/oai']\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if code, said := ask(r.url); code != 2 && code != 3 || !strings.Contains(said, "sources.insecure[0]") {
+		t.Errorf("a pattern ends with %d: %s", code, said)
 	}
 }

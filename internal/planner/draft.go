@@ -81,7 +81,7 @@ func (p *Planner) compile(req Request) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := spec.RequireHTTPS(req.BaseURL); err != nil {
+	if err := spec.RequireHTTPS(req.BaseURL, p.Config.Insecure); err != nil {
 		return nil, err
 	}
 	if err := possible(spec, req); err != nil {
@@ -89,7 +89,7 @@ func (p *Planner) compile(req Request) (*Draft, error) {
 	}
 	lacking, err := spec.Access(p.have())
 	if err == nil {
-		err = spec.CheckSecretTarget(req.BaseURL, p.have())
+		err = spec.CheckSecretTarget(cmp.Or(req.BaseURL, spec.Address(source.Vars{})), p.have())
 	}
 	if err != nil {
 		return nil, err

@@ -117,6 +117,7 @@ type Config struct {
 	Inventory     int64         // tasks of one partition that may wait; 0 is no limit
 	Probes        int           // counts that may be asked for one plan
 	BackfillShare float64       // of a provider's quota, for history
+	Insecure      []string      // addresses that may be asked without encryption
 }
 
 // Planner makes plans.

@@ -331,14 +331,15 @@ func (s *Spec) reachable() error {
 }
 
 // RequireHTTPS refuses an address without encryption before anything is planned or sent there, as every request would be. One
-// that somebody names for this very time, such as a simulator on this machine, may be so.
-func (s *Spec) RequireHTTPS(baseURL string) error {
+// that somebody names for this very time, such as a simulator on this machine, may be so, and so may those that are permitted by
+// their whole address.
+func (s *Spec) RequireHTTPS(baseURL string, permitted []string) error {
 	at := s.Address(Vars{})
-	if u, err := url.Parse(at); baseURL != "" || err != nil || u.Scheme == "https" {
+	if u, err := url.Parse(at); baseURL != "" || err != nil || u.Scheme == "https" || slices.Contains(permitted, at) {
 		return nil
 	}
 	return patra.Problems{{Code: "BAD_VALUE", Path: "http.baseUrl", Text: fmt.Sprintf("%s is asked at %s, which is without encryption", s.Source, at),
-		Hint: "write https://host/path; a server of your own, such as patra sim, is named with --base-url"}}
+		Hint: "write https://host/path, or permit this address under sources.insecure in patra.yaml; a server of your own, such as patra sim, is named with --base-url"}}
 }
 
 // Address is where the source is, with what the user said about it.
