@@ -159,6 +159,7 @@ type Log struct {
 func Default() Config {
 	return Config{
 		Store:   Store{URL: "sqlite:patra.db"},
+		Sources: Sources{Insecure: []string{}},
 		Secrets: Secrets{},
 		Executor: Executor{
 			Workers:      4,

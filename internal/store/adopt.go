@@ -65,7 +65,7 @@ func frozenRepositories(ctx context.Context, t *sql.Tx) (all []adopted, err erro
 // adopt writes the repository to everything that was read by the frozen source. Tasks get its partition, so that what holds another
 // repository back does not hold them; a breaker that stands between all of them is nobody's any more.
 func (a adopted) adopt(ctx context.Context, t *sql.Tx) error {
-	pages := `(SELECT id FROM ing_task_run_batch WHERE provenance_code = ? AND spec_fingerprint = ?)`
+	pages := `(SELECT b.id FROM ing_task_run_batch b JOIN ing_task k ON k.id = b.task_id WHERE k.spec_fingerprint = ?)`
 	archived := `(SELECT x.batch_id FROM ing_archive_batch x JOIN ing_task k ON k.id = x.task_id WHERE k.spec_fingerprint = ?)`
 	for _, step := range []struct {
 		query string
@@ -74,7 +74,7 @@ func (a adopted) adopt(ctx context.Context, t *sql.Tx) error {
 		{`UPDATE ing_record SET provider_id = CONCAT(provider_id, ?), repository = ? WHERE provenance_code = ? AND spec_fingerprint = ? AND repository IS NULL`,
 			[]any{" " + a.repository, a.repository, a.source, a.spec}},
 		{`UPDATE ing_quarantine SET repository = ? WHERE provenance_code = ? AND repository IS NULL AND (batch_id IN ` + pages + ` OR batch_id IN ` + archived + `)`,
-			[]any{a.repository, a.source, a.source, a.spec, a.spec}},
+			[]any{a.repository, a.source, a.spec, a.spec}},
 		{`UPDATE ing_cursor SET repository = ? WHERE repository IS NULL AND id IN (SELECT cursor_id FROM ing_plan WHERE spec_fingerprint = ? AND cursor_id IS NOT NULL)`,
 			[]any{a.repository, a.spec}},
 		{`UPDATE ing_task SET partition_key = CONCAT(partition_key, ?) WHERE spec_fingerprint = ? AND plan_id IN (SELECT id FROM ing_plan WHERE spec_fingerprint = ? AND repository IS NULL)`,

@@ -14,6 +14,8 @@ func Run(t *testing.T, e Engine) {
 		{"four migrators at once leave one schema", migrators},
 		{"a store without tables is refused", noTables},
 		{"ids are compared byte for byte", byteExact},
+		{"two repositories with the same ids are two", repositories},
+		{"records of before are given to their repositories", adoptedRepositories},
 		{"the same plan is found, not made twice", samePlan},
 		{"a moved cursor refuses slices", movedCursor},
 		{"two planners never double a slice", twoPlanners},
