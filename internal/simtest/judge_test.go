@@ -209,7 +209,7 @@ func (j *judge) lacks(v *version) string {
 		}
 		return ""
 	}
-	r, err := j.w.stores[len(j.w.stores)-1].Record(j.w.t.Context(), j.w.file.Code, j.w.spec.RecordType, v.id)
+	r, err := j.w.stores[len(j.w.stores)-1].RecordOf(j.w.t.Context(), j.w.file.Code, j.w.spec.RecordType, j.w.spec.Repository(), v.id)
 	j.must(err)
 	if r == nil {
 		return "it is missing"
