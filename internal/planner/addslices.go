@@ -50,9 +50,9 @@ func ended(plan patra.Plan) error {
 	if plan.Status != patra.Failed && plan.Status != patra.Cancelled {
 		return nil
 	}
-	text, hint := fmt.Sprintf("plan %d for this window is %s", plan.ID, plan.Status), "See patra plans; --force makes a new one"
+	text, hint := fmt.Sprintf("plan %d for this window is %s", plan.ID, plan.Status), "See patra plans; a request with {force} makes a new one"
 	if plan.Status == patra.Cancelled {
-		hint = fmt.Sprintf("The command patra retry plan:%d goes on with it; --force makes a new one", plan.ID)
+		hint = fmt.Sprintf("The command patra retry plan:%d goes on with it; a request with {force} makes a new one", plan.ID)
 	}
 	if plan.Reason != "" && plan.Reason != string(plan.Status) {
 		text += " (" + plan.Reason + ")"

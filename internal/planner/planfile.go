@@ -235,5 +235,5 @@ func stillNeeded(slices []patra.Slice, parts []needPart) error {
 }
 
 func changed(path, text string) patra.Problems {
-	return patra.Problems{{Code: "CHANGED", Path: path, Text: text, Hint: "make the plan again with --dry-run --out, and look at it"}}
+	return patra.Problems{{Code: "CHANGED", Path: path, Text: text, Hint: "make the plan again with {dry_run} and {out}, and look at it"}}
 }

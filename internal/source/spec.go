@@ -83,7 +83,7 @@ func Compile(f *File, o Options) (*Spec, error) {
 	}
 	if o.Contact == "" && s.asksForContact() {
 		return nil, patra.Problems{{Code: "CONTACT_REQUIRED", Path: "contact", Text: fmt.Sprintf("%s asks who is calling", f.Name),
-			Hint: "set contact: you@example.org in patra.yaml, PATRA_CONTACT, or pass --contact"}}
+			Hint: "set contact: you@example.org in patra.yaml, PATRA_CONTACT, or pass {contact}"}}
 	}
 	if s.Detail == nil {
 		return s, nil
@@ -186,7 +186,7 @@ func (f *File) parameters(said map[string]string) (map[string]string, error) {
 		value := cmp.Or(said[name], f.Parameters[name].Default)
 		if value == "" && f.Parameters[name].Required {
 			found = append(found, patra.Problem{Code: "PARAMETER_REQUIRED", Path: name, Text: fmt.Sprintf("source %s needs the parameter %s: %s", f.Code, name, f.Parameters[name].Doc),
-				Hint: "pass --param " + name + "=VALUE"})
+				Hint: "pass {params} " + name + "=VALUE"})
 		}
 		if value != "" {
 			values[name] = value
@@ -331,7 +331,7 @@ func (s *Spec) RequireHTTPS(baseURL string) error {
 		return nil
 	}
 	return patra.Problems{{Code: "BAD_VALUE", Path: "http.baseUrl", Text: fmt.Sprintf("%s is asked at %s, which is without encryption", s.Source, at),
-		Hint: "write https://host/path; a server of your own, such as patra sim, is named with --base-url"}}
+		Hint: "write https://host/path; a server of your own, such as patra sim, is named with {base_url}"}}
 }
 
 // Address is where the source is, with what the user said about it.
