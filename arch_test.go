@@ -60,6 +60,7 @@ var importMap = map[string]place{
 	"patra/sources":                   {nil, "shipped sources are data: a source that needs code is not a source"},
 	"patra/bench":                     {[]string{"patra/internal/sim", "patra/sources"}, "whoever measures sees the provider and the programs, and nothing inside them"},
 	"patra/bench/baseline":            {nil, "a floor shares no code with whom it is measured against"},
+	"patra/scripts/testreport":        {nil, "a filter of test output knows no package of the program"},
 	"patra/cmd/patra-check":           {[]string{"patra/internal/verifier"}, "the judge is a program of its own, so that it can be built without what it judges"},
 	"patra/cmd/patra":                 {[]string{"patra/internal/cli"}, "main hands the version to the command line and exits with its code"},
 	"patra/internal/cli":              {[]string{"*"}, "the command line wires everything together until the engine does"},
