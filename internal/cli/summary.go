@@ -43,6 +43,7 @@ type summary struct {
 	Probes      int             `json:"probes"`
 	Missing     int64           `json:"missing_ids,omitempty"` // that were asked for, and that the provider does not have
 	Patrol      *patra.Instant  `json:"last_patrol,omitempty"` // of an update of stale records: when the last one was finished
+	Warnings    patra.Problems  `json:"warnings,omitempty"`    // of the planning
 	Left        string          `json:"left,omitempty"`        // why the plan could not be cut to its end
 	halt        *patra.Control
 	quota       *patra.Control
@@ -169,8 +170,11 @@ func (s *summary) print(w io.Writer) {
 	s.printNext(w)
 }
 
-// printNext names the command that comes next.
+// printNext says what was seen while the plan was made, and names the command that comes next.
 func (s *summary) printNext(w io.Writer) {
+	for _, p := range s.Warnings {
+		fmt.Fprintf(w, "  warning    %s (%s)\n", p.Text, p.Code)
+	}
 	if len(s.Later) > 0 {
 		fmt.Fprintf(w, "  later      %s is missing too, after this window; see patra coverage gaps %s\n", days(s.Later, 5), s.source)
 	}
