@@ -8,6 +8,7 @@ import (
 	"patra"
 	"patra/internal/api"
 	"patra/internal/planner"
+	"patra/internal/view"
 )
 
 // planBody is what a plan is asked for with: what harvest, backfill and update take.
@@ -183,7 +184,7 @@ func inQueue(res *planner.Result) planResult {
 	}
 	said = append(said, fmt.Sprintf("Plan %d has %s more, about %s and %s.", res.Plan.ID, plural(res.Added, "slice"), plural(res.Price.Records, "record"), plural(res.Price.Requests, "request")))
 	if res.Plan.Status == patra.Partial {
-		said = append(said, fmt.Sprintf("Not all of it yet: %s.", partialText[res.Plan.Reason]))
+		said = append(said, fmt.Sprintf("Not all of it yet: %s.", view.PartialReason(res.Plan.Reason)))
 	}
 	out.Said = strings.Join(said, " ")
 	return out
@@ -196,7 +197,8 @@ func begun(d *planner.Draft) planResult {
 		out.Warnings = append(out.Warnings, warning{w.Code, w.Text, w.Hint})
 	}
 	if out.Nothing {
-		out.Said = fmt.Sprintf("Nothing to %s from %s: %s.", strings.ToLower(string(d.Plan.Operation)), d.Plan.Source, reasonText[d.Decision.Reason])
+		why := patra.Spell(view.EmptyReason(d.Decision, d.Cursor), func(field string) string { return field })
+		out.Said = fmt.Sprintf("Nothing to %s from %s: %s.", strings.ToLower(string(d.Plan.Operation)), d.Plan.Source, why)
 	}
 	return out
 }

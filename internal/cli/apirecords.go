@@ -9,6 +9,7 @@ import (
 
 	"patra/internal/api"
 	"patra/internal/export"
+	"patra/internal/view"
 )
 
 // mostExports is how many exports can be read at once. Each holds some megabytes for as long as its reader takes.
@@ -20,12 +21,12 @@ func (d *apiHandlers) recordRoutes(s *api.Server) {
 		Source string `path:"source" maxLength:"47"`
 		Type   string `path:"type" maxLength:"64"`
 		ID     string `path:"id" maxLength:"1600" doc:"percent-encoded as one segment"`
-		Date   string `query:"date" maxLength:"40" doc:"when the provider changed it, of a record that was never seen"`
+		Date   string `query:"date" maxLength:"40" doc:"when the provider changed it, of a record that is not stored, by the date that the source is asked by"`
 	}
-	api.Get(s, "/records/{source}/{type}/{id}/why", api.Look, api.Doc{ID: "why-record", Summary: "What is known about one record, also about one that was never seen"}, func(ctx context.Context, in *one) (recordExplanation, error) {
+	api.Get(s, "/records/{source}/{type}/{id}/why", api.Look, api.Doc{ID: "why-record", Summary: "What is known about one record, also about one that is not stored"}, func(ctx context.Context, in *one) (view.RecordWhy, error) {
 		at, err := instantField("date", in.Date)
 		if err != nil {
-			return recordExplanation{}, err
+			return view.RecordWhy{}, err
 		}
 		return d.app.explainRecord(ctx, d.store, in.Source, in.Type, in.ID, at)
 	})

@@ -7,6 +7,7 @@ import (
 
 	"patra"
 	"patra/internal/store"
+	"patra/internal/view"
 )
 
 func (a *app) recordsCmd() *cobra.Command {
@@ -18,26 +19,9 @@ func (a *app) recordsCmd() *cobra.Command {
 	return c
 }
 
-// findRecord looks a record up by its source and id. Without a type, every type that the source has is tried.
-func findRecord(ctx context.Context, s *store.Store, source, recordType, id string) (*patra.Record, error) {
-	types := []string{recordType}
-	if recordType == "" {
-		var err error
-		if types, err = s.RecordTypes(ctx, source); err != nil {
-			return nil, err
-		}
-	}
-	for _, t := range types {
-		if rec, err := s.Record(ctx, source, t, id); err != nil || rec != nil {
-			return rec, err
-		}
-	}
-	return nil, nil
-}
-
 // storedRecord is a record that must be there.
 func (a *app) storedRecord(ctx context.Context, s *store.Store, source, recordType, id string) (*patra.Record, error) {
-	rec, err := findRecord(ctx, s, source, recordType, id)
+	rec, err := view.FindRecord(ctx, s, source, recordType, id)
 	if err == nil && rec == nil {
 		if _, err := a.target(ctx, s, source); err != nil { // the name of the source is the mistake
 			return nil, err
