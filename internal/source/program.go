@@ -168,11 +168,16 @@ func (c *compiler) reader(r Response, one bool) (splitter, opener) {
 // Read finds the items and the way on in an answer to a request for position, or says what kind of failure it is. An
 // answer that is not understood is never taken for an empty one.
 func (p *Program) Read(status int, body []byte, position string) (Page, error) {
+	return p.ReadWithin(status, body, position, patra.Window{})
+}
+
+// ReadWithin is Read for an answer to a request for a fetch window: a walk by time looks for the way on only in items of that window.
+func (p *Program) ReadWithin(status int, body []byte, position string, fetch patra.Window) (Page, error) {
 	page, around, err := p.open(status, body, position)
 	if err != nil || page.End != "" {
 		return page, err
 	}
-	if err := p.onward(&page, around, position); err != nil {
+	if err := p.onward(&page, around, position, fetch); err != nil {
 		page.walked.release()
 		return page, err
 	}
