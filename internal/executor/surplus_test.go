@@ -60,6 +60,7 @@ func firstDay(t *testing.T, text string, provider http.Handler) (ids []string, d
 	st, url, plan := planAll(t, file, nil, server.URL)
 	e = &early{t: t, store: st, url: url, plan: plan}
 	e.onlyFirst()
+	e.exec(`UPDATE ing_task SET max_attempts = 1`)
 	e.run()
 	if err := st.Records(t.Context(), file.Code, func(r patra.Record) error {
 		ids = append(ids, r.ProviderID)

@@ -65,6 +65,9 @@ func (s *Spec) Compile() (*Program, error) {
 	for _, f := range s.Response.Errors {
 		p.failures = append(p.failures, compiledErrorRule{ErrorRule: f, path: c.optional(f.Path), match: c.regexp(f.Match)})
 	}
+	if j, ok := p.splitter.(jsonSplitter); ok {
+		p.splitter = j.reading(p)
+	}
 	if s.Detail == nil { // where there are two phases, the mapping reads the second
 		p.mark = c.optional(s.Merge.by())
 		p.fields = c.fields(s.Mapping)
@@ -195,14 +198,14 @@ func (p *Program) open(status int, body []byte, position string) (page Page, aro
 	around = got.around
 	if means, fault := p.failed(status, body, around); fault != nil {
 		return Page{}, nil, fault
-	} else if means == meansEmpty {
+	} else if means == meansEmpty && got.unclear == nil {
 		return Page{End: patra.EndEmptyCode}, nil, nil
 	}
 	if fault := p.Spec.classify(status, position); fault != nil {
 		return Page{}, nil, fault
 	}
-	if splitErr != nil {
-		return Page{}, nil, splitErr
+	if err := firstOf(got.unclear, splitErr); err != nil {
+		return Page{}, nil, err
 	}
 	page.Items, page.Apart, page.walked = got.items, got.apart, got.walked
 	if p.total != nil {
