@@ -215,6 +215,7 @@ type Window struct {
 	Precision patra.Unit       `yaml:"precision" json:"precision,omitempty"`
 	Upper     string           `yaml:"upper" json:"upper,omitempty"`
 	Order     string           `yaml:"order" json:"order,omitempty"`
+	OtherDate bool             `yaml:"otherDate" json:"otherDate,omitempty"` // field is another date than updatedAt
 	Earliest  *patra.Instant   `yaml:"earliest" json:"earliest,omitempty"`
 	Origin    *patra.Instant   `yaml:"origin" json:"origin,omitempty"`
 	SafetyLag *patra.Period    `yaml:"safetyLag" json:"safetyLag,omitempty"`
