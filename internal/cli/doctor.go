@@ -55,7 +55,7 @@ func (a *app) doctorCmd() *cobra.Command {
 			if len(args) > 0 && !ask.providers {
 				return patra.Invalid("", "patra doctor asks providers only when it is told to; write patra doctor --providers %s", strings.Join(args, " "))
 			}
-			ask.sources, ask.baseURL = args, strings.TrimSuffix(ask.baseURL, "/")
+			ask.sources = args
 			found, err := a.examine(c.Context(), ask)
 			if err != nil {
 				return err
