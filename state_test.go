@@ -46,7 +46,7 @@ var legal = map[string]struct {
 		RUNNING -> PAUSED
 		PAUSED  -> RUNNING PAUSED`},
 	"halt": {patra.HaltMoves, `
-		RUNNING -> HALTED
+		RUNNING -> RUNNING HALTED
 		HALTED  -> RUNNING HALTED`},
 	"breaker": {patra.BreakerMoves, `
 		CLOSED    -> CLOSED OPEN

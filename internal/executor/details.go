@@ -165,10 +165,11 @@ func (d *detailPhase) again(ctx context.Context, c *detailBatch, err error) (*de
 	}
 	fault := failed.fault
 	refused, slow := fault.Level == patra.LevelRequest, fault.Code == patra.CodeTimeout && c.attempt > 1
+	oneSpoils := fault.Code == patra.CodeTooLarge || fault.IsRedirect() // it may be one id that does, and then the others can be had
 	switch {
-	case (refused || slow) && len(c.items) > 1:
+	case (refused || slow || oneSpoils) && len(c.items) > 1:
 		return nil, d.halve(ctx, c, failed)
-	case refused:
+	case refused, oneSpoils && c.attempt >= d.program.Spec.Retry.MaxAttempts:
 		return d.quarantine(ctx, c, failed)
 	}
 	if err := d.retryPage(ctx, c.page, err, c.attempt); err != nil {

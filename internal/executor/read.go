@@ -78,13 +78,13 @@ func (r *run) repeats(res patra.PageResult, position string) error {
 	paging := r.program.Spec.Pagination.Type
 	ended := !res.HasNext && paging == pageTime // which reads the last stretch again, to see that there is no more
 	if len(res.Records)+len(res.Quarantined) > 0 && res.BodySHA256 == r.scan.lastBody && !ended {
-		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeLoop, Text: "the provider sent the same page again"}
+		return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeLoop, Text: "the provider sent the same page again"}
 	}
 	if r.program.Spec.Stateful() || !res.HasNext || res.After == position { // what the same position means, the source says
 		return nil
 	}
 	if r.scan.been(res.After) {
-		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeLoop, Path: r.program.Spec.Pagination.Next, Text: "the provider leads us back to a page that was read before"}
+		return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeLoop, Path: r.program.Spec.Pagination.Next, Text: "the provider leads us back to a page that was read before"}
 	}
 	return nil
 }

@@ -113,7 +113,7 @@ func (p *Program) byToken(page *Page, around any, position string) error {
 			return nil
 		case "CONTINUE":
 		default:
-			return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeLoop, Path: p.next.text, Text: "the provider gave the same position again"}
+			return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeLoop, Path: p.next.text, Text: "the provider gave the same position again"}
 		}
 	}
 	page.HasNext = true

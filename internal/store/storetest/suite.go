@@ -105,6 +105,7 @@ func Run(t *testing.T, e Engine) {
 		{"whoever takes over the task of one that tried a breaker tries in its place", breakerHeir},
 		{"of all who ask at once one may try", oneTries},
 		{"a halt ends only by hand", halting},
+		{"an endpoint is halted by several windows", haltedByWindows},
 		{"what was called off stays so, and a pause keeps its reason", calledOffForGood},
 		{"refusals lower a limit, and quiet lifts it", limits},
 		{"claims at once never pass the limit", hardLimit},
