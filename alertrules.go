@@ -235,7 +235,7 @@ func (r AlertRules) stalled(c CursorFacts, now Instant) *Alert {
 		a.Said, a.Next = fmt.Sprintf("%s: %s before it.", stands, number(c.Gaps, "stretch is missing", "stretches are missing")), "patra coverage fill "+c.Cursor.Source
 	case c.Waiting && now.Sub(since) >= r.StalledFor:
 		a.Said = stands + ", although there is work before it."
-	case c.late(now, r.Lag):
+	case c.IsLate(now, r.Lag):
 		a.Since, a.For = c.Fired, twoLooks
 		a.Said = fmt.Sprintf("The watermark of %s stands at %s, although the schedule %s should have moved it on at %s.", cursorName(c.Cursor), c.Cursor.Value, c.Schedule, *c.Fired)
 		a.Next = "patra triggers, and patra tasks --source " + c.Cursor.Source
@@ -245,9 +245,9 @@ func (r AlertRules) stalled(c CursorFacts, now Instant) *Alert {
 	return &a
 }
 
-// late reports whether a watermark is not where its schedule should have brought it. It has all the time between two fires, and
+// IsLate reports whether a watermark is not where its schedule should have brought it. It has all the time between two fires, and
 // then the lag; what is on its way is not late.
-func (c CursorFacts) late(now Instant, lag time.Duration) bool {
+func (c CursorFacts) IsLate(now Instant, lag time.Duration) bool {
 	return c.Fired != nil && now.Sub(*c.Fired) >= lag && now.Sub(c.Cursor.UpdatedAt) >= lag && c.Cursor.Value < c.Due
 }
 
@@ -364,4 +364,20 @@ func Spread(n int64, sum, squares float64) (mean, sigma float64) {
 	}
 	mean = sum / float64(n)
 	return mean, math.Sqrt(max(squares/float64(n)-mean*mean, 0))
+}
+
+// number is a count with its words; `1 task waits`, `3 tasks wait`.
+func number(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// ended is a text that ends as a sentence does.
+func ended(text string) string {
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
 }

@@ -142,7 +142,7 @@ func (s Evaluator) cursor(ctx context.Context, f *patra.AlertFacts, c patra.Curs
 		return err
 	}
 	if c.Operation == patra.Harvest {
-		if err := s.expected(ctx, f.Now, &facts); err != nil {
+		if err := s.Expect(ctx, f.Now, &facts); err != nil {
 			return err
 		}
 		v, ok, err := s.Store.DayVolumes(ctx, c)
@@ -157,8 +157,8 @@ func (s Evaluator) cursor(ctx context.Context, f *patra.AlertFacts, c patra.Curs
 	return nil
 }
 
-// expected adds what the schedule of a watermark says about it.
-func (s Evaluator) expected(ctx context.Context, now patra.Instant, c *patra.CursorFacts) error {
+// Expect adds where the schedule of a harvest should have brought its watermark.
+func (s Evaluator) Expect(ctx context.Context, now patra.Instant, c *patra.CursorFacts) error {
 	if s.Fires == nil {
 		return nil
 	}
