@@ -82,6 +82,14 @@ func (r AlertRules) Alerts(f AlertFacts) []Alert {
 	for _, w := range f.Failed {
 		add(r.failed(w))
 	}
+	for _, p := range f.Broken {
+		add(brokenPlan(p))
+	}
+	for _, s := range f.Schedules {
+		if haltOf(f.Controls, s) == nil { // else the halt says it: one cause is one alert
+			add(refused(s))
+		}
+	}
 	for _, p := range f.Pages {
 		add(r.For(p.Source).errors(p))
 		add(r.For(p.Source).throttled(p))
@@ -177,6 +185,39 @@ func (r AlertRules) failed(w FailedWork) *Alert {
 		a.Said = fmt.Sprintf("%s: %s, the last of them with %s", w.Source, many, ended(w.Fault.Error()))
 	}
 	return &a
+}
+
+// brokenPlan is about a plan of which nothing can be read: it has no task that could fail.
+func brokenPlan(p Plan) *Alert {
+	why := ""
+	if p.Reason != "" {
+		why = " (" + p.Reason + ")"
+	}
+	since := p.CreatedAt
+	a := &Alert{Kind: AlertPlan, Severity: SeverityWarning, Target: WorkTarget(ScopePlan, p.ID).String(), Since: &since, Link: AlertLink{Source: p.Source, Plan: p.ID, Cursor: p.CursorID},
+		Said: fmt.Sprintf("Plan %d of %s failed%s: nothing was read of what it was made for.", p.ID, Partition(p.Source, p.Endpoint, p.Operation), why), Next: "patra coverage gaps " + p.Source}
+	if p.CursorID == 0 {
+		a.Next = "patra plans --source " + p.Source + ", then ask for it again with --force"
+	}
+	return a
+}
+
+// refused is about a schedule that plans nothing, of whichever operation.
+func refused(s ScheduleState) *Alert {
+	if s.Refused == 0 {
+		return nil
+	}
+	return &Alert{Kind: AlertRefused, Severity: SeverityWarning, Target: "schedule:" + s.Name, Since: s.Since, Link: AlertLink{Source: s.Source}, Said: s.Refusal(), Next: RefusalNext}
+}
+
+// haltOf is the halt that refuses a schedule.
+func haltOf(controls []Control, s ScheduleState) *Control {
+	for _, c := range controls {
+		if at := c.WorkScope(); c.Kind == KindHalt && c.State == Halted && at.Source == s.Source && (s.Endpoint == "" || at.Endpoint == "" || at.Endpoint == s.Endpoint) {
+			return &c
+		}
+	}
+	return nil
 }
 
 // over reports whether a part of some pages is more than a share, and whether there are enough to say so.

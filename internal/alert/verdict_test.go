@@ -1,26 +1,40 @@
 package alert
 
 import (
-	"slices"
+	"strings"
 	"testing"
 
 	"patra"
 )
 
-// A dispute needs a person wherever it lies: also behind a hole at which the watermark is stuck.
-func TestADisputeAheadOfAStuckWatermark(t *testing.T) {
-	s := newScene(t, 3)
-	for range 3 {
-		c := s.Take()
-		if c.Slice.Window.From == s.Cursor.Origin {
-			s.must(s.Finish(t.Context(), c, s.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Status: 400, Text: "no"}}))
-			continue
+// A schedule that a halt refuses is told by the halt alone, and one that is not in the settings any more not at all.
+func TestARefusedScheduleIsOneAlert(t *testing.T) {
+	s := newScene(t, 1)
+	s.watch.Fires = s.fires
+	s.refused(patra.Harvest, 2)
+	refused := func() (said string) {
+		s.look()
+		for _, a := range s.live() {
+			if a.Kind == patra.AlertRefused {
+				said = a.Target + " " + a.Said
+			}
 		}
-		s.Page(c, 1, false)
-		s.must(s.Succeed(c, patra.StateDisputed))
+		return said
 	}
-	s.look()
-	if at := slices.IndexFunc(s.live(), func(a patra.StoredAlert) bool { return a.Kind == patra.AlertDisputed }); at < 0 {
-		t.Errorf("two disputes after a stuck watermark are not in %+v", s.live())
+	if said := refused(); !strings.HasPrefix(said, "schedule:daily ") || !strings.Contains(said, "2 times in a row") || !strings.Contains(said, "the secret demo-key is not set") {
+		t.Errorf("it says %q", said)
+	}
+	s.watch.Fires = func(string, patra.Instant) (patra.Instant, bool) { return 0, false }
+	for range 2 {
+		refused()
+	}
+	if said := refused(); said != "" {
+		t.Errorf("a schedule that was taken away says %q", said)
+	}
+	s.watch.Fires = s.fires
+	_, err := s.Halt(t.Context(), here, patra.Fault{Level: patra.LevelFatal, Code: patra.CodeAuth, Status: 401, Text: "who are you"})
+	s.must(err)
+	if said := refused(); said != "" {
+		t.Errorf("beside the halt it says %q", said)
 	}
 }
