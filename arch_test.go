@@ -34,6 +34,7 @@ var importMap = map[string]place{
 	"patra/internal/alert":            {[]string{"patra", "patra/internal/egress", "patra/internal/relay", "patra/internal/store"}, "whoever looks for alerts reads the store and knows the rules; messages go out by the guarded way, signed as events are"},
 	"patra/internal/api":              {[]string{"patra", "patra/internal/alert", "patra/internal/query", "patra/internal/store"}, "whoever answers over HTTP reads the store, looks for alerts where nobody else does, and shows queries, which are values; what needs the whole program is registered by whoever has it"},
 	"patra/internal/view":             {[]string{"patra", "patra/internal/store"}, "what people see of the state of the world is derived from the tables and the rules, the same for every door"},
+	"patra/internal/engine":           {[]string{"patra", "patra/internal/source", "patra/internal/query", "patra/internal/planner", "patra/internal/executor", "patra/internal/store", "patra/internal/view"}, "what one installation can do is a call for every door; it knows neither flags nor routes"},
 	"patra/internal/web":              {nil, "the dashboard is files"},
 	"patra/internal/archive":          {[]string{"patra", "patra/internal/blob"}, "rows and files are values to it; what is old and what may go, others say"},
 	"patra/internal/blob":             {nil, "named bytes are useful to whoever keeps something; what they mean is not their business"},
