@@ -1,5 +1,5 @@
-// Package engine is what the program does for people, whichever way they ask: the command line and the API call it with typed
-// requests and print or answer what it returns.
+// Package engine has what one installation can do, as typed calls for the command line, the API and serve alike. A call takes a
+// request, uses planner, executor and store, and gives a read model of the package view back.
 //
-// It reads facts from the store and hands them to pure packages. It never parses a flag, prints, or answers over HTTP.
+// It knows no flags, no routes and no exit codes, and prints nothing.
 package engine
