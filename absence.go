@@ -71,3 +71,19 @@ func (g GoneRule) fulfilled(a Absence) bool {
 // EndsWith reports whether an absence is over because the record was seen. A request that was sent before the first refusal
 // is no news, however late its page is written: the provider has lost the record since.
 func (a Absence) EndsWith(seen Instant) bool { return a.Refusals > 0 && seen >= a.MissingSince }
+
+// Refusal is one answer of the provider that gave no record for an id that was asked for.
+type Refusal struct {
+	ID string
+	At Instant // when the request was sent
+}
+
+// AbsenceEpisode is one absence of a record from its first refusal to its end, as the store keeps it.
+type AbsenceEpisode struct {
+	Absence
+	Status  Status   `json:"status"`
+	Rev     int64    `json:"rev"` // the version of the record when the absence began
+	BatchID int64    `json:"batch_id"`
+	EndedAt *Instant `json:"ended_at,omitempty"` // when the request was sent that found the record again, or its deletion
+	EndedBy int64    `json:"ended_by_batch_id,omitempty"`
+}

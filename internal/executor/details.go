@@ -119,6 +119,9 @@ func (d *detailPhase) acceptBatch(ctx context.Context, c *detailBatch) (*detailB
 	}
 	defer c.held.release()
 	res.Items = d.outcomes(c.items, res)
+	for _, id := range res.Items[patra.ItemMissing] {
+		res.Refused = append(res.Refused, patra.Refusal{ID: id, At: res.Exchange.SentAt})
+	}
 	return d.commitBatch(ctx, c, res)
 }
 
