@@ -20,6 +20,7 @@ type recordExplanation struct {
 	Date       *patra.Instant         `json:"date,omitempty"`
 	Record     *patra.Record          `json:"record,omitempty"`
 	Versions   []store.VersionEntry   `json:"versions,omitempty"`
+	Absences   []patra.AbsenceEpisode `json:"absences,omitempty"`
 	Quarantine []patra.QuarantineItem `json:"quarantine"`
 	Signals    []store.SignalRow      `json:"signals"`
 	Windows    []windowStatus         `json:"windows"`
@@ -93,6 +94,9 @@ func accountOf(ctx context.Context, s *store.Store, source, recordType, id strin
 	}
 	if rec := acc.Record; rec != nil {
 		if acc.Versions, err = s.VersionHistory(ctx, *rec); err != nil {
+			return acc, err
+		}
+		if acc.Absences, err = s.Absences(ctx, rec.ID); err != nil {
 			return acc, err
 		}
 		if at == nil {
@@ -208,6 +212,10 @@ func (a recordExplanation) verdict() string {
 	switch {
 	case a.Record != nil && open > 0:
 		return "It is stored, and a newer copy of it could not be read: see patra quarantine list."
+	case a.Record != nil && a.Record.GoneAt != nil:
+		return "It is stored, and gone: the provider no longer gives it. An update by id goes on asking for it, and it is there again when it comes."
+	case a.Record != nil && a.Record.MissingSince != nil:
+		return "It is stored, and missing: the provider refused it when it was asked for it by its id. Next: patra update " + a.Source + " --ids " + a.ID + " asks again"
 	case a.Record != nil:
 		return "It is stored."
 	case open > 0:
@@ -244,6 +252,9 @@ func (a recordExplanation) print(w io.Writer) {
 	}
 	for _, v := range a.Versions {
 		fmt.Fprintf(w, "Version    %d %s at %s in batch %d: %s\n", v.Rev, v.RecordVersion.Change, seconds(v.ObservedAt), v.BatchID, v.Why)
+	}
+	for _, e := range a.Absences {
+		fmt.Fprintf(w, "Absence    %s\n", absenceText(e))
 	}
 	for _, q := range a.Quarantine {
 		fmt.Fprintf(w, "Quarantine %d %s %s at %s, met %s\n", q.ID, q.Status, q.Code, seconds(q.FirstSeen), times(q.Met))
