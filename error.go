@@ -42,6 +42,7 @@ const (
 	CodeMapping       = "MAPPING"        // a record whose mapped fields cannot be read
 	CodeNotKept       = "NOT_KEPT"       // an answer could not be kept, so that no page was made of it: the disk is full, or the place is gone
 	CodeNewer         = "NEWER"          // a task says something that only another version of the program understands
+	CodeImplausible   = "IMPLAUSIBLE"    // the provider refuses records that it gave before, and is not believed
 	CodeInternal      = "INTERNAL"       // a defect of ours
 	CodeUnknownSource = "UNKNOWN_SOURCE" // no source of that name
 

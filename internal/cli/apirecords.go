@@ -39,13 +39,15 @@ func (d *apiHandlers) recordRoutes(s *api.Server) {
 		To           string   `query:"updated_to" maxLength:"40" doc:"only what the provider changed before"`
 		ChangedSince string   `query:"changed_since" maxLength:"40" doc:"only what changed here since"`
 		Deleted      string   `query:"deleted" enum:"include,exclude,only" default:"include"`
+		Missing      bool     `query:"missing" doc:"only what the provider refused when asked by id, and what is not gone yet"`
+		Gone         string   `query:"gone" enum:"include,exclude,only" default:"include" doc:"what the provider refused so often that it is gone; only and missing together are both"`
 		Fields       []string `query:"fields" maxItems:"200" doc:"only these mapped fields"`
 		Columns      []string `query:"columns" maxItems:"200" doc:"csv: the columns"`
 		Raw          bool     `query:"raw" doc:"with what the provider sent"`
 		Limit        int64    `query:"limit" minimum:"0" doc:"at most so many, oldest first; 0 is all"`
 	}
 	api.Stream(s, "/records/export", api.Look, api.Doc{ID: "export-records", Summary: "Records as JSON lines or CSV, streamed", Most: mostExports}, func(ctx context.Context, in *wish) (func(http.ResponseWriter, *http.Request), error) {
-		f := exportFlags{format: in.Format, sources: in.Sources, recordType: in.Type, where: in.Where, from: in.From, to: in.To, changedSince: in.ChangedSince, deleted: in.Deleted,
+		f := exportFlags{format: in.Format, sources: in.Sources, recordType: in.Type, where: in.Where, from: in.From, to: in.To, changedSince: in.ChangedSince, deleted: in.Deleted, missing: in.Missing, gone: in.Gone,
 			fields: in.Fields, columns: in.Columns, raw: in.Raw, rawSaid: true, separator: "; ", limit: in.Limit}
 		e, err := d.app.streaming(ctx, f)
 		if err != nil {

@@ -66,6 +66,12 @@ func printRecordWhy(w io.Writer, a view.RecordWhy) {
 	for _, v := range a.Versions {
 		fmt.Fprintf(w, "Version    %d %s at %s in batch %d: %s\n", v.Rev, v.RecordVersion.Change, seconds(v.ObservedAt), v.BatchID, v.Why)
 	}
+	for _, e := range a.Absences {
+		fmt.Fprintf(w, "Absence    %s\n", absenceText(e))
+	}
+	for _, e := range a.Absences {
+		fmt.Fprintf(w, "Absence    %s\n", absenceText(e))
+	}
 	for _, q := range a.Quarantine {
 		fmt.Fprintf(w, "Quarantine %d %s %s at %s, met %s\n", q.ID, q.Status, q.Code, seconds(q.FirstSeen), times(q.Met))
 	}

@@ -11,7 +11,8 @@ import (
 
 // read turns an answer into records. An item that cannot become one is quarantined, and the rest goes on.
 func (r *run) read(program *source.Program, page patra.OpenPage, got response) (patra.PageResult, error) {
-	res := patra.PageResult{Exchange: got.exchange, Response: got.digest(), BodySHA256: got.sum, Kept: got.kept, Merge: program.Merge(), Changes: program.Changes()}
+	res := patra.PageResult{Exchange: got.exchange, Response: got.digest(), BodySHA256: got.sum, Kept: got.kept, Merge: program.Merge(),
+		Changes: program.Changes(), Gone: program.Gone()}
 	p, err := program.ReadWithin(got.status, got.body, position(page), r.claim.Slice.Fetch)
 	if err != nil {
 		return res, err

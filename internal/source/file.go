@@ -23,6 +23,7 @@ type File struct {
 	Mapping    Mapping              `yaml:"mapping" json:"mapping,omitempty"`
 	Merge      Merge                `yaml:"merge" json:"merge,omitzero"`
 	Changes    Changes              `yaml:"changes" json:"changes,omitempty"`
+	Update     Update               `yaml:"update" json:"update,omitzero"`
 }
 
 // Parameter is something the user of a source sets, such as the set of a repository.

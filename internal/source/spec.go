@@ -46,6 +46,7 @@ type Spec struct {
 	Mapping    Mapping       `json:"mapping,omitempty"`
 	Merge      Merge         `json:"merge,omitzero"`
 	Changes    Changes       `json:"changes,omitempty"`
+	Update     Update        `json:"update,omitzero"`
 }
 
 // Options are what the user of a source says about it.
@@ -69,6 +70,7 @@ func Compile(f *File, o Options) (*Spec, error) {
 	s := &Spec{
 		V: specVersion, Source: f.Code, RecordType: f.RecordType, Endpoint: name, Operation: o.Operation, Parameters: params,
 		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Response: e.Response, Window: e.Window, Query: f.grammar(e.Window), Mapping: f.Mapping, Merge: f.Merge, Changes: f.Changes,
+		Update: f.Update,
 	}
 	if len(e.Mapping) > 0 {
 		s.Mapping = e.Mapping

@@ -18,6 +18,7 @@ type RecordWhy struct {
 	Date       *patra.Instant         `json:"date,omitempty"` // that the question named
 	Record     *patra.Record          `json:"record,omitempty"`
 	Versions   []store.VersionEntry   `json:"versions,omitempty"`
+	Absences   []patra.AbsenceEpisode `json:"absences,omitempty"`
 	Quarantine []patra.QuarantineItem `json:"quarantine"`
 	Signals    []store.SignalRow      `json:"signals"`
 	Windows    []RecordWindow         `json:"windows"`
@@ -116,6 +117,9 @@ type recordOrigin struct {
 // follow goes from a stored record to its batch, its slice and the window of that.
 func (w *RecordWhy) follow(ctx context.Context, s *store.Store, cursors []patra.Cursor) (err error) {
 	if w.Versions, err = s.VersionHistory(ctx, *w.Record); err != nil {
+		return err
+	}
+	if w.Absences, err = s.Absences(ctx, w.Record.ID); err != nil {
 		return err
 	}
 	w.origin = &recordOrigin{}
@@ -252,6 +256,10 @@ func (w RecordWhy) verdict(read bool) string {
 	switch {
 	case w.Record != nil && open >= 0:
 		return "It is stored, and a newer copy of it could not be read: see patra quarantine list. " + w.came()
+	case w.Record != nil && w.Record.GoneAt != nil:
+		return "It is stored, and gone: the provider no longer gives it. An update by id asks for it again, and revives it when it comes. " + w.came()
+	case w.Record != nil && w.Record.MissingSince != nil:
+		return "It is stored, and missing: the provider refused it by its id. Next: patra update " + w.Source + " --ids " + w.ID + " asks again. " + w.came()
 	case w.Record != nil:
 		return "It is stored. " + w.came()
 	case open >= 0:
