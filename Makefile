@@ -43,7 +43,8 @@ test-go: deps test-rules ## Run the tests of the program, on SQLite and on a thr
 	$(GO) vet ./...
 	@command -v systemd-analyze >/dev/null 2>&1 || scripts/install systemd
 	@command -v strace >/dev/null 2>&1 || scripts/install strace
-	scripts/with-memory scripts/with-duckdb scripts/with-mariadb scripts/with-redis $(GO) test -count=1 -parallel 6 -timeout 20m ./...
+	@$(GO) build -o bin/testreport ./scripts/testreport
+	set -o pipefail; scripts/with-memory scripts/with-duckdb scripts/with-mariadb scripts/with-redis $(GO) test -json -count=1 -parallel 6 -timeout 20m ./... | bin/testreport
 
 test-rules: ## Check the rules for Prometheus, and what they make of numbers (fetches promtool)
 	cd deploy/prometheus && ../../scripts/with-promtool promtool check config prometheus.yml

@@ -148,6 +148,8 @@ type PageResult struct {
 	Quarantined []RejectedItem
 	IDs         []string            // of a search that gives only ids
 	Items       map[Status][]string // of a detail page: what became of the ids that were asked for
+	Refused     []Refusal           // of the ids that are missing: those whose refusal counts
+	Gone        GoneRule            // when a record that is refused is gone
 	Outside     int64
 	After       string // position of the next page
 	HasNext     bool

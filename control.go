@@ -47,7 +47,7 @@ const (
 // The machines of controls. OPEN is shared with everything else that can be open.
 var (
 	PauseMoves   = StateMachine{Running: {Paused}, Paused: {Running, Paused}}
-	HaltMoves    = StateMachine{Running: {Halted}, Halted: {Running, Halted}}
+	HaltMoves    = StateMachine{Running: {Halted, Running}, Halted: {Running, Halted}}
 	BreakerMoves = StateMachine{Closed: {Open, Closed}, Open: {HalfOpen, Closed, Open}, HalfOpen: {Closed, Open, HalfOpen}}
 	QuotaMoves   = StateMachine{Free: {UsedUp, Free}, UsedUp: {UsedUp, Free}}
 	LimitMoves   = StateMachine{Free: {Limited, Free}, Limited: {Limited, Free}}
@@ -297,6 +297,8 @@ type ControlDetail struct {
 	Limit   int64        `json:"limit,omitempty"`   // of a limit: how many may run
 	Of      int64        `json:"of,omitempty"`      // of a limit: how many would run without it
 	Refused []Instant    `json:"refused,omitempty"` // of a limit: when the provider last asked us to slow down
+
+	Failed []FailedSlice `json:"failed,omitempty"` // of a halt: slices that failed by strange answers, each of another window
 
 	Quota *QuotaError `json:"quota,omitempty"` // of a quota: which one, and how much of it
 }

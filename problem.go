@@ -74,16 +74,16 @@ func (p Problem) String() string { return p.Say(func(field string) string { retu
 
 // RequestFields are the fields that a sentence may name. Each is a flag of a command, written with dashes.
 var RequestFields = []string{
-	"action", "at", "base_url", "changed_since", "code", "columns", "cooldown", "cursor", "deleted", "dir",
+	"action", "at", "base_url", "changed_since", "code", "columns", "compare", "contact", "cooldown", "cursor", "deleted", "dir",
 	"disputed", "dry_run", "end_cooldown", "every", "expires", "fields", "file", "for", "force", "forget",
-	"format", "from", "id", "ids_of", "key", "layout", "limit", "lineage", "list_separator", "live", "mapping",
+	"format", "from", "gone", "id", "ids_of", "key", "layout", "limit", "lineage", "list_separator", "live", "mapping",
 	"older_than", "out", "params", "part_size", "per_day", "per_second", "priority", "profile", "rate",
 	"raw_cells", "reason", "repository", "resume", "role", "share", "since", "source", "source_file", "stale", "status", "to",
 	"type", "updated_from", "updated_to", "url", "where", "workers", "yes",
 }
 
 // placeholder is the name of a request's field in a sentence.
-var placeholder = regexp.MustCompile(`\{[a-z_]+\}`)
+var placeholder = regexp.MustCompile(`\$?\{[a-z_]+\}`)
 
 // Say renders `file:line:col: text (CODE at path). Hint.` with the fields of the request as spell writes them. The general
 // codes are left out.
@@ -132,7 +132,8 @@ func Spell(text string, spell func(field string) string) string {
 		return text
 	}
 	return placeholder.ReplaceAllStringFunc(text, func(m string) string {
-		if name := m[1 : len(m)-1]; slices.Contains(RequestFields, name) {
+		name := strings.Trim(m, "{}")
+		if slices.Contains(RequestFields, name) { // ${contact} is a reference of a source file
 			return spell(name)
 		}
 		return m

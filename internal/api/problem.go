@@ -174,7 +174,8 @@ func (s *Server) problemFor(ctx context.Context, err error) *Problem {
 	}
 	status := http.StatusInternalServerError
 	text := "something went wrong here"
-	if store.Unavailable(err) {
+	_, ofProvider := errors.AsType[*patra.Fault](err)
+	if !ofProvider && (store.Unavailable(err) || store.Advice(err) != "" || errors.Is(err, patra.ErrUnavailable)) {
 		status, text = http.StatusServiceUnavailable, "the store cannot be used now"
 	}
 	return s.internalError(status, text, err)

@@ -31,11 +31,13 @@ type recordFilter struct {
 	UpdatedFrom  string   `query:"updated_from" maxLength:"40" doc:"only what the provider changed from then on"`
 	UpdatedTo    string   `query:"updated_to" maxLength:"40" doc:"only what the provider changed before"`
 	Deleted      bool     `query:"deleted" doc:"only what the provider deleted"`
+	Missing      bool     `query:"missing" doc:"only what the provider refused when asked by id, and what is not gone yet"`
+	Gone         bool     `query:"gone" doc:"only what the provider refused so often that it is gone; with missing both"`
 }
 
 // query is what the store understands.
 func (w recordFilter) query() (q store.RecordQuery, err error) {
-	q = store.RecordQuery{Source: w.Source, Type: w.Type, IDPrefix: w.ID, Repository: w.Repository, Deleted: w.Deleted, Limit: int64(w.Limit)}
+	q = store.RecordQuery{Source: w.Source, Type: w.Type, IDPrefix: w.ID, Repository: w.Repository, Deleted: w.Deleted, Missing: w.Missing, Gone: w.Gone, Limit: int64(w.Limit)}
 	if w.Source == "" && (w.ID != "" || w.ChangedSince != "") {
 		return q, Refuse(http.StatusUnprocessableEntity, "say the source as well: there is no index of ids or changes over all sources")
 	}

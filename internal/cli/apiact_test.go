@@ -33,6 +33,10 @@ func TestActionsDoWhatCommandsDo(t *testing.T) {
 	if err != nil || len(cursors) != 1 {
 		t.Fatalf("%+v, %v", cursors, err)
 	}
+	harvested, err := o.store.Cursors(t.Context(), store.Filter{Source: "crossref", Limit: 10})
+	if err != nil || len(harvested) == 0 {
+		t.Fatalf("%+v, %v", harvested, err)
+	}
 	var waiver int64
 	type body map[string]any
 	for _, c := range []struct {
@@ -78,6 +82,9 @@ func TestActionsDoWhatCommandsDo(t *testing.T) {
 		{fmt.Sprintf("/quarantine/%d/discard", items[1].ID), body{"reason": "a test of theirs"}, patra.AuditDiscard, "is discarded", func(map[string]any) bool {
 			q, err := o.store.QuarantineItem(t.Context(), items[1].ID)
 			return err == nil && q.Status == patra.Discarded
+		}},
+		{"/coverage/check", body{"cursor": harvested[len(harvested)-1].ID, "compare": "ids"}, patra.AuditInspect, "", func(a map[string]any) bool {
+			return a["by_ids"].(float64) > 0 && len(a["differences"].([]any)) == 0
 		}},
 		{"/signals", body{"source": "crossref", "ids": []string{"10.5555/a", "10.5555/b"}, "kind": "RETRACTED"}, patra.AuditSignal, "2 signals noted", func(a map[string]any) bool { return a["added"] == 2.0 }},
 		{"/gates/crossref/set", body{"per_second": "1", "reason": "they asked"}, patra.AuditGate, "Not more than 1 a second", func(a map[string]any) bool { return a["gate"].(map[string]any)["per_second"] == 1.0 }},
@@ -146,7 +153,9 @@ func anActionIsRefusedInTheWordsOfTheCommand(t *testing.T, o *office) {
 		{"/controls/pause", map[string]any{"target": "nobody"}, 404, "nobody"},
 		{"/controls/cancel", map[string]any{"target": "crossref"}, 422, "crossref cannot be called off"},
 		{"/controls/pause", map[string]any{"target": "x:y"}, 422, "names nothing that can be steered"},
-		{"/plans", map[string]any{"source": "crossref", "from": "2026-05-03", "to": "2026-05-01"}, 422, "does not lie before"},
+		{"/plans", map[string]any{"source": "crossref", "from": "2026-05-03", "to": "2026-05-01"}, 422, "from 2026-05-03 does not lie before to 2026-05-01"},
+		{"/plans", map[string]any{"source": "crossref", "from": "soon"}, 422, "from: "},
+		{"/plans", map[string]any{"source": "crossref", "ids_of": "pubmed", "ids": []string{"1"}}, 422, "ids_of takes all ids"},
 		{"/plans", map[string]any{"source": "crossref", "query": "titel:x"}, 422, "no field titel"},
 		{"/plans", map[string]any{"source": "nobody"}, 404, "nobody"},
 		{"/gates/nobody/set", map[string]any{"per_second": "1"}, 404, `the gate has no key "nobody"`},
@@ -162,7 +171,13 @@ func anActionIsRefusedInTheWordsOfTheCommand(t *testing.T, o *office) {
 		got := o.want(c.status, "POST", c.path, "", c.body)
 		if text, _ := got["detail"].(string); !strings.Contains(text, c.said) || got["code"] == "" {
 			t.Errorf("%s %v: %v", c.path, c.body, got)
+		} else if before, _, ok := strings.Cut(text, "--"); ok && !strings.Contains(before, "patra ") {
+			t.Errorf("%s %v is answered with a flag: %s", c.path, c.body, text)
 		}
+	}
+	got := o.want(http.StatusUnprocessableEntity, "POST", "/plans", "", map[string]any{"source": "crossref", "from": "2026-05-03", "to": "2026-05-01"})
+	if first, _ := got["errors"].([]any); len(first) != 1 || first[0].(map[string]any)["location"] != "from" {
+		t.Errorf("the field at fault is not named: %v", got)
 	}
 	for _, path := range []string{"/sources/" + url.PathEscape(o.dir+"/locked.yaml") + "/spec", "/sources/" + url.PathEscape(o.dir+"/locked.yaml") + "/diff", "/politeness?since=32d", "/records/export?format=parquet"} {
 		o.want(http.StatusUnprocessableEntity, "GET", path, "", nil)

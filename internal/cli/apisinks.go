@@ -22,6 +22,6 @@ func (d *apiHandlers) sinkRoutes(s *api.Server) {
 		}
 	}
 	api.Post(s, "/sinks/{name}/rewind", api.Govern, api.Doc{ID: "rewind-sink", Summary: "Send events to a sink again"}, func(ctx context.Context, in *sinkRewind) (rewindResult, error) {
-		return rewind(ctx, d.store, in.Name, strings.TrimSpace(in.Body.To), in.Body.Reason)
+		return rewind(ctx, d.store, in.Name, "to", strings.TrimSpace(in.Body.To), in.Body.Reason)
 	})
 }

@@ -52,7 +52,7 @@ func (a *app) archiveRunCmd() *cobra.Command {
 					return patra.Invalid("older_than", "{older_than}: %s", err)
 				}
 			} else if after == 0 {
-				return patra.Invalid("", "archive.after is 0s in the configuration, so nothing is ever old; say {older_than} 90d")
+				return patra.Invalid("older_than", "archive.after is 0s in the configuration, so nothing is ever old; say {older_than} 90d")
 			}
 			s, err := a.open(c.Context())
 			if err != nil {

@@ -124,7 +124,7 @@ func (a *app) blackboxExportCmd() *cobra.Command {
 
 func (a *app) exportBundle(ctx context.Context, ref runRef, f bundleFlags) (*bundleResult, error) {
 	if strings.TrimSpace(f.reason) == "" {
-		return nil, patra.Invalid("", "say why with {reason}: it stays with the bundle and in the audit log")
+		return nil, patra.Invalid("reason", "say why with {reason}: it stays with the bundle and in the audit log")
 	}
 	var lasts config.Duration
 	if err := lasts.UnmarshalText([]byte(f.expires)); err != nil || lasts <= 0 {

@@ -163,7 +163,7 @@ query:
 		{"harvest mine --base-url " + server.URL + " --from 2026-05-02 --to 2026-05-03", "1 new"},
 		{"coverage show mine", "known missing 1 record that the provider names and does not give lost"},
 		{"records why mine lost --date 2026-05-02", "2 ids seen, 0 in quarantine, 1 known missing It was named by the search, and the provider has no record for it"},
-		{"records why mine other --date 2026-05-02", "1 known missing It was never seen"},
+		{"records why mine other --date 2026-05-02", "1 known missing It is not stored"},
 	} {
 		var out bytes.Buffer
 		if code := run(t.Context(), strings.Fields(step.args), []string{"PATRA_SOURCES_DIR=."}, &out, &out); code != 0 {

@@ -22,7 +22,7 @@ func (a *app) examineConfig() (found []finding, ok bool) {
 	_, err := a.load()
 	if problems, is := errors.AsType[patra.Problems](err); is {
 		for _, p := range problems {
-			found = append(found, fail("config", "Correct the line; patra init writes a file with all keys", "%s", p))
+			found = append(found, fail("config", "Correct the line; patra init writes a file with all keys", "%s", p.Say(flagName)))
 		}
 		return found, false
 	}

@@ -39,7 +39,7 @@ func exitCode(err error) int {
 		return exitOK
 	}
 	kind := patra.KindOf(err)
-	if kind == patra.KindFailed && store.Unavailable(err) {
+	if kind == patra.KindFailed && (store.Unavailable(err) || store.Advice(err) != "") {
 		kind = patra.KindEnvironment
 	}
 	return exitCodes[kind]

@@ -223,7 +223,7 @@ func (a *app) quarantineDiscardCmd() *cobra.Command {
 		Example: `  patra quarantine discard 3 --reason "a test record of theirs"`,
 		RunE: func(c *cobra.Command, args []string) error {
 			if reason == "" {
-				return patra.Invalid("", "say with {reason} why they are given up; it is kept")
+				return patra.Invalid("reason", "say with {reason} why they are given up; it is kept")
 			}
 			s, err := a.open(c.Context())
 			if err != nil {

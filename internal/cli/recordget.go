@@ -87,8 +87,11 @@ func recordFlags(r patra.Record) (lines []string) {
 	if r.Retracted {
 		lines = append(lines, "the work was retracted")
 	}
-	if r.MissingSince != nil {
-		lines = append(lines, fmt.Sprintf("known missing: the provider did not have it when asked for it by id at %s; nobody said that it is gone", seconds(*r.MissingSince)))
+	switch {
+	case r.GoneAt != nil:
+		lines = append(lines, fmt.Sprintf("gone since %s: the provider has refused it by its id %s since %s; its last content is kept", seconds(*r.GoneAt), times(r.Refusals), seconds(*r.MissingSince)))
+	case r.MissingSince != nil:
+		lines = append(lines, fmt.Sprintf("missing since %s: the provider has refused it by its id %s; it is not gone yet", seconds(*r.MissingSince), times(r.Refusals)))
 	}
 	return lines
 }

@@ -20,7 +20,7 @@ type recordFilterFlags struct {
 	where, fields                    []string
 	changedSince, from, to, idPrefix string
 	recordType, repository           string
-	deleted                          bool
+	deleted, missing, gone           bool
 	limit                            int64
 }
 
@@ -55,6 +55,8 @@ func (a *app) recordQueryCmd() *cobra.Command {
 	fl.StringVar(&f.recordType, "type", "", "only this record type")
 	fl.StringVar(&f.repository, "repository", "", "only records of this repository, of a source that has several")
 	fl.BoolVar(&f.deleted, "deleted", false, "only what the provider deleted")
+	fl.BoolVar(&f.missing, "missing", false, "only what the provider refused when asked by id, and what is not gone yet")
+	fl.BoolVar(&f.gone, "gone", false, "only what the provider refused so often that it is gone; with --missing both")
 	fl.Int64Var(&f.limit, "limit", 100, "at most this many, oldest first; 0 is all")
 	formatFlag(c, &out)
 	return c
@@ -62,7 +64,7 @@ func (a *app) recordQueryCmd() *cobra.Command {
 
 // query turns the flags into what the store understands.
 func (f recordFilterFlags) query(args []string) (q store.RecordQuery, err error) {
-	q = store.RecordQuery{Type: f.recordType, IDPrefix: f.idPrefix, Repository: f.repository, Deleted: f.deleted, Limit: f.limit}
+	q = store.RecordQuery{Type: f.recordType, IDPrefix: f.idPrefix, Repository: f.repository, Deleted: f.deleted, Missing: f.missing, Gone: f.gone, Limit: f.limit}
 	if len(args) > 0 {
 		q.Source = args[0]
 	}
@@ -142,7 +144,7 @@ func summaryFlags(r patra.RecordSummary) (words []string) {
 	for _, w := range []struct {
 		word string
 		is   bool
-	}{{"deleted", r.Deleted && r.MergedInto == ""}, {"merged", r.MergedInto != ""}, {"retracted", r.Retracted}, {"missing", r.Missing != nil}} {
+	}{{"deleted", r.Deleted && r.MergedInto == ""}, {"merged", r.MergedInto != ""}, {"retracted", r.Retracted}, {"missing", r.Missing != nil && r.GoneAt == nil}, {"gone", r.GoneAt != nil}} {
 		if w.is {
 			words = append(words, w.word)
 		}

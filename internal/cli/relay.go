@@ -267,7 +267,7 @@ func (a *app) relayRewindCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := rewind(c.Context(), s, args[0], from, reason)
+			done, err := rewind(c.Context(), s, args[0], "from", from, reason)
 			if err != nil {
 				return err
 			}
@@ -293,7 +293,8 @@ type rewindResult struct {
 	Next string `json:"next"`
 }
 
-func rewind(ctx context.Context, s *store.Store, sink, from, reason string) (rewindResult, error) {
+// rewind sends the events since a time to a sink again. field is what the caller names the time.
+func rewind(ctx context.Context, s *store.Store, sink, field, from, reason string) (rewindResult, error) {
 	gone, err := s.Purged(ctx)
 	if err != nil {
 		return rewindResult{}, err
@@ -302,7 +303,7 @@ func rewind(ctx context.Context, s *store.Store, sink, from, reason string) (rew
 	if !strings.EqualFold(from, config.FromStart) {
 		at, err := patra.ParseInstant(from)
 		if err != nil {
-			return rewindResult{}, patra.Invalid("from", "{from} %q is no time; write 2026-11-01, 2026-11-01T12:00:00Z or START", from)
+			return rewindResult{}, patra.Invalid(field, "{"+field+"} %q is no time; write 2026-11-01, 2026-11-01T12:00:00Z or START", from)
 		}
 		if to, err = s.PositionBefore(ctx, at); err != nil {
 			return rewindResult{}, err

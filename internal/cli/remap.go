@@ -90,7 +90,7 @@ func (a *app) remap(ctx context.Context, code string, f remapFlags) (done *remap
 		return nil, err
 	}
 	if since == nil {
-		return nil, patra.Invalid("", "say since when with {since} DAY: the answers of that time are read again")
+		return nil, patra.Invalid("since", "say since when with {since} DAY: the answers of that time are read again")
 	}
 	s, kept, err := a.openEvidence(ctx)
 	if err != nil {

@@ -69,16 +69,20 @@ func (a *app) migrateCmd() *cobra.Command {
 
 // migrateResult is what became of a store.
 type migrateResult struct {
-	Config  string            `json:"config,omitempty"` // the file that it is named in, where that was asked for too
-	Store   string            `json:"store"`
-	Created bool              `json:"created"`
-	Applied []store.Migration `json:"applied"`
+	Config  string               `json:"config,omitempty"` // the file that it is named in, where that was asked for too
+	Store   string               `json:"store"`
+	Created bool                 `json:"created"`
+	Applied []store.Migration    `json:"applied"`
+	Newer   *store.SchemaVersion `json:"newer,omitempty"` // where it is, if that is ahead of this program
 }
 
 func (m migrateResult) said() string {
 	switch {
 	case m.Created:
 		return fmt.Sprintf("Created the store %s.", m.Store)
+	case m.Newer != nil:
+		return fmt.Sprintf("The store %s is newer than this patra (version %d, this one knows %d), and stays as it is. "+
+			"This patra can work with it; replace it by the newer one.", m.Store, m.Newer.Store, m.Newer.Program)
 	case len(m.Applied) == 0:
 		return fmt.Sprintf("The store %s is up to date.", m.Store)
 	}
@@ -97,6 +101,13 @@ func (a *app) migrate(ctx context.Context) (migrateResult, error) {
 	}
 	steps, err := s.Migrate(ctx)
 	m.Applied = append(m.Applied, steps...)
+	if err != nil {
+		return m, patra.Environment(err)
+	}
+	v, err := s.SchemaVersion(ctx)
+	if v.Ahead() {
+		m.Newer = &v
+	}
 	return m, patra.Environment(err)
 }
 

@@ -25,7 +25,7 @@ func (f *waiverFlags) add(c *cobra.Command) {
 // signed is the word with the name under it.
 func (f waiverFlags) signed(ctx context.Context) (string, error) {
 	if f.reason == "" {
-		return "", patra.Invalid("", "say why with {reason}: it stays with the stretch for ever")
+		return "", patra.Invalid("reason", "say why with {reason}: it stays with the stretch for ever")
 	}
 	if f.by != "" {
 		return f.by, nil
@@ -177,3 +177,5 @@ type acceptResult struct {
 	Accepted []int64      `json:"accepted"` // answers, by their ids
 	Said     string       `json:"said"`
 }
+
+func short(i patra.Instant) string { return i.Time().Format("2006-01-02") }

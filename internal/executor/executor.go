@@ -58,6 +58,8 @@ type Store interface {
 	RequestLedger
 	RecordHealing(ctx context.Context, h patra.Healing) error
 	Snapshot(ctx context.Context, fingerprint string) (json.RawMessage, error)
+	SeenLast(ctx context.Context, source, recordType, repository string, limit int) (ids []string, err error)
+	IsAbsent(ctx context.Context, source, recordType, id string) (bool, error)
 }
 
 // Gate decides when a request may be sent. Reserve charges at once and tells how long to wait, which is negative when the

@@ -130,7 +130,17 @@ func (r *run) begin(ctx context.Context) (ended bool, err error) {
 	r.scan.ordinal, r.scan.position, r.scan.carried, r.scan.total = task.NextOrdinal, resume.After, r.claim.Seen, resume.Total
 	// What earlier runs of this scan saw, this one has not seen: it believes no more of the order than the ledger does.
 	r.scan.walked, err = r.Store.Walked(ctx, r.claim, task.ScanNo)
+	if err == nil && r.countedStrays(r.scan.walked) {
+		r.scan = r.newScan(task.ScanNo + 1)
+		return false, nil
+	}
 	return !resume.HasNext, err
+}
+
+// countedStrays reports whether earlier runs of a scan brought records from outside of what was asked for, where an exact count is
+// compared with the records that were seen. The ledger has no number of them, so the scan begins anew.
+func (r *run) countedStrays(w patra.ScanProgress) bool {
+	return r.program.Spec.Response.Total.Trust == patra.TrustExact && (r.strays(w.Earliest) || r.strays(w.Latest))
 }
 
 // finishScan ends a scan whose search is exhausted: where it gave only ids, their records are fetched first.
@@ -284,7 +294,7 @@ func (r *run) commitNext(ctx context.Context, coming *inflightPage) (*inflightPa
 	}
 	walked.Requests = r.scan.walked.Requests
 	r.scan.ordinal, r.scan.position, r.scan.lastBody, r.scan.walked = page.Ordinal+1, res.After, res.BodySHA256, walked
-	r.scan.count(seen, r.program.Spec.Window.Precision)
+	r.scan.count(seen, r.strays, r.program.Spec.Window.Precision)
 	r.advanced = true
 	r.reportSuccess(ctx, res.Exchange)
 	r.emit(Event{Kind: EventPage, Claim: r.claim, Counts: counts, Exchange: res.Exchange, Took: time.Since(res.Exchange.SentAt.Time())})

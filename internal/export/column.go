@@ -72,6 +72,8 @@ var fixed = []builtinColumn{
 	{Column: Column{Name: "deleted", Kind: Boolean}, number: count(func(r patra.Record) int64 { return truth(r.Deleted) })},
 	{Column: Column{Name: "merged_into", Kind: Text}, text: func(r patra.Record) (string, bool) { return r.MergedInto, r.MergedInto != "" }},
 	{Column: Column{Name: "retracted", Kind: Boolean}, number: count(func(r patra.Record) int64 { return truth(r.Retracted) })},
+	{Column: Column{Name: "missing_since", Kind: Time}, number: func(r patra.Record) (int64, bool) { return instant(r.MissingSince) }},
+	{Column: Column{Name: "gone_at", Kind: Time}, number: func(r patra.Record) (int64, bool) { return instant(r.GoneAt) }},
 	{Column: Column{Name: "content_sha256", Kind: Text}, text: always(func(r patra.Record) string { return r.ContentSHA256 })},
 	{Column: Column{Name: "batch_id", Kind: Number}, number: count(func(r patra.Record) int64 { return r.BatchID })},
 	{Column: Column{Name: "fields", Kind: JSON}, text: func(r patra.Record) (string, bool) { return string(r.Fields), len(r.Fields) > 0 }},

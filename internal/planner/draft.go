@@ -331,7 +331,7 @@ func (p *Planner) findSame(ctx context.Context, d *Draft, req Request) (err erro
 		if err != nil {
 			return err
 		}
-		if open != nil {
+		if open != nil && open.Status != patra.Failed {
 			if done, err := p.done(ctx, *open); err != nil || !done {
 				d.Plan, d.Existing = *open, open
 				return err
@@ -342,7 +342,8 @@ func (p *Planner) findSame(ctx context.Context, d *Draft, req Request) (err erro
 		if d.Existing, err = p.Store.PlanByKey(ctx, d.Plan.Key); err != nil || d.Existing == nil {
 			return err
 		}
-		again := req.Force || req.Fill != nil // what is missing is another stretch each time
+		// What is missing is another stretch each time, and a plan that failed is over: to ask again is to plan again.
+		again := req.Force || req.Fill != nil || d.Existing.Status == patra.Failed
 		if req.ByID && !again {
 			if again, err = p.done(ctx, *d.Existing); err != nil {
 				return err

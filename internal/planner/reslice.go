@@ -130,7 +130,14 @@ func (j *job) cutRest(ctx context.Context, parent patra.Slice, w patra.Window, g
 		return false
 	}
 	for i, piece := range pieces {
-		if !j.fit(ctx, needPart{piece, p.why}, shares[i], give) {
+		est := patra.Estimate{}
+		if shares != nil {
+			est = shares[i]
+		} else if est, err = j.judge.estimate(ctx, piece, nil); err != nil { // the counts do not add up
+			give(nil, err)
+			return false
+		}
+		if !j.fit(ctx, needPart{piece, p.why}, est, give) {
 			return false
 		}
 	}

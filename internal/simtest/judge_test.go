@@ -277,6 +277,9 @@ func (j *judge) manners() {
 	if err := gatetest.Judge(sent, j.w.spec.Rate.PerSecond, max(j.w.spec.Rate.Burst, 1)); err != nil {
 		j.find("rate", "%v", err)
 	}
+	if err := gatetest.JudgeSeconds(sent, j.w.spec.Rate.PerSecond, 50*time.Millisecond); err != nil {
+		j.find("rate", "%v", err)
+	}
 }
 
 func us(n int64) time.Duration { return time.Duration(n) * time.Microsecond }

@@ -30,6 +30,9 @@ func (c *checker) window(at string, e Endpoint, f *File) {
 	if !w.filters() && e.Pagination.Type == pageTime {
 		c.add(at+".strategy", "CONFLICT", "a walk by TIME moves the beginning of the window, and this source has no filter for it", "write another pagination.type")
 	}
+	if w.OtherDate && e.Pagination.Type == pageTime {
+		c.add(at+".otherDate", "CONFLICT", "a walk by TIME goes on from updatedAt, which must be the date that the window is about", "write another pagination.type")
+	}
 	if w.Split != nil {
 		c.split(at+".split", w, f)
 	}

@@ -23,6 +23,7 @@ type File struct {
 	Mapping    Mapping              `yaml:"mapping" json:"mapping,omitempty"`
 	Merge      Merge                `yaml:"merge" json:"merge,omitzero"`
 	Changes    Changes              `yaml:"changes" json:"changes,omitempty"`
+	Update     Update               `yaml:"update" json:"update,omitzero"`
 }
 
 // Parameter is something the user of a source sets, such as the set of a repository.
@@ -217,6 +218,7 @@ type Window struct {
 	Precision patra.Unit       `yaml:"precision" json:"precision,omitempty"`
 	Upper     string           `yaml:"upper" json:"upper,omitempty"`
 	Order     string           `yaml:"order" json:"order,omitempty"`
+	OtherDate bool             `yaml:"otherDate" json:"otherDate,omitempty"` // field is another date than updatedAt
 	Earliest  *patra.Instant   `yaml:"earliest" json:"earliest,omitempty"`
 	Origin    *patra.Instant   `yaml:"origin" json:"origin,omitempty"`
 	SafetyLag *patra.Period    `yaml:"safetyLag" json:"safetyLag,omitempty"`

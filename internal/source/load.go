@@ -174,6 +174,7 @@ func validate(doc *strictyaml.Document, f *File) patra.Problems {
 		c.mapping("mapping", format, f.Mapping)
 	}
 	c.merge(f)
+	c.update(f.Update)
 	c.changes(f)
 	slices.SortStableFunc(c.found, func(a, b patra.Problem) int { return a.Line - b.Line })
 	return c.found
@@ -227,7 +228,7 @@ func (c *checker) baseURL(at, text string, params map[string]Parameter) {
 	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || u.User != nil:
 		c.add(at, "BAD_VALUE", fmt.Sprintf("baseUrl %q is not an address", text), "write https://host/path")
 	case u.Scheme == "http":
-		c.add(at, "BAD_VALUE", fmt.Sprintf("baseUrl %q is without encryption", text), "write https://host/path; a server of your own, such as patra sim, is named with --base-url")
+		c.add(at, "BAD_VALUE", fmt.Sprintf("baseUrl %q is without encryption", text), "write https://host/path; a server of your own, such as patra sim, is named with {base_url}")
 	}
 	c.template(at, text, params)
 }

@@ -47,6 +47,7 @@ type Spec struct {
 	Mapping    Mapping       `json:"mapping,omitempty"`
 	Merge      Merge         `json:"merge,omitzero"`
 	Changes    Changes       `json:"changes,omitempty"`
+	Update     Update        `json:"update,omitzero"`
 }
 
 // Options are what the user of a source says about it.
@@ -70,6 +71,7 @@ func Compile(f *File, o Options) (*Spec, error) {
 	s := &Spec{
 		V: specVersion, Source: f.Code, RecordType: f.RecordType, Endpoint: name, Operation: o.Operation, Parameters: params,
 		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Response: e.Response, Window: e.Window, Query: f.grammar(e.Window), Mapping: f.Mapping, Merge: f.Merge, Changes: f.Changes,
+		Update: f.Update,
 	}
 	if len(e.Mapping) > 0 {
 		s.Mapping = e.Mapping
@@ -90,7 +92,7 @@ func Compile(f *File, o Options) (*Spec, error) {
 	}
 	if o.Contact == "" && s.asksForContact() {
 		return nil, patra.Problems{{Code: "CONTACT_REQUIRED", Path: "contact", Text: fmt.Sprintf("%s asks who is calling", f.Name),
-			Hint: "set contact: you@example.org in patra.yaml, PATRA_CONTACT, or pass --contact"}}
+			Hint: "set contact: you@example.org in patra.yaml, PATRA_CONTACT, or pass {contact}"}}
 	}
 	if s.Detail == nil {
 		return s, nil
@@ -193,7 +195,7 @@ func (f *File) parameters(said map[string]string) (map[string]string, error) {
 		value := cmp.Or(said[name], f.Parameters[name].Default)
 		if value == "" && f.Parameters[name].Required {
 			found = append(found, patra.Problem{Code: "PARAMETER_REQUIRED", Path: name, Text: fmt.Sprintf("source %s needs the parameter %s: %s", f.Code, name, f.Parameters[name].Doc),
-				Hint: "pass --param " + name + "=VALUE"})
+				Hint: "pass {params} " + name + "=VALUE"})
 		}
 		if value != "" {
 			values[name] = value
@@ -339,7 +341,7 @@ func (s *Spec) RequireHTTPS(baseURL string, permitted []string) error {
 		return nil
 	}
 	return patra.Problems{{Code: "BAD_VALUE", Path: "http.baseUrl", Text: fmt.Sprintf("%s is asked at %s, which is without encryption", s.Source, at),
-		Hint: "write https://host/path, or permit this address under sources.insecure in patra.yaml; a server of your own, such as patra sim, is named with --base-url"}}
+		Hint: "write https://host/path, or permit this address under sources.insecure in patra.yaml; a server of your own, such as patra sim, is named with {base_url}"}}
 }
 
 // Address is where the source is, with what the user said about it.

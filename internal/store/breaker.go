@@ -104,12 +104,39 @@ func (s *Store) AbandonProbe(ctx context.Context, at patra.WorkScope, probe int6
 	return change, err
 }
 
+// RecordSliceFailure counts a slice that failed by a strange answer, and halts its endpoint when enough of different windows have
+// failed in the same way.
+func (s *Store) RecordSliceFailure(ctx context.Context, at patra.WorkScope, window string, fault patra.Fault) (change patra.ControlChange, err error) {
+	err = s.write(ctx, "count failed slice", func(t *tx) error {
+		m, err := t.updateControl(at.EndpointTarget(), patra.KindHalt, func(c *patra.Control, _ patra.Instant) {
+			*c = c.RecordSliceFailure(patra.FailedSlice{Plan: at.PlanID, Slice: at.SliceID, Window: window}, fault)
+		})
+		if change = m.change(); err != nil || m.is.State != patra.Halted || m.was.State == patra.Halted {
+			return err
+		}
+		change.Healing, err = t.writeHealing(at, m, patra.HealHalt, fault.Code, fault)
+		return err
+	})
+	return change, err
+}
+
+// RecordSliceSuccess forgets the slices of an endpoint that failed before one succeeded.
+func (s *Store) RecordSliceSuccess(ctx context.Context, at patra.WorkScope) (change patra.ControlChange, err error) {
+	err = s.write(ctx, "count slice", func(t *tx) error {
+		m, err := t.updateControl(at.EndpointTarget(), patra.KindHalt, func(c *patra.Control, _ patra.Instant) { *c = c.RecordSliceSuccess() })
+		change = m.change()
+		return err
+	})
+	return change, err
+}
+
 // Halt stops an endpoint until a person lets it go on. The fault that came first is kept.
 func (s *Store) Halt(ctx context.Context, at patra.WorkScope, fault patra.Fault) (change patra.ControlChange, err error) {
 	err = s.write(ctx, "halt", func(t *tx) error {
 		m, err := t.updateControl(at.EndpointTarget(), patra.KindHalt, func(c *patra.Control, _ patra.Instant) {
 			if c.State != patra.Halted {
 				c.State, c.Reason, c.Actor, c.Detail.Fault = patra.Halted, fault.Error(), "executor", &fault
+				c.Detail.Failed, c.Failures = nil, 0
 			}
 		})
 		if change = m.change(); err != nil || !m.changed() {

@@ -47,7 +47,9 @@ func scanRecord(r *sql.Rows) (rec row, err error) {
 	}
 	rec.ProviderID = localID(rec.Repository, rec.ProviderID)
 	said, err := readRemarks(notes)
-	if rec.Retracted, rec.MissingSince = said.Retracted, said.MissingSince; said.MissingSince != nil {
+	absence := said.absence()
+	rec.Retracted, rec.MissingSince, rec.Refusals, rec.GoneAt = said.Retracted, said.MissingSince, absence.Refusals, absence.GoneAt
+	if said.MissingSince != nil {
 		rec.LastSeen = rec.ObservedAt // it was looked for since, and not seen
 	}
 	rec.Raw = raw

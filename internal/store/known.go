@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"slices"
 
 	"patra"
 )
@@ -50,7 +49,8 @@ func (s *Store) SeedItems(ctx context.Context, c *patra.Claim, now patra.Instant
 
 // settleKnown writes what became of ids that were known before for everything beside the list of the task: signals that
 // asked for them, what is in quarantine under them, and records that the provider does not have any more.
-func (t *tx) settleKnown(c *patra.Claim, now patra.Instant, recordType string, outcomes map[patra.Status][]string) error {
+func (t *tx) settleKnown(p pageContext, res patra.PageResult) error {
+	c, recordType, outcomes := p.claim, p.recordType, res.Items
 	r := c.Slice.Spec.Range
 	if r == nil || r.Kind != patra.RangeBucket || len(outcomes) == 0 {
 		return nil
@@ -68,39 +68,7 @@ func (t *tx) settleKnown(c *patra.Claim, now patra.Instant, recordType string, o
 			return err
 		}
 	}
-	return t.markMissing(c.Task, recordType, now, outcomes[patra.ItemMissing])
-}
-
-var (
-	lockRemarks  = stmt{"lock_remarks", `SELECT id, record_remarks FROM ing_record WHERE provenance_code = ? AND record_type = ? AND provider_id = ? {lock}`}
-	writeRemarks = stmt{"write_remarks", `UPDATE ing_record SET record_remarks = ?, last_refreshed_at = ? WHERE id = ?`}
-)
-
-// markMissing notes since when the provider does not give records that are stored. That is no deletion: providers lose
-// records for an hour, and nobody said that these are gone. So the record stays as it is, and has no new version.
-func (t *tx) markMissing(of patra.Task, recordType string, now patra.Instant, ids []string) error {
-	for _, id := range slices.Sorted(slices.Values(ids)) {
-		var recordID int64
-		var notes json.RawMessage
-		found, err := t.one(lockRemarks, []any{of.Source, recordType, scopedID(of.Repository, id)}, &recordID, jsonInto{&notes})
-		if err != nil {
-			return err
-		}
-		if !found {
-			continue
-		}
-		said, err := readRemarks(notes)
-		if err != nil {
-			return err
-		}
-		if said.MissingSince == nil {
-			said.MissingSince = &now
-		}
-		if _, err := t.exec(writeRemarks, said.column(), now, recordID); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.addRefusals(p, res.Gone, res.Refused)
 }
 
 // known are the ids in some buckets: of the source itself, of another, or what a field of another says.

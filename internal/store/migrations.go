@@ -35,7 +35,8 @@ var ErrNoTables = fmt.Errorf("the store has no tables yet: %w", ErrNeedsMigratio
 var ErrTooNew = errors.New("the store was made by a newer patra: use that version or a newer one")
 
 // Migrate brings the tables to this program's version. Several processes may call it at once: one works, the
-// others wait and find nothing to do.
+// others wait and find nothing to do. The tables of a newer program are left as they are; ErrTooNew means that this one
+// cannot work with them.
 func (s *Store) Migrate(ctx context.Context) ([]Migration, error) {
 	unlock, err := s.lockMigrations()
 	if err != nil {
@@ -43,6 +44,9 @@ func (s *Store) Migrate(ctx context.Context) ([]Migration, error) {
 	}
 	defer unlock()
 	if err := s.versions(ctx); err != nil {
+		return nil, fmt.Errorf("migrate: %w", err)
+	}
+	if err := s.migratable(ctx); err != nil {
 		return nil, fmt.Errorf("migrate: %w", err)
 	}
 	provider, err := s.provider()

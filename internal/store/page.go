@@ -210,7 +210,7 @@ func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page pat
 	if err := t.settleItems(c, page, res.Items); err != nil {
 		return counts, err
 	}
-	if err := t.settleKnown(c, now, recordType, res.Items); err != nil {
+	if err := t.settleKnown(pageContext{c, recordType, page.BatchID, now}, res); err != nil {
 		return counts, err
 	}
 	for _, q := range res.Quarantined {

@@ -189,7 +189,7 @@ func end(c *patra.Control, reason, actor string) {
 		return
 	}
 	c.State, c.Until, c.Failures, c.Reason, c.Actor = c.Kind.InactiveState(), 0, 0, reason, actor
-	c.Detail.Fault, c.Detail.Trips, c.Detail.Quota = nil, 0, nil
+	c.Detail.Fault, c.Detail.Trips, c.Detail.Quota, c.Detail.Failed = nil, 0, nil, nil
 }
 
 func (t *tx) countTasks(steered *patra.ControlResult, where string, args []any) error {

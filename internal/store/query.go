@@ -57,7 +57,7 @@ func list[T any](ctx context.Context, s *Store, name, query string, f Filter, co
 
 // Plans lists plans.
 func (s *Store) Plans(ctx context.Context, f Filter) ([]patra.Plan, error) {
-	return list(ctx, s, "list_plans", `SELECT `+planColumns+`,
+	plans, err := list(ctx, s, "list_plans", `SELECT `+planColumns+`,
 		EXISTS (SELECT 1 FROM ing_task t WHERE t.plan_id = ing_plan.id AND t.status_code IN ('QUEUED', 'RUNNING')), EXISTS (SELECT 1 FROM ing_plan_slice s WHERE s.plan_id = ing_plan.id AND s.status_code IN ('READY', 'PARTIAL')),
 		EXISTS (SELECT 1 FROM ing_plan_slice s WHERE s.plan_id = ing_plan.id AND s.status_code = 'FAILED'), EXISTS (SELECT 1 FROM ing_plan_slice s WHERE s.plan_id = ing_plan.id AND s.status_code = 'CANCELLED')
 		FROM ing_plan {by} WHERE {where} ORDER BY id DESC LIMIT ?`, f,
@@ -65,9 +65,13 @@ func (s *Store) Plans(ctx context.Context, f Filter) ([]patra.Plan, error) {
 		func(r *sql.Rows) (patra.Plan, error) {
 			var work, cuts, failed, cancelled bool
 			p, err := scanPlan(r, &work, &cuts, &failed, &cancelled)
-			p.Ended = patra.PlanOutcome(p.Status, work || cuts, failed, cancelled)
+			p.Ended = patra.PlanOutcome(p.Status, work || cuts, failed, cancelled, false)
 			return p, err
 		})
+	if err == nil {
+		err = s.read(ctx).endInDispute(plans)
+	}
+	return plans, err
 }
 
 // Slices lists slices.

@@ -30,6 +30,9 @@ type recordNotes struct {
 	Mark         string            `json:"mark,omitempty"` // see patra.Version
 	Retracted    bool              `json:"retracted,omitempty"`
 	MissingSince *patra.Instant    `json:"missing_since,omitempty"`
+	RefusedAt    *patra.Instant    `json:"refused_at,omitempty"`
+	Refusals     int64             `json:"refusals,omitempty"`
+	GoneAt       *patra.Instant    `json:"gone_at,omitempty"`
 	Facts        *patra.FactHashes `json:"facts,omitempty"` // see patra.ChangeRules
 }
 
@@ -195,7 +198,10 @@ func (in *recordWriter) put(a mergeInput) error {
 		return in.same(a.incomingRecord, a.have)
 	}
 	in.counts.Stale++
-	return nil
+	if a.Deleted { // an old notice of a deletion does not say that the provider has the record
+		return nil
+	}
+	return in.seenAgain(a.Observation, a.have, a.have.remarks.withAbsence(patra.Absence{}).column())
 }
 
 // changeOf says what a new version is.
@@ -236,7 +242,8 @@ func (in *recordWriter) replace(o incomingRecord, have *storedRecord, as patra.D
 		return err
 	}
 	in.note(o.Observation, have, as)
-	return nil
+	_, err = in.endAbsence(o.Observation, have, have.rev+1)
+	return err
 }
 
 // same notes that the provider says what we have. If another mapping read it this time, the record may say something new
@@ -265,8 +272,10 @@ func (in *recordWriter) same(o incomingRecord, have *storedRecord) error {
 	if newer {
 		updated, observed = o.UpdatedAt, o.ObservedAt
 	}
-	_, err := in.many(touchRecord, updated, observed, in.now, spec, o.saidWith(have), have.id)
-	return err
+	if _, err := in.many(touchRecord, updated, observed, in.now, spec, o.saidWith(have), have.id); err != nil {
+		return err
+	}
+	return in.seenAgain(o.Observation, have, o.saidWith(have))
 }
 
 // sameJSON compares fields that were written by different engines.

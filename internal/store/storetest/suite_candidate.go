@@ -63,6 +63,9 @@ func (w *World) answer(c *patra.Claim, ordinal int64, outcomes map[patra.Status]
 	w.must(err)
 	res := w.Result(false, records...)
 	res.Items = outcomes
+	for _, id := range outcomes[patra.ItemMissing] {
+		res.Refused = append(res.Refused, patra.Refusal{ID: id, At: w.Clock.Instant()})
+	}
 	_, _, err = w.CommitPage(w.T.Context(), c, w.Clock.Instant(), "work", page, res, nil)
 	w.must(err)
 }
