@@ -152,7 +152,7 @@ function Asked({ signals }: { signals: Signal[] }) {
 }
 
 function Raw({ raw }: { raw: unknown }) {
-  return <section className="card" aria-label="Raw"><div className="card-head"><h2>As the provider sent it</h2></div>{raw === undefined || raw === null ? <Empty title="Not kept">The raw record is not in the answer.</Empty> : <JsonView label="Raw record" value={raw} />}</section>;
+  return <section className="card" aria-label="Raw"><div className="card-head"><h2>As the provider sent it</h2></div>{raw === undefined || raw === null ? <Empty title="Not shown">The raw record is not in the answer: it is not kept, or your token needs the grant evidence.</Empty> : <JsonView label="Raw record" value={raw} />}</section>;
 }
 
 function LookAgain({ source, type, id }: { source: string; type: string; id: string }) {
