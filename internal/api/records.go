@@ -111,15 +111,15 @@ func (s *Server) records() {
 		}
 		return out, nil
 	})
-	Get(s, "/records/{source}/{type}/{id}", Look, Doc{ID: "record", Summary: "One record, with what the provider sent last and the work that brought it"}, func(ctx context.Context, in *record) (patra.Record, error) {
+	Get(s, "/records/{source}/{type}/{id}", Look, Doc{ID: "record", Summary: "One record, with the work that brought it, and with what the provider sent last for those who have the grant evidence"}, func(ctx context.Context, in *record) (ShownRecord, error) {
 		rec, err := s.record(ctx, in)
 		if err != nil {
-			return patra.Record{}, err
+			return ShownRecord{}, err
 		}
 		if rec.Lineage, err = s.Store.Lineage(ctx, rec.BatchID); err == nil && rec.Lineage != nil {
 			rec.Lineage.Spec, rec.Lineage.Expr = rec.SpecFingerprint, rec.ExprHash
 		}
-		return *rec, err
+		return showRecord(ctx, *rec), err
 	})
 	Get(s, "/records/{source}/{type}/{id}/history", Look, Doc{ID: "record-history", Summary: "Every version of a record and the work that brought it, oldest first"}, func(ctx context.Context, in *record) (List[store.VersionEntry], error) {
 		rec, err := s.record(ctx, in)
@@ -130,6 +130,32 @@ func (s *Server) records() {
 		return All(all), err
 	})
 	s.quarantineRoutes()
+}
+
+// SeesAnswers reports whether the caller may see what providers answered.
+func SeesAnswers(ctx context.Context) bool { return CallerOf(ctx).May(Inspect) }
+
+// ShownRecord is a record as its caller may see it.
+type ShownRecord struct {
+	patra.Record
+	Withheld bool `json:"raw_withheld,omitempty" doc:"what the provider sent is left out: the caller has not the grant evidence"`
+}
+
+func showRecord(ctx context.Context, r patra.Record) ShownRecord {
+	if SeesAnswers(ctx) {
+		return ShownRecord{Record: r}
+	}
+	withheld := len(r.Raw) > 0
+	r.Raw = nil
+	return ShownRecord{r, withheld}
+}
+
+// RequireEvidence refuses a caller who may not see what providers answered.
+func RequireEvidence(ctx context.Context, what string) error {
+	if SeesAnswers(ctx) {
+		return nil
+	}
+	return Refuse(http.StatusForbidden, "%s is what providers answered: your token needs the grant evidence", what)
 }
 
 // recordPosition reads a position that a list has given.
@@ -159,6 +185,7 @@ type QuarantinedItem struct {
 	patra.QuarantineItem
 	Fragment  string `json:"fragment" doc:"as text; what is not is replaced"`
 	Truncated bool   `json:"truncated"`
+	Withheld  bool   `json:"fragment_withheld,omitempty" doc:"the caller has not the grant evidence"`
 }
 
 // mostText is how much of a body or a fragment is shown.
@@ -188,10 +215,13 @@ func (s *Server) quarantineRoutes() {
 		rows, err := s.Store.Quarantine(ctx, store.QuarantineFilter{Source: in.Source, Status: in.Status, Code: in.Code, RecordID: in.Record, Repository: in.Repository, Before: p.Before, Limit: p.Limit, Walk: p.Walk})
 		return partialListPage(in.Page, rows, func(q patra.QuarantineItem) int64 { return q.ID }, p.Walk), err
 	})
-	Get(s, "/quarantine/{id}", Look, Doc{ID: "quarantined", Summary: "One item with what the provider sent"}, func(ctx context.Context, in *ByID) (QuarantinedItem, error) {
+	Get(s, "/quarantine/{id}", Look, Doc{ID: "quarantined", Summary: "One item, with what the provider sent for those who have the grant evidence"}, func(ctx context.Context, in *ByID) (QuarantinedItem, error) {
 		q, err := s.Store.QuarantineItem(ctx, in.ID)
 		if err != nil {
 			return QuarantinedItem{}, err
+		}
+		if !SeesAnswers(ctx) {
+			return QuarantinedItem{QuarantineItem: q, Withheld: len(q.Fragment) > 0}, nil
 		}
 		text, cut := shown(q.Fragment)
 		return QuarantinedItem{QuarantineItem: q, Fragment: text, Truncated: cut}, nil

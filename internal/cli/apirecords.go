@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"patra/internal/api"
@@ -29,7 +30,11 @@ func (d *apiHandlers) recordRoutes(s *api.Server) {
 		if err != nil {
 			return view.RecordWhy{}, err
 		}
-		return d.app.explainRecord(ctx, d.store, view.RecordName{Source: in.Source, Type: in.Type, Repository: in.Repository, ID: in.ID}, at)
+		w, err := d.app.explainRecord(ctx, d.store, view.RecordName{Source: in.Source, Type: in.Type, Repository: in.Repository, ID: in.ID}, at)
+		if err == nil && w.Record != nil && !api.SeesAnswers(ctx) {
+			w.Record.Raw = nil
+		}
+		return w, err
 	})
 	type wish struct {
 		Format       string   `query:"format" enum:"jsonl,csv" default:"jsonl"`
@@ -48,6 +53,11 @@ func (d *apiHandlers) recordRoutes(s *api.Server) {
 		Limit        int64    `query:"limit" minimum:"0" doc:"at most so many, oldest first; 0 is all"`
 	}
 	api.Stream(s, "/records/export", api.Look, api.Doc{ID: "export-records", Summary: "Records as JSON lines or CSV, streamed", Most: mostExports}, func(ctx context.Context, in *wish) (func(http.ResponseWriter, *http.Request), error) {
+		if in.Raw || slices.Contains(in.Columns, "raw") {
+			if err := api.RequireEvidence(ctx, "raw"); err != nil {
+				return nil, err
+			}
+		}
 		f := exportFlags{format: in.Format, sources: in.Sources, recordType: in.Type, where: in.Where, from: in.From, to: in.To, changedSince: in.ChangedSince, deleted: in.Deleted, missing: in.Missing, gone: in.Gone,
 			fields: in.Fields, columns: in.Columns, raw: in.Raw, rawSaid: true, separator: "; ", limit: in.Limit}
 		e, err := d.app.streaming(ctx, f)

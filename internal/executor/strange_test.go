@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"patra"
+	"patra/internal/executor"
+	"patra/internal/sim"
 	"patra/internal/store"
 	"patra/internal/store/storetest"
 )
@@ -256,5 +258,20 @@ func TestANamedGrammarIsNotFetched(t *testing.T) {
 		if got := e.ends(); got != "SUCCEEDED SUCCEEDED SUCCEEDED SUCCEEDED" || others > 0 {
 			t.Errorf("%s: %s, and %d other requests", doctype, got, others)
 		}
+	}
+}
+
+// A provider of whose answers one in ten is strange is read to its end: none of them fails a slice.
+func TestAProviderThatIsOftenStrange(t *testing.T) {
+	h := newHarness(t, sim.Config{Seed: 5, Faults: sim.Faults{Redirect: 0.04, NotModified: 0.04, GzipBomb: 0.04}}, nil, fast(t, "maxAttempts: 5", "maxAttempts: 12"))
+	x := h.executor(4)
+	x.Controls = h.store
+	if err := x.Run(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	h.exact()
+	h.complete()
+	if h.faults[patra.CodeHTTP] == 0 || h.faults[patra.CodeTooLarge] == 0 || h.events[executor.EventFailed] > 0 {
+		t.Errorf("faults %v, events %v", h.faults, h.events)
 	}
 }

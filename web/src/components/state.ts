@@ -14,7 +14,7 @@ const states: Record<string, [Tone, Icon]> = {
   PARTIAL: ["warn", IconCircleDashed], PENDING: ["wait", IconClock], FIRING: ["bad", IconAlertTriangle], ACKNOWLEDGED: ["wait", IconHandStop], PAUSED: ["warn", IconPlayerPause], STOPPED: ["warn", IconPlayerPause], GAP: ["warn", IconAlertTriangle], WARNING: ["warn", IconAlertTriangle], QUARANTINED: ["warn", IconAlertTriangle],
   FAILED: ["bad", IconX], REJECTED: ["bad", IconX], CRITICAL: ["bad", IconAlertTriangle], ERROR: ["bad", IconX], LOST: ["bad", IconX],
   DISPUTED: ["odd", IconScale],
-  DELETED: ["wait", IconBan], MERGED: ["wait", IconCut], RETRACTED: ["bad", IconAlertTriangle], MISSING: ["warn", IconHelpCircle], NEW: ["wait", IconClock], RETRYING: ["busy", IconLoader],
+  DELETED: ["wait", IconBan], MERGED: ["wait", IconCut], RETRACTED: ["bad", IconAlertTriangle], MISSING: ["warn", IconHelpCircle], GONE: ["wait", IconBan], NEW: ["wait", IconClock], RETRYING: ["busy", IconLoader],
   SAME: ["good", IconCircleCheck], DIFFERS: ["bad", IconX], NO_BODY: ["warn", IconHelpCircle], NO_ANSWER: ["wait", IconBan], NOTICE: ["busy", IconPointFilled], PAUSE: ["warn", IconPlayerPause], BREAKER: ["bad", IconHandStop], HALT: ["bad", IconHandStop], LIMIT: ["wait", IconScale], QUOTA: ["warn", IconScale], EXPIRED: ["wait", IconBan], INVALID: ["bad", IconX],
 };
 
