@@ -44,6 +44,20 @@ func OpenFiles(root string) (*Files, error) {
 	return &Files{root: root}, nil
 }
 
+// errFound ends a walk.
+var errFound = errors.New("found")
+
+// HoldsFiles reports whether there is any blob in a folder of a place that is a folder. The place is not made by looking.
+func HoldsFiles(root, folder string) bool {
+	err := filepath.WalkDir(filepath.Join(root, folder), func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			return errFound
+		}
+		return nil // what cannot be read is nothing that is found
+	})
+	return errors.Is(err, errFound)
+}
+
 // makeRoot makes the folder of a place, and those above it, so that they are there after a power cut: what is in a folder
 // without a name is lost with it.
 func makeRoot(dir string) error {

@@ -116,7 +116,7 @@ func (a *app) openOrCreate(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.dial(ctx, c)
+	s, err := a.dialNew(ctx, c)
 	if err != nil {
 		return nil, err
 	}

@@ -111,6 +111,7 @@ func (a *app) examine(ctx context.Context, ask doctorOptions) ([]finding, error)
 	for _, look := range []func(context.Context) ([]finding, error){
 		func(ctx context.Context) ([]finding, error) { return examineTokens(ctx, cfg, a.store) },
 		func(ctx context.Context) ([]finding, error) { return examineSchedules(ctx, cfg, a.store) },
+		func(ctx context.Context) ([]finding, error) { return a.examineAnswers(ctx, cfg) },
 		a.examineWork,
 		a.examineAlerts,
 		func(ctx context.Context) ([]finding, error) { return a.examineProviders(ctx, cfg, ask) },
