@@ -29,8 +29,10 @@ func TestCheckNamesTheRecordThatLeftAndTheOneThatArrived(t *testing.T) {
 			t.Errorf("%q does not say %q", got, want)
 		}
 	}
-	if got := says(exitOK, "coverage", "check", "mine", "--compare", "counts"); !strings.Contains(got, "only counts were compared") {
-		t.Error(got)
+	var asked []int // counts for exactly the windows, one each
+	p.counted = func(_ *dayProvider, days int) int { asked = append(asked, days); return 0 }
+	if got := says(exitOK, "coverage", "check", "mine", "--compare", "counts"); !strings.Contains(got, "only counts were compared") || !slices.Equal(asked, []int{1, 1, 1}) {
+		t.Error(got, asked)
 	}
 	// What differs can be put into dispute, and is read again.
 	if got := says(exitIncomplete, "coverage", "check", "mine", "--mark"); !strings.Contains(got, "Next: patra coverage fill mine --disputed") {
