@@ -130,7 +130,7 @@ func (j *job) cutRest(ctx context.Context, parent patra.Slice, w patra.Window, g
 		return false
 	}
 	for i, piece := range pieces {
-		est := patra.Estimate{}
+		var est patra.Estimate
 		if shares != nil {
 			est = shares[i]
 		} else if est, err = j.judge.estimate(ctx, piece, nil); err != nil { // the counts do not add up

@@ -169,6 +169,15 @@ func (w *RecordWhy) dated(ctx context.Context, s *store.Store, cursors []patra.C
 		}
 		p := RecordWindow{By: ByDate, Cursor: c}
 		p.State, p.Answer, p.Text = stateOf(c, facts, at)
+		if p.State == WindowAfter {
+			planned, err := s.PlannedWindow(ctx, c.ID)
+			if err != nil {
+				return err
+			}
+			if at < planned.To { // the watermark waits before a hole, and this is in it
+				p.State, p.Text = WindowGap, fmt.Sprintf("it lies in a gap; patra coverage fill %s reads it", c.Source)
+			}
+		}
 		if p.Answer != nil {
 			if p.Item, err = s.ItemOf(ctx, p.Answer.SliceID, w.ID); err != nil {
 				return err
