@@ -278,7 +278,7 @@ func (h *hashes) tables() {
 	lost := patra.Waiver{CursorID: w.Cursor.ID, Window: next, By: "me", Reason: "lost"}
 	_, err := w.Waive(ctx, w.Clock.Instant(), lost)
 	h.must(err)
-	_, err = w.AddSignals(ctx, w.Clock.Instant(), "demo", "work", []string{"1"}, patra.SignalManual, "", "me")
+	_, err = w.AddSignals(ctx, w.Clock.Instant(), "demo", "work", "", []string{"1"}, patra.SignalManual, "", "me")
 	h.must(err)
 	_, err = w.Audit(ctx, patra.AuditEntry{Actor: "me", Action: patra.AuditPause, Target: "demo", Reason: "é"})
 	h.must(err)

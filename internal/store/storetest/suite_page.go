@@ -200,7 +200,7 @@ func twoPhases(t *testing.T, e Engine) {
 	slices.Sort(held)
 	narrow := patra.Window{From: sl.Fetch.From + 1, To: sl.Fetch.To}
 	w.must(w.RecordsOfWindow(t.Context(), w.Cursor.ID, c.Task.Source, narrow, func(r store.WindowRecord) { t.Errorf("%s came with a window that is not inside", r.ID) }))
-	stored, err := w.StoredIDs(t.Context(), c.Task.Source, "work", []string{"a", "A", "c", "B"})
+	stored, err := w.StoredIDs(t.Context(), c.Task.Source, "work", "", []string{"a", "A", "c", "B"})
 	if err != nil || fmt.Sprint(held) != "[A a b]" || len(stored) != 2 || !stored["a"] || !stored["A"] {
 		t.Errorf("held %v, stored %v, %v", held, stored, err)
 	}
