@@ -74,9 +74,6 @@ func printRecordWhy(w io.Writer, a view.RecordWhy) {
 	for _, e := range a.Absences {
 		fmt.Fprintf(w, "Absence    %s\n", absenceText(e))
 	}
-	for _, e := range a.Absences {
-		fmt.Fprintf(w, "Absence    %s\n", absenceText(e))
-	}
 	for _, q := range a.Quarantine {
 		fmt.Fprintf(w, "Quarantine %d %s %s at %s, met %s\n", q.ID, q.Status, q.Code, seconds(q.FirstSeen), times(q.Met))
 	}

@@ -204,12 +204,13 @@ func (d *detailPhase) again(ctx context.Context, c *detailBatch, err error) (*de
 	fault := failed.fault
 	refused, slow := fault.Level == patra.LevelRequest, fault.Code == patra.CodeTimeout && c.attempt > 1
 	oneSpoils := fault.Code == patra.CodeTooLarge || fault.IsRedirect() // it may be one id that does, and then the others can be had
+	spoilt := refused || oneSpoils && c.attempt >= d.program.Spec.Retry.MaxAttempts
 	switch {
 	case (refused || slow || oneSpoils) && len(c.items) > 1:
 		return nil, d.halve(ctx, c, failed)
-	case refused && (c.control || d.noSuchRecord(c, fault)):
+	case c.control && spoilt, refused && d.noSuchRecord(c, fault):
 		return d.acceptPage(ctx, c, patra.PageResult{Exchange: failed.exchange, Response: failed.response, EndCode: patra.EndItemsDone, Gone: d.second.Gone()})
-	case refused, oneSpoils && c.attempt >= d.program.Spec.Retry.MaxAttempts:
+	case spoilt:
 		return d.quarantine(ctx, c, failed)
 	}
 	if err := d.retryPage(ctx, c.page, err, c.attempt); err != nil {
