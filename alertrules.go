@@ -207,7 +207,7 @@ func refused(s ScheduleState) *Alert {
 	if s.Refused == 0 {
 		return nil
 	}
-	return &Alert{Kind: AlertRefused, Severity: SeverityWarning, Target: "schedule:" + s.Name, Since: s.Since, Link: AlertLink{Source: s.Source}, Said: s.Refusal(), Next: RefusalNext}
+	return &Alert{Kind: AlertRefused, Severity: SeverityWarning, Target: "schedule:" + s.Name, Since: s.Since, Link: AlertLink{Source: s.Source}, Said: s.Refusal(), Next: s.RefusalNext()}
 }
 
 // haltOf is the halt that refuses a schedule.

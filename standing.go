@@ -24,7 +24,9 @@ type ScheduleState struct {
 }
 
 // RefusalNext is what to do about a schedule that is refused.
-const RefusalNext = "correct what the reason names; patra triggers lists every fire, and the next one tries again"
+func (s ScheduleState) RefusalNext() string {
+	return "correct what the reason names, then patra triggers --source " + s.Source
+}
 
 // Refusal says how often a schedule was refused, since when and why.
 func (s ScheduleState) Refusal() string {

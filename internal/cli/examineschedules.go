@@ -35,7 +35,7 @@ func judgeSchedule(c config.Schedule, st patra.ScheduleState, at patra.Instant) 
 	case c.Paused:
 		return passed("schedules", "%s is paused in patra.yaml", c.Name)
 	case st.Refused > 0:
-		return warn("schedules", sentence(patra.RefusalNext), "%s", strings.TrimSuffix(st.Refusal(), "."))
+		return warn("schedules", sentence(st.RefusalNext()), "%s", strings.TrimSuffix(st.Refusal(), "."))
 	case st.Fired != nil && ever && *st.Fired < last:
 		return warn("schedules", "See that patra serve runs, with the role planner", "%s was due at %s, and did not fire", c.Name, seconds(last))
 	}

@@ -94,7 +94,7 @@ func verdictProblem(v view.Verdict) error {
 	if v.Complete && !v.Health.AtLeast(view.HealthLate) {
 		return nil
 	}
-	return patra.Incomplete("%s: %s", v.Health, v.Message)
+	return patra.Incomplete("not everything is in order: %s. patra doctor looks at the rest", strings.ToLower(string(v.Health)))
 }
 
 // printVerdict prints a verdict and each of its reasons with its next step.

@@ -95,13 +95,11 @@ func (s *Store) CursorFacts(ctx context.Context, c patra.Cursor) (f patra.Cursor
 	if err != nil {
 		return f, err
 	}
-	var disputed []patra.Window
-	for _, d := range disputes {
-		disputed = append(disputed, d.For...)
-	}
-	all := patra.NewCoverage(disputed...)
-	if f.Disputed = int64(len(all)); f.Disputed > 0 {
-		f.First = &all[0].From
+	for _, d := range disputes { // as the list of gaps counts them
+		f.Disputed += int64(len(d.For))
+		if from := d.For[0].From; f.First == nil || from < *f.First {
+			f.First = &from
+		}
 	}
 	return f, err
 }

@@ -180,7 +180,7 @@ func failedPlan(p patra.Plan) Reason {
 // schedule is what the last fires of a schedule say.
 func schedule(s patra.ScheduleState) (reasons []Reason) {
 	if s.Refused > 0 {
-		reasons = append(reasons, Reason{Kind: ReasonRefused, Health: HealthFailed, Source: s.Source, Schedule: s.Name, Count: s.Refused, Message: s.Refusal(), Next: patra.RefusalNext})
+		reasons = append(reasons, Reason{Kind: ReasonRefused, Health: HealthFailed, Source: s.Source, Schedule: s.Name, Count: s.Refused, Message: s.Refusal(), Next: s.RefusalNext()})
 	}
 	if s.Missed() {
 		reasons = append(reasons, Reason{Kind: ReasonBehind, Health: HealthLate, Source: s.Source, Schedule: s.Name, Count: 1,
