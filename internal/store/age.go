@@ -84,7 +84,7 @@ func (s *Store) RequireSchema(ctx context.Context) error {
 func (s *Store) migratable(ctx context.Context) error {
 	v, err := s.SchemaVersion(ctx)
 	if err != nil {
-		return err
+		return nil // another process may be making the table of versions now; the migration itself meets any other fault
 	}
 	if err := v.verdict(); errors.Is(err, ErrTooNew) {
 		return err
