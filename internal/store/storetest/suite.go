@@ -87,6 +87,7 @@ func Run(t *testing.T, e Engine) {
 		{"records are found part by part, each once", foundInParts},
 		{"a list that is walked has every row once", walkedLists},
 		{"how everything stands is read from the ends of indexes", stands},
+		{"plans that failed, schedules that are refused and disputes behind a hole are found", judged},
 		{"a waiver lets the watermark pass, and taken back it goes back", waiving},
 		{"a dispute is accepted by somebody who says why", settling},
 		{"the completeness ledger has what is planned and what is closed", ledgerOfWindows},
