@@ -85,6 +85,12 @@ func (g Gap) Reason() string {
 	case GapWaived:
 		return fmt.Sprintf("%s (%s, %s)", g.Waiver.Reason, g.Waiver.By, g.Waiver.At.Time().Format("2006-01-02"))
 	case GapDisputed:
+		if len(g.Missing) > 0 {
+			return "the provider has shown " + NameSome(g.Missing) + " within it, which the scan did not find"
+		}
+		if g.Counted == nil && g.Note != "" {
+			return g.Note
+		}
 		counted := "an unknown number"
 		if g.Counted != nil {
 			counted = thousands(*g.Counted)

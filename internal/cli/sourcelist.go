@@ -222,6 +222,19 @@ func (s *listedSource) describe(f *source.File) {
 	}
 }
 
+// printBounds tells how the providers of a source read the ends of a window, where the source leaves that to be found out.
+func (a *app) printBounds(ctx context.Context, code string) error {
+	s, err := a.registryStore(ctx)
+	if err != nil || s == nil {
+		return err
+	}
+	all, err := s.FoundBounds(ctx, code)
+	for _, f := range all {
+		fmt.Fprintf(a.stdout, "# Found out: %s\n", f)
+	}
+	return err
+}
+
 func (a *app) sourceShowCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
@@ -247,6 +260,9 @@ of the two it is, which secrets the source wants, and whether they are set here.
 			}
 			fmt.Fprintf(a.stdout, "# In force: %s\n", how)
 			a.printSecrets(a.stdout, f)
+			if err := a.printBounds(c.Context(), f.Code); err != nil {
+				return err
+			}
 			for _, r := range registry.Foreign(st.rows, st.At) {
 				fmt.Fprintf(a.stdout, "# Not shown: %s\n", foreign(r))
 			}

@@ -66,6 +66,7 @@ func (p *Planner) storeSlices(ctx context.Context, now patra.Instant, res *Resul
 	if err != nil {
 		return err
 	}
+	j.judge.shown = res.shown
 	version, parts, err := p.need(ctx, j, res.Cursor)
 	if err != nil {
 		return err

@@ -24,6 +24,9 @@ type Draft struct {
 	Warnings patra.Problems       `json:"warnings,omitempty"`
 	Plan     patra.Plan           `json:"plan"`
 	Existing *patra.Plan          `json:"existing,omitempty"` // the same plan, made earlier
+	Bounds   *patra.FoundBounds   `json:"bounds,omitempty"`   // of a source that leaves them to be found out
+
+	shown patra.ShownIDs // by the answers that bounds were found out by
 }
 
 // sliceParams is how a plan is cut. It is stored with the plan, so that whoever goes on with it cuts in the same way.
@@ -66,6 +69,9 @@ func (p *Planner) Draft(ctx context.Context, now patra.Instant, req Request) (*D
 		return nil, err
 	}
 	d.Decision = patra.PlanWindow(in)
+	if err := p.settleBounds(ctx, now, d, req); err != nil {
+		return nil, err
+	}
 	if err := p.describe(ctx, d, req); err != nil {
 		return nil, err
 	}

@@ -18,7 +18,11 @@ type estimator struct {
 	left    int
 	doubted bool // its counts did not add up, so none is asked for any more
 	density *patra.Density
+	shown   patra.ShownIDs // by the answers to all that was asked
 }
+
+// mostShown is how many ids a planner has in mind of what a provider has shown of one plan.
+const mostShown = 100 * patra.MaxShown
 
 // counts reports whether the provider can still be asked.
 func (g *estimator) counts() bool { return g.probes() && !g.doubted && g.job.spec.CanCount() }
@@ -75,6 +79,7 @@ func (g *estimator) probe(ctx context.Context, w patra.Window, ids *patra.IDRang
 	probe, err := g.planner.Prober.Probe(ctx, s, q, g.asked(w), g.job.plan.BaseURL)
 	if err == nil {
 		g.learn(probe)
+		g.shown = g.shown.With(probe.Shown, mostShown)
 		g.planner.publish(g.job.tally)
 		return &probe, nil
 	}

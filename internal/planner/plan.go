@@ -167,6 +167,9 @@ func (p *Planner) restore(ctx context.Context, plan patra.Plan) (*Draft, error) 
 	if d.Spec, err = source.FromSnapshot(plan.Spec, body); err != nil {
 		return nil, err
 	}
+	if err := p.knownBounds(ctx, d, plan.BaseURL); err != nil {
+		return nil, err
+	}
 	if d.Expr, err = query.ParseJSON(plan.ExprProto); err != nil {
 		return nil, err
 	}

@@ -72,6 +72,11 @@ func (p *Planner) children(ctx context.Context, plan patra.Plan, parent patra.Sl
 	if err != nil {
 		return nil, err
 	}
+	shown, err := p.Store.Shown(ctx, parent.ID)
+	if err != nil {
+		return nil, err
+	}
+	j.judge.shown = shown.Afresh() // the children count their scans anew
 	return j.children(ctx, parent)
 }
 

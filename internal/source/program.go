@@ -17,6 +17,7 @@ type Program struct {
 	opener     opener
 	next       *path
 	total      *path
+	precision  *path // where a provider says how finely it filters
 	id         []path
 	updatedAt  []path
 	deleted    *path
@@ -45,6 +46,9 @@ func (s *Spec) Compile() (*Program, error) {
 	p.splitter, p.opener = c.reader(s.Response, s.Role == roleDetail)
 	p.next = c.optional(s.Pagination.Next)
 	p.total = c.optional(s.Response.Total.Path)
+	if s.AsksPrecision() {
+		p.precision = c.optional(s.Window.Discover.Precision)
+	}
 	for _, text := range s.Response.ID {
 		p.id = append(p.id, c.path(text))
 	}

@@ -70,7 +70,7 @@ func Compile(f *File, o Options) (*Spec, error) {
 	}
 	s := &Spec{
 		V: specVersion, Source: f.Code, RecordType: f.RecordType, Endpoint: name, Operation: o.Operation, Parameters: params,
-		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Response: e.Response, Window: e.Window, Query: f.grammar(e.Window), Mapping: f.Mapping, Merge: f.Merge, Changes: f.Changes,
+		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Response: e.Response, Window: e.Window.wide(), Query: f.grammar(e.Window), Mapping: f.Mapping, Merge: f.Merge, Changes: f.Changes,
 		Update: f.Update,
 	}
 	if len(e.Mapping) > 0 {
@@ -129,15 +129,9 @@ func (f *File) grammar(own Window) query.Grammar {
 		windows = append(windows, f.Endpoints[name].Window)
 	}
 	for _, w := range append(windows, own) {
-		field, ok := g.Fields[w.Field]
-		if !ok || !w.filters() {
-			continue
+		if field, ok := g.Fields[w.Field]; ok && w.filters() {
+			g.Fields[w.Field] = w.wide().bounds(field)
 		}
-		field.Precision, field.Upper = w.Precision, query.Inclusive
-		if w.Upper == "EXCLUSIVE" {
-			field.Upper = query.Exclusive
-		}
-		g.Fields[w.Field] = field
 	}
 	return g
 }

@@ -76,6 +76,9 @@ func (s *Store) cursorCoverage(ctx context.Context, c patra.Cursor, span patra.W
 	if f.Answers, err = t.mapEntries(answersOf, c.ID, span.From, topmost, topmost); err != nil {
 		return f, err
 	}
+	if err := t.explainDisputes(f.Answers); err != nil {
+		return f, err
+	}
 	waivers, err := t.waivers(c.ID)
 	for _, w := range waivers {
 		if w.RevokedAt == nil {

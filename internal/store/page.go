@@ -81,6 +81,9 @@ func (s *Store) CommitPage(ctx context.Context, c *patra.Claim, now patra.Instan
 		if err := t.closeBatch(now, page, res, counts); err != nil {
 			return err
 		}
+		if err := t.keepShown(c.Slice.ID, res.Shown); err != nil {
+			return err
+		}
 		if err := t.finishRequest(page.RequestRowID, res.Exchange); err != nil {
 			return err
 		}

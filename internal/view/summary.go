@@ -26,8 +26,9 @@ type RunFacts struct {
 	Gaps           patra.Coverage
 	History        patra.Coverage
 	Disputed       patra.Coverage
-	OpenSlices     int // of work without a watermark
-	FailedSlices   int // of work without a watermark
+	Missing        []string // ids that put a window into dispute: the provider has shown them, and they were not found
+	OpenSlices     int      // of work without a watermark
+	FailedSlices   int      // of work without a watermark
 	NothingToDo    bool
 }
 
@@ -133,6 +134,10 @@ func (f RunFacts) gaps() (text, next string) {
 			Windows(f.Gaps, shownWindows), f.Source, next), next
 	case len(f.Disputed) > 0:
 		next = f.fill(f.Disputed) + " --disputed"
+		if len(f.Missing) > 0 {
+			return fmt.Sprintf("the provider has shown %s, which the scan did not find; in dispute: %s. See patra coverage gaps %s; %s reads it again",
+				patra.NameSome(f.Missing), Windows(f.Disputed, shownWindows), f.Source, next), next
+		}
 		return fmt.Sprintf("the provider's own count disagrees for %s. See patra coverage gaps %s; %s reads it again",
 			Windows(f.Disputed, shownWindows), f.Source, next), next
 	case f.Cursor != nil && f.Failed > 0: // of a look-back: its window is covered all the same

@@ -81,6 +81,8 @@ func Run(t *testing.T, e Engine) {
 		{"a dispute holds back completeness, not the watermark", dispute},
 		{"a cursor stands where all its answers say", standing},
 		{"what is missing is listed with its reason", gapsListed},
+		{"bounds are found out once, and doubted by the owner of a task", boundsFoundAndDoubted},
+		{"what was shown and is not found is a dispute", shownAndNotFound},
 		{"days that were left out are missing", holes},
 		{"records are found part by part, each once", foundInParts},
 		{"a list that is walked has every row once", walkedLists},
