@@ -19,7 +19,7 @@ var (
 	countRecords   = stmt{"count_records", `SELECT COUNT(*) FROM ing_record WHERE (? = '' OR provenance_code = ?)`}
 	selectRecord   = stmt{"select_record", `SELECT ` + recordColumns + ` FROM ing_record r WHERE r.provenance_code = ? AND r.record_type = ? AND r.provider_id = ?`}
 	countKnown     = stmt{"count_known", `SELECT COUNT(*) FROM ing_record WHERE provenance_code = ? AND COALESCE(repository, '') = ?`}
-	repositoriesOf = stmt{"repositories_of", `SELECT DISTINCT repository FROM ing_plan WHERE provenance_code = ? AND repository IS NOT NULL ORDER BY repository`}
+	repositoriesOf = stmt{"repositories_of", `SELECT repository FROM ing_plan WHERE provenance_code = ? AND repository IS NOT NULL`}
 	// What stands behind an id begins with a blank, and nothing stands between a blank and an exclamation mark.
 	selectWithID = stmt{"select_with_id", `SELECT ` + recordColumns + ` FROM ing_record r WHERE r.provenance_code = ? AND r.record_type = ? AND r.provider_id = ?
 		UNION ALL SELECT ` + recordColumns + ` FROM ing_record r WHERE r.provenance_code = ? AND r.record_type = ? AND r.provider_id > ? AND r.provider_id < ? AND r.repository IS NOT NULL`}
@@ -82,9 +82,12 @@ func (s *Store) Repositories(ctx context.Context, source string) (all []string, 
 	err = s.read(ctx).rows(repositoriesOf, func(r *sql.Rows) error {
 		var name string
 		err := r.Scan(textInto{&name})
-		all = append(all, name)
+		if !slices.Contains(all, name) { // of many plans, for few repositories
+			all = append(all, name)
+		}
 		return err
 	}, source)
+	slices.Sort(all)
 	return all, err
 }
 

@@ -57,22 +57,22 @@ func (t *tx) missingShown(c *patra.Claim, w patra.Window, scanNo int64) (patra.S
 	if len(ids) == 0 {
 		return nil, nil
 	}
-	stored, err := t.timesOf(c.Task.Source, ids)
+	stored, err := t.timesOf(c.Task.Source, c.Task.Repository, ids)
 	return shown.Missing(w, scanNo, stored), err
 }
 
 // timesOf are the times of those records that are stored. One without a time is taken to have that of its window.
-func (t *tx) timesOf(source string, ids []string) (map[string]patra.Instant, error) {
+func (t *tx) timesOf(source, repository string, ids []string) (map[string]patra.Instant, error) {
 	at := make(map[string]patra.Instant, len(ids))
 	args := []any{source}
 	for _, id := range ids {
-		args = append(args, id)
+		args = append(args, scopedID(repository, id))
 	}
 	err := t.rows(stmt{"times_of_records", `SELECT provider_id, provider_updated_at FROM ing_record WHERE provenance_code = ? AND provider_updated_at IS NOT NULL AND provider_id IN (` + marks(len(ids)) + `)`}, func(r *sql.Rows) error {
 		var id string
 		var updated patra.Instant
 		err := r.Scan(&id, &updated)
-		at[id] = updated
+		at[localID(repository, id)] = updated
 		return err
 	}, args...)
 	return at, err
