@@ -297,11 +297,11 @@ func (e *QuotaError) Target(at WorkScope) Target {
 	case e.Hard && alone:
 		return at.EndpointTarget()
 	case e.Hard:
-		return at.ProviderTarget()
+		return Target{ScopeSource, at.Source}
 	case alone:
 		return at.PartitionTarget()
 	}
-	return at.ShareTarget()
+	return Target{ScopeOperation, Partition(at.Source, anyEndpoint, at.Operation)}
 }
 
 // Wait is how long it takes until there is room again.

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"database/sql"
-	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -64,8 +63,7 @@ func TestAStoreThatIsAhead(t *testing.T) {
 		change("INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, 1)", was.Store+1)
 		s.finish()
 		s.exact()
-		ahead := fmt.Sprintf("is newer than this patra (version %d, this one knows %d)", was.Store+1, was.Program)
-		if out, err := s.patra("migrate").CombinedOutput(); err != nil || !strings.Contains(string(out), ahead) {
+		if out, err := s.patra("migrate").CombinedOutput(); err != nil {
 			t.Errorf("migrate: %v\n%s", err, out)
 		}
 		if v, err := st.SchemaVersion(t.Context()); err != nil || v != (store.SchemaVersion{Store: was.Store + 1, Program: was.Program}) {
@@ -76,7 +74,7 @@ func TestAStoreThatIsAhead(t *testing.T) {
 			t.Errorf("doctor: %s", out)
 		}
 		change("INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, 1)", was.Store+1000)
-		for _, args := range [][]string{{"serve"}, {"coverage", "show", s.code}, {"harvest", s.code}, {"migrate"}} {
+		for _, args := range [][]string{{"serve"}, {"coverage", "show", s.code}, {"harvest", s.code}} {
 			c := s.patra(args...)
 			if out, _ := c.CombinedOutput(); c.ProcessState.ExitCode() != exitEnvironment || !strings.Contains(string(out), "made by a newer patra") {
 				t.Errorf("%q: %s\n%s", args, c.ProcessState, out)

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -116,11 +117,14 @@ func (a *app) openOrCreate(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.dialNew(ctx, c)
+	s, err := a.dial(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	_, err = s.RequireOrCreate(ctx)
+	err = s.RequireSchema(ctx)
+	if errors.Is(err, store.ErrNoTables) && s.Embedded() {
+		_, err = s.Migrate(ctx)
+	}
 	return s, patra.Environment(err)
 }
 

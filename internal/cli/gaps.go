@@ -10,7 +10,6 @@ import (
 
 	"patra"
 	"patra/internal/store"
-	"patra/internal/view"
 )
 
 func (a *app) gapsCmd() *cobra.Command {
@@ -48,12 +47,29 @@ func (a *app) gapsCmd() *cobra.Command {
 			} else if err := printRows(a.stdout, out, gaps, columns[patra.GapView]{}); err != nil {
 				return err
 			}
-			return view.TallyOf(gaps).Problem()
+			return gapVerdict(gaps)
 		},
 	}
 	f.add(c)
 	formatFlag(c, &out)
 	return c
+}
+
+// gapVerdict is nil only when nothing is missing that somebody has not signed off.
+func gapVerdict(gaps []patra.GapView) error {
+	missing, disputed := 0, 0
+	for _, g := range gaps {
+		switch {
+		case g.Kind == patra.GapDisputed:
+			disputed++
+		case g.Actionable():
+			missing++
+		}
+	}
+	if missing+disputed == 0 {
+		return nil
+	}
+	return patra.Incomplete("%s missing, %s in dispute", plural(int64(missing), "stretch"), plural(int64(disputed), "stretch"))
 }
 
 func gapViews(ctx context.Context, s *store.Store, source string, f timeRangeFlags) ([]patra.GapView, error) {
@@ -71,14 +87,18 @@ func gapViews(ctx context.Context, s *store.Store, source string, f timeRangeFla
 	}
 	views := []patra.GapView{}
 	for _, c := range cursors {
-		known, err := s.CursorCoverage(ctx, c, now())
+		span, planned, err := extent(ctx, s, c)
 		if err != nil {
 			return nil, err
 		}
-		if known.Span, err = f.clip(known.Span); err != nil {
+		if span, err = f.clip(span); err != nil {
 			return nil, err
 		}
-		views = append(views, view.CursorFacts{CursorCoverage: known, Named: several[c.Source] > 1 || f.cursor != 0}.Gaps(controls)...)
+		gaps, err := s.Gaps(ctx, c.ID, span)
+		if err != nil {
+			return nil, err
+		}
+		views = append(views, patra.GapViews(c, gaps, planned, several[c.Source] > 1 || f.cursor != 0, controls)...)
 	}
 	return views, nil
 }

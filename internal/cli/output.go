@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -59,9 +58,7 @@ type columns[T any] struct {
 	names []string
 	row   func(T) []any
 	empty string // what to say, and to do next, when there is nothing
-	// repository is a last column for lists where anything is of one repository of many.
-	repository func(T) string
-	fit        bool // what does not fit beside stands under its row; otherwise only in a terminal
+	fit   bool   // what does not fit beside stands under its row; otherwise only in a terminal
 }
 
 // printRows prints a list in the wanted format.
@@ -79,7 +76,6 @@ func printRows[T any](w io.Writer, f format, rows []T, c columns[T]) error {
 			_, err := fmt.Fprintln(w, c.empty)
 			return err
 		}
-		c = c.withRepository(rows)
 		if c.fit {
 			cells := make([][]any, len(rows))
 			for i, r := range rows {
@@ -95,18 +91,6 @@ func printRows[T any](w io.Writer, f format, rows []T, c columns[T]) error {
 		return nil
 	}
 	return printValue(w, f, rows)
-}
-
-// withRepository has the repositories in a column of their own, if there are any among the rows.
-func (c columns[T]) withRepository(rows []T) columns[T] {
-	of := c.repository
-	if of == nil || !slices.ContainsFunc(rows, func(r T) bool { return of(r) != "" }) {
-		return c
-	}
-	row := c.row
-	c.names = append(slices.Clone(c.names), "repository")
-	c.row = func(r T) []any { return append(row(r), of(r)) }
-	return c
 }
 
 // printValue prints anything as JSON or YAML.

@@ -13,7 +13,6 @@ import (
 
 	"patra"
 	"patra/internal/store"
-	"patra/internal/view"
 )
 
 func (a *app) signalCmd() *cobra.Command {
@@ -30,14 +29,13 @@ func (a *app) signalCmd() *cobra.Command {
 			row: func(r store.SignalRow) []any {
 				return []any{r.ID, r.Source, r.RecordID, r.Reason, r.By, r.Status, unlessZero(r.PlanID), seconds(r.CreatedAt)}
 			},
-			repository: func(r store.SignalRow) string { return r.Repository },
-			empty:      "No signals. Next: patra signal add SOURCE ID --reason MANUAL",
+			empty: "No signals. Next: patra signal add SOURCE ID --reason MANUAL",
 		}))
 	return c
 }
 
 func (a *app) signalAddCmd() *cobra.Command {
-	var reason, file, recordType, repository string
+	var reason, file, recordType string
 	var out format
 	c := &cobra.Command{
 		Use: "add SOURCE [ID...]", Short: "Ask for records to be fetched again by their ids", Args: atLeastOne("SOURCE"),
@@ -62,7 +60,7 @@ func (a *app) signalAddCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := a.addSignals(c.Context(), s, view.RecordName{Source: args[0], Type: recordType, Repository: repository}, ids, why)
+			done, err := a.addSignals(c.Context(), s, args[0], recordType, ids, why)
 			if err != nil {
 				return err
 			}
@@ -79,7 +77,6 @@ func (a *app) signalAddCmd() *cobra.Command {
 	c.Flags().StringVar(&reason, "reason", string(patra.SignalManual), "why: "+joined(patra.SignalReasons))
 	c.Flags().StringVar(&file, "file", "", "file with one id a line")
 	c.Flags().StringVar(&recordType, "type", "", "record type, if the source has several")
-	c.Flags().StringVar(&repository, "repository", "", "repository of the records, where the source has several")
 	formatFlag(c, &out)
 	return c
 }
@@ -97,18 +94,12 @@ type signalResult struct {
 }
 
 // addSignals notes that records should be looked at again, and who said so.
-func (a *app) addSignals(ctx context.Context, s *store.Store, of view.RecordName, ids []string, why patra.SignalReason) (done signalResult, err error) {
-	f, _, err := a.activeSource(ctx, of.Source)
+func (a *app) addSignals(ctx context.Context, s *store.Store, code, recordType string, ids []string, why patra.SignalReason) (done signalResult, err error) {
+	f, _, err := a.activeSource(ctx, code)
 	if err != nil {
 		return done, err
 	}
-	if f.HasRepositories() != (of.Repository != "") {
-		if of.Repository != "" {
-			return done, patra.Invalid("repository", "%s is one provider and has no repositories", of.Source)
-		}
-		return done, patra.Invalid("repository", "%s has many repositories, and their ids may be the same; say which one with {repository}", of.Source)
-	}
-	added, err := s.AddSignals(ctx, now(), f.Code, cmp.Or(of.Type, f.RecordType), of.Repository, ids, why, "", actor(ctx))
+	added, err := s.AddSignals(ctx, now(), f.Code, cmp.Or(recordType, f.RecordType), ids, why, "", actor(ctx))
 	done = signalResult{Source: f.Code, Reason: why, IDs: len(ids), Added: added, Open: len(ids) - added, ByID: f.ByID() != "",
 		Said: fmt.Sprintf("%s noted, %d were open already.", plural(int64(added), "signal"), len(ids)-added), Next: fmt.Sprintf("patra update %s --signals", f.Code)}
 	if !done.ByID {
