@@ -34,6 +34,8 @@ const (
 	AlertHalted     AlertKind = "HALTED"     // an endpoint stands still until a person lets it go on
 	AlertBreaker    AlertKind = "BREAKER"    // an endpoint has not answered for long
 	AlertFailed     AlertKind = "FAILED"     // tasks have used up their attempts
+	AlertPlan       AlertKind = "PLAN"       // a plan could not be cut, and its window is not read
+	AlertRefused    AlertKind = "REFUSED"    // a schedule was refused at its last fire
 	AlertDisputed   AlertKind = "DISPUTED"   // a provider counts differently
 	AlertStalled    AlertKind = "STALLED"    // a watermark is not where it should be by now
 	AlertErrors     AlertKind = "ERRORS"     // too many pages fail
@@ -47,7 +49,7 @@ const (
 )
 
 // AlertKinds are all of them.
-var AlertKinds = []AlertKind{AlertHalted, AlertBreaker, AlertFailed, AlertStalled, AlertErrors, AlertThrottled, AlertSurge, AlertIdle, AlertQuota, AlertDisputed, AlertVolume, AlertQuarantine, AlertSink}
+var AlertKinds = []AlertKind{AlertHalted, AlertBreaker, AlertFailed, AlertPlan, AlertRefused, AlertStalled, AlertErrors, AlertThrottled, AlertSurge, AlertIdle, AlertQuota, AlertDisputed, AlertVolume, AlertQuarantine, AlertSink}
 
 // Severity is how urgent it is.
 type Severity string
@@ -81,6 +83,8 @@ type AlertFacts struct {
 	Queue       []QueueState
 	Crowds      []QueueAverage
 	Plans       []UnstartedPlan // that are ready, and of which nobody took anything
+	Broken      []Plan          // that could not be cut, and whose work nothing has done since
+	Schedules   []ScheduleState // that are in the settings, or all where those are not known
 	Quotas      []QuotaUse
 	LastClaim   *Instant // when anybody last took a task
 }

@@ -82,6 +82,14 @@ func (r AlertRules) Alerts(f AlertFacts) []Alert {
 	for _, w := range f.Failed {
 		add(r.failed(w))
 	}
+	for _, p := range f.Broken {
+		add(brokenPlan(p))
+	}
+	for _, s := range f.Schedules {
+		if haltOf(f.Controls, s) == nil { // else the halt says it: one cause is one alert
+			add(refused(s))
+		}
+	}
 	for _, p := range f.Pages {
 		add(r.For(p.Source).errors(p))
 		add(r.For(p.Source).throttled(p))
@@ -179,6 +187,39 @@ func (r AlertRules) failed(w FailedWork) *Alert {
 	return &a
 }
 
+// brokenPlan is about a plan of which nothing can be read: it has no task that could fail.
+func brokenPlan(p Plan) *Alert {
+	why := ""
+	if p.Reason != "" {
+		why = " (" + p.Reason + ")"
+	}
+	since := p.CreatedAt
+	a := &Alert{Kind: AlertPlan, Severity: SeverityWarning, Target: WorkTarget(ScopePlan, p.ID).String(), Since: &since, Link: AlertLink{Source: p.Source, Plan: p.ID, Cursor: p.CursorID},
+		Said: fmt.Sprintf("Plan %d of %s failed%s: nothing was read of what it was made for.", p.ID, Partition(p.Source, p.Endpoint, p.Operation), why), Next: "patra coverage gaps " + p.Source}
+	if p.CursorID == 0 {
+		a.Next = "patra plans --source " + p.Source + ", then ask for it again with --force"
+	}
+	return a
+}
+
+// refused is about a schedule that plans nothing, of whichever operation.
+func refused(s ScheduleState) *Alert {
+	if s.Refused == 0 {
+		return nil
+	}
+	return &Alert{Kind: AlertRefused, Severity: SeverityWarning, Target: "schedule:" + s.Name, Since: s.Since, Link: AlertLink{Source: s.Source}, Said: s.Refusal(), Next: s.RefusalNext()}
+}
+
+// haltOf is the halt that refuses a schedule.
+func haltOf(controls []Control, s ScheduleState) *Control {
+	for _, c := range controls {
+		if at := c.WorkScope(); c.Kind == KindHalt && c.State == Halted && at.Source == s.Source && (s.Endpoint == "" || at.Endpoint == "" || at.Endpoint == s.Endpoint) {
+			return &c
+		}
+	}
+	return nil
+}
+
 // over reports whether a part of some pages is more than a share, and whether there are enough to say so.
 func (r AlertRules) over(part, pages int64, share float64) bool {
 	return pages >= r.LeastPages && float64(part) > share*float64(pages)
@@ -235,7 +276,7 @@ func (r AlertRules) stalled(c CursorFacts, now Instant) *Alert {
 		a.Said, a.Next = fmt.Sprintf("%s: %s before it.", stands, number(c.Gaps, "stretch is missing", "stretches are missing")), "patra coverage fill "+c.Cursor.Source
 	case c.Waiting && now.Sub(since) >= r.StalledFor:
 		a.Said = stands + ", although there is work before it."
-	case c.late(now, r.Lag):
+	case c.IsLate(now, r.Lag):
 		a.Since, a.For = c.Fired, twoLooks
 		a.Said = fmt.Sprintf("The watermark of %s stands at %s, although the schedule %s should have moved it on at %s.", cursorName(c.Cursor), c.Cursor.Value, c.Schedule, *c.Fired)
 		a.Next = "patra triggers, and patra tasks --source " + c.Cursor.Source
@@ -245,9 +286,9 @@ func (r AlertRules) stalled(c CursorFacts, now Instant) *Alert {
 	return &a
 }
 
-// late reports whether a watermark is not where its schedule should have brought it. It has all the time between two fires, and
+// IsLate reports whether a watermark is not where its schedule should have brought it. It has all the time between two fires, and
 // then the lag; what is on its way is not late.
-func (c CursorFacts) late(now Instant, lag time.Duration) bool {
+func (c CursorFacts) IsLate(now Instant, lag time.Duration) bool {
 	return c.Fired != nil && now.Sub(*c.Fired) >= lag && now.Sub(c.Cursor.UpdatedAt) >= lag && c.Cursor.Value < c.Due
 }
 
@@ -338,6 +379,7 @@ func (r AlertRules) quota(u QuotaUse, now Instant) *Alert {
 	}
 	source, _, _ := strings.Cut(u.Key, "#")
 	source, _, _ = strings.Cut(source, "/")
+	source, _, _ = strings.Cut(source, "@")
 	return &Alert{Kind: AlertQuota, Severity: SeverityNotice, Target: u.Key + " " + u.Window, Link: AlertLink{Source: source},
 		Said: fmt.Sprintf("Of the quota of %s for %s, %s of %s are left; it begins anew at %s.", u.Key, spans[u.Window], thousands(u.Left()), thousands(u.Usable), u.To),
 		Next: "wait, or patra pause '" + source + "/*/BACKFILL' so that the rest is for the present"}
@@ -348,7 +390,7 @@ func (r AlertRules) untouched(p UnstartedPlan, f AlertFacts) *Alert {
 	if f.Now.Sub(p.Due) < r.PlanFor || AdmissionControls(f.Controls).Blocked(p.Plan.WorkScope(), f.Now) {
 		return nil
 	}
-	partition := Partition(p.Plan.Source, p.Plan.Endpoint, p.Plan.Operation)
+	partition := p.Plan.WorkScope().Partition()
 	if slices.ContainsFunc(f.Queue, func(q QueueState) bool { return q.Key == partition && (q.Running > 0 || q.Held != "") }) {
 		return nil
 	}
@@ -364,4 +406,20 @@ func Spread(n int64, sum, squares float64) (mean, sigma float64) {
 	}
 	mean = sum / float64(n)
 	return mean, math.Sqrt(max(squares/float64(n)-mean*mean, 0))
+}
+
+// number is a count with its words; `1 task waits`, `3 tasks wait`.
+func number(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// ended is a text that ends as a sentence does.
+func ended(text string) string {
+	if strings.HasSuffix(text, ".") || strings.HasSuffix(text, "!") || strings.HasSuffix(text, "?") {
+		return text
+	}
+	return text + "."
 }

@@ -148,6 +148,8 @@ type PageResult struct {
 	Quarantined []RejectedItem
 	IDs         []string            // of a search that gives only ids
 	Items       map[Status][]string // of a detail page: what became of the ids that were asked for
+	Refused     []Refusal           // of the ids that are missing: those whose refusal counts
+	Gone        GoneRule            // when a record that is refused is gone
 	Outside     int64
 	After       string // position of the next page
 	HasNext     bool
@@ -155,6 +157,7 @@ type PageResult struct {
 	Total       *int64
 	TimeMin     *Instant
 	TimeMax     *Instant
+	Shown       ShownIDs        // what the provider has shown of the slice's window, where this page changes it; nil: it does not
 	Order       string          // of a search page: ASC or DESC while the scan has kept to what the source promises, else NONE
 	Response    json.RawMessage // status and headers, without secrets
 	BodySHA256  string          // of the body as it came
@@ -220,6 +223,8 @@ type Proof struct {
 	Rescans int64
 	Details bool // the records were fetched by id: all of them must be settled
 	ByID    bool // there was no search: the ids were known
+
+	Widened bool // the scan asked more widely than the one before it, which did not find what the provider has shown
 
 	WindowTotal *int64 // of a part: what the provider says that the whole window has
 	LookedTwice bool   // of a part: it was read again because the parts did not add up to that, and this is what was found then

@@ -42,6 +42,9 @@ func (p BreakerProbe) heir(of BreakerProbe) bool {
 // Counts reports whether a failure says something about the endpoint. That we are too fast, or ask for something that is
 // not there, or do not understand what it says, or do not believe that it is who it says, does not: it answers.
 func (f *Fault) Counts() bool {
+	if f.IsStrange() {
+		return false
+	}
 	switch f.Code {
 	case CodeRateLimited, CodeTokenExpired, CodeInternal, CodeDisputed, CodeWebPage, CodeSchema, CodeCertificate:
 		return false

@@ -137,6 +137,10 @@ func TestWhichFailuresCount(t *testing.T) {
 		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeRateLimited, Status: 429}, false},
 		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeTokenExpired}, false},
 		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeInternal}, false},
+		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Path: "$.items"}, false},
+		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeHTTP, Status: 302}, false},
+		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeTooLarge}, false},
+		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeLoop}, false},
 		{patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Status: 404}, false},
 		{patra.Fault{Level: patra.LevelFatal, Code: patra.CodeHTTP, Status: 401}, false},
 	} {

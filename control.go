@@ -47,7 +47,7 @@ const (
 // The machines of controls. OPEN is shared with everything else that can be open.
 var (
 	PauseMoves   = StateMachine{Running: {Paused}, Paused: {Running, Paused}}
-	HaltMoves    = StateMachine{Running: {Halted}, Halted: {Running, Halted}}
+	HaltMoves    = StateMachine{Running: {Halted, Running}, Halted: {Running, Halted}}
 	BreakerMoves = StateMachine{Closed: {Open, Closed}, Open: {HalfOpen, Closed, Open}, HalfOpen: {Closed, Open, HalfOpen}}
 	QuotaMoves   = StateMachine{Free: {UsedUp, Free}, UsedUp: {UsedUp, Free}}
 	LimitMoves   = StateMachine{Free: {Limited, Free}, Limited: {Limited, Free}}
@@ -66,11 +66,14 @@ const anyEndpoint = "*"
 var works = map[string]ControlScope{"cursor": ScopeCursor, "plan": ScopePlan, "slice": ScopeSlice, "task": ScopeTask}
 
 // TargetForms is the grammar of targets, for people.
-const TargetForms = "SOURCE, SOURCE/ENDPOINT, SOURCE/ENDPOINT/OPERATION, SOURCE/*/OPERATION, cursor:ID, plan:ID, slice:ID or task:ID"
+const TargetForms = "SOURCE, SOURCE/ENDPOINT, SOURCE/ENDPOINT/OPERATION, SOURCE/*/OPERATION, SOURCE/*/*/REPOSITORY, cursor:ID, plan:ID, slice:ID or task:ID"
 
 // ParseTarget reads what a person writes.
 func ParseTarget(text string) (Target, error) {
 	bad := fmt.Errorf("%q names nothing that can be steered; write %s", text, TargetForms)
+	if place, repository, ok := cutRepository(text); ok {
+		return parseRepositoryTarget(place, repository, bad)
+	}
 	if word, id, ok := strings.Cut(text, ":"); ok {
 		n, err := strconv.ParseInt(id, 10, 64)
 		scope, known := works[word]
@@ -95,6 +98,29 @@ func ParseTarget(text string) (Target, error) {
 		}
 	}
 	return Target{}, bad
+}
+
+// cutRepository takes a target of one repository apart: SOURCE/ENDPOINT/OPERATION, and the repository behind it.
+func cutRepository(text string) (place, repository string, ok bool) {
+	parts := strings.SplitN(text, "/", 4)
+	if len(parts) < 4 || strings.Contains(parts[0], ":") {
+		return text, "", false
+	}
+	return strings.Join(parts[:3], "/"), parts[3], true
+}
+
+// parseRepositoryTarget reads a target of one repository; of its endpoints and operations * is any.
+func parseRepositoryTarget(place, repository string, bad error) (Target, error) {
+	parts := strings.Split(place, "/")
+	op := Operation(strings.ToUpper(parts[2]))
+	if slices.Contains(parts, "") || parts[0] == anyEndpoint || repository == "" || op != anyEndpoint && !slices.Contains(Operations, op) {
+		return Target{}, bad
+	}
+	t := Target{ScopeOperation, Partition(parts[0], parts[1], op) + "/" + RepositoryKey(repository)}
+	if op == anyEndpoint {
+		t.Scope = ScopeEndpoint
+	}
+	return t, nil
 }
 
 // WorkTarget is a piece of work by its id.
@@ -131,12 +157,29 @@ func (t Target) WorkScope() WorkScope {
 	if !t.IsScope() {
 		return WorkScope{}
 	}
-	parts := append(strings.Split(t.Key, "/"), "", "")
-	p := WorkScope{Source: parts[0], Endpoint: parts[1], Operation: Operation(parts[2])}
+	key, repository, _ := cutRepository(t.Key)
+	parts := append(strings.Split(key, "/"), "", "")
+	p := WorkScope{Source: parts[0], Endpoint: parts[1], Operation: Operation(parts[2]), Repository: repository}
 	if p.Endpoint == anyEndpoint {
 		p.Endpoint = ""
 	}
+	if p.Operation == anyEndpoint {
+		p.Operation = ""
+	}
 	return p
+}
+
+// Holds reports whether a place lies in another, or is it.
+func (t Target) Holds(place Target) bool {
+	if t == place {
+		return true
+	}
+	if !t.IsScope() || !place.IsScope() {
+		return false
+	}
+	p, c := t.WorkScope(), place.WorkScope()
+	return p.Source == c.Source && (p.Endpoint == "" || p.Endpoint == c.Endpoint) && (p.Operation == "" || p.Operation == c.Operation) &&
+		(p.Repository == "" || p.Repository == c.Repository)
 }
 
 // WorkScope is where a piece of work stands. Every target that it belongs to can hold it back.
@@ -149,22 +192,61 @@ type WorkScope struct {
 	SliceID   int64
 	TaskID    int64
 	Fence     int64 // of the run that asks; 0 where nobody runs
+
+	Repository string // which of the providers behind the source; empty: it is one
 }
 
 // Prober is the run, for a breaker that it tries.
 func (p WorkScope) Prober() BreakerProbe { return BreakerProbe{p.TaskID, p.Fence} }
 
 // EndpointTarget is the endpoint: breakers and halts are about it, because whoever asks there asks the same machine.
-func (p WorkScope) EndpointTarget() Target { return Target{ScopeEndpoint, p.Source + "/" + p.Endpoint} }
+// Of a source with many repositories it is that of one: the others are other machines.
+func (p WorkScope) EndpointTarget() Target {
+	if p.Repository != "" {
+		return p.atRepository(ScopeEndpoint, p.Endpoint, anyEndpoint)
+	}
+	return Target{ScopeEndpoint, p.Source + "/" + p.Endpoint}
+}
+
+// ProviderTarget is all that is asked of one provider: the source, or one of its repositories.
+func (p WorkScope) ProviderTarget() Target {
+	if p.Repository != "" {
+		return p.atRepository(ScopeEndpoint, anyEndpoint, anyEndpoint)
+	}
+	return Target{ScopeSource, p.Source}
+}
+
+// ShareTarget is one operation at all endpoints of a provider.
+func (p WorkScope) ShareTarget() Target {
+	if p.Repository != "" {
+		return p.atRepository(ScopeOperation, anyEndpoint, p.Operation)
+	}
+	return Target{ScopeOperation, Partition(p.Source, anyEndpoint, p.Operation)}
+}
 
 // PartitionTarget is the operation at the endpoint: limits are about it.
 func (p WorkScope) PartitionTarget() Target {
+	if p.Repository != "" {
+		return p.atRepository(ScopeOperation, p.Endpoint, p.Operation)
+	}
 	return Target{ScopeOperation, Partition(p.Source, p.Endpoint, p.Operation)}
 }
 
+func (p WorkScope) atRepository(scope ControlScope, endpoint string, op Operation) Target {
+	return Target{scope, Partition(p.Source, endpoint, op) + "/" + RepositoryKey(p.Repository)}
+}
+
+// Partition is the unit of fairness that the work belongs to.
+func (p WorkScope) Partition() string { return p.PartitionTarget().Key }
+
 // Targets are all that the work belongs to, widest first.
 func (p WorkScope) Targets() []Target {
-	all := []Target{{ScopeSource, p.Source}, p.EndpointTarget(), {ScopeOperation, Partition(p.Source, anyEndpoint, p.Operation)}, p.PartitionTarget()}
+	whole := p
+	whole.Repository = ""
+	all := []Target{{ScopeSource, p.Source}, whole.EndpointTarget(), whole.ShareTarget(), whole.PartitionTarget()}
+	if p.Repository != "" {
+		all = append(all, p.ProviderTarget(), p.EndpointTarget(), p.ShareTarget(), p.PartitionTarget())
+	}
 	for _, w := range []struct {
 		scope ControlScope
 		id    int64
@@ -185,12 +267,12 @@ func (c *Claim) WorkScope() WorkScope {
 
 // WorkScope is where a task stands.
 func (t Task) WorkScope() WorkScope {
-	return WorkScope{Source: t.Source, Endpoint: t.Endpoint, Operation: t.Operation, CursorID: t.CursorID, PlanID: t.PlanID, SliceID: t.SliceID, TaskID: t.ID}
+	return WorkScope{Source: t.Source, Endpoint: t.Endpoint, Operation: t.Operation, CursorID: t.CursorID, PlanID: t.PlanID, SliceID: t.SliceID, TaskID: t.ID, Repository: t.Repository}
 }
 
 // WorkScope is where a plan stands.
 func (p Plan) WorkScope() WorkScope {
-	return WorkScope{Source: p.Source, Endpoint: p.Endpoint, Operation: p.Operation, CursorID: p.CursorID, PlanID: p.ID}
+	return WorkScope{Source: p.Source, Endpoint: p.Endpoint, Operation: p.Operation, CursorID: p.CursorID, PlanID: p.ID, Repository: p.Repository}
 }
 
 // Control is one row of what holds work back, or has held it back.
@@ -215,6 +297,8 @@ type ControlDetail struct {
 	Limit   int64        `json:"limit,omitempty"`   // of a limit: how many may run
 	Of      int64        `json:"of,omitempty"`      // of a limit: how many would run without it
 	Refused []Instant    `json:"refused,omitempty"` // of a limit: when the provider last asked us to slow down
+
+	Failed []FailedSlice `json:"failed,omitempty"` // of a halt: slices that failed by strange answers, each of another window
 
 	Quota *QuotaError `json:"quota,omitempty"` // of a quota: which one, and how much of it
 }

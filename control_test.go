@@ -15,10 +15,13 @@ func TestTargetsReadAsTheyAreWritten(t *testing.T) {
 		"crossref/works":         {Scope: patra.ScopeEndpoint, Key: "crossref/works"},
 		"crossref/works/HARVEST": {Scope: patra.ScopeOperation, Key: "crossref/works/HARVEST"},
 		"crossref/*/BACKFILL":    {Scope: patra.ScopeOperation, Key: "crossref/*/BACKFILL"},
-		"plan:3":                 {Scope: patra.ScopePlan, Key: "3"},
-		"slice:7":                {Scope: patra.ScopeSlice, Key: "7"},
-		"task:9":                 {Scope: patra.ScopeTask, Key: "9"},
-		"cursor:2":               {Scope: patra.ScopeCursor, Key: "2"},
+		"oai/records/HARVEST/https://x.example/oai": {Scope: patra.ScopeOperation, Key: "oai/records/HARVEST/https://x.example/oai"},
+		"oai/records/*/https://x.example/oai/":      {Scope: patra.ScopeEndpoint, Key: "oai/records/*/https://x.example/oai/"},
+		"oai/*/*/https://x.example/oai":             {Scope: patra.ScopeEndpoint, Key: "oai/*/*/https://x.example/oai"},
+		"plan:3":                                    {Scope: patra.ScopePlan, Key: "3"},
+		"slice:7":                                   {Scope: patra.ScopeSlice, Key: "7"},
+		"task:9":                                    {Scope: patra.ScopeTask, Key: "9"},
+		"cursor:2":                                  {Scope: patra.ScopeCursor, Key: "2"},
 	} {
 		got, err := patra.ParseTarget(text)
 		if err != nil || got != want || got.String() != text {
@@ -28,7 +31,7 @@ func TestTargetsReadAsTheyAreWritten(t *testing.T) {
 	if got, err := patra.ParseTarget("crossref/works/harvest"); err != nil || got.Key != "crossref/works/HARVEST" {
 		t.Errorf("small letters: %+v, %v", got, err)
 	}
-	for _, bad := range []string{"", "/", "crossref/", "/works", "*", "*/works", "crossref/*", "crossref/works/EAT", "crossref/works/HARVEST/x", "plan:", "plan:x", "plan:0", "plan:-1", "run:3", "plan: 3"} {
+	for _, bad := range []string{"", "/", "crossref/", "/works", "*", "*/works", "crossref/*", "crossref/works/EAT", "crossref/works/EAT/https://x.example/oai", "crossref/works/HARVEST/", "plan:", "plan:x", "plan:0", "plan:-1", "run:3", "plan: 3"} {
 		if got, err := patra.ParseTarget(bad); err == nil || !strings.Contains(err.Error(), "SOURCE/ENDPOINT") {
 			t.Errorf("%q became %+v, %v", bad, got, err)
 		}
@@ -125,14 +128,14 @@ func TestHaltIsFoundWhereItCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	controls := []patra.Control{{Target: target, Kind: patra.KindHalt, State: "HALTED"}}
-	if patra.HaltAt(controls, "crossref", "works") == nil {
+	if patra.HaltAt(controls, patra.WorkScope{Source: "crossref", Endpoint: "works"}) == nil {
 		t.Error("the halt of the endpoint is not found")
 	}
-	if patra.HaltAt(controls, "crossref", "work") != nil || patra.HaltAt(controls, "pubmed", "works") != nil {
+	if patra.HaltAt(controls, patra.WorkScope{Source: "crossref", Endpoint: "work"}) != nil || patra.HaltAt(controls, patra.WorkScope{Source: "pubmed", Endpoint: "works"}) != nil {
 		t.Error("a halt is found where it does not count")
 	}
 	controls[0].Kind = patra.KindPause
-	if patra.HaltAt(controls, "crossref", "works") != nil {
+	if patra.HaltAt(controls, patra.WorkScope{Source: "crossref", Endpoint: "works"}) != nil {
 		t.Error("a pause is no halt")
 	}
 }

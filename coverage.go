@@ -139,6 +139,23 @@ type CoverageNote struct {
 	To      Completeness `json:"to"`
 	Reason  string       `json:"reason"`
 	Counted *int64       `json:"counted,omitempty"` // what the provider said there is, then
+	Missing []string     `json:"missing,omitempty"` // ids that the provider has shown, and that were not found
+}
+
+// Missing are the ids that put a window into dispute, if ids did.
+func (e CoverageEntry) Missing() []string {
+	if n := len(e.Remarks); n > 0 && e.State == StateDisputed {
+		return e.Remarks[n-1].Missing
+	}
+	return nil
+}
+
+// note is why a window is in dispute, if somebody has said so.
+func (e CoverageEntry) note() string {
+	if n := len(e.Remarks); n > 0 && e.State == StateDisputed {
+		return e.Remarks[n-1].Reason
+	}
+	return ""
 }
 
 // CompletenessRow is a line of the completeness ledger: a window that is planned or closed, and how far it is proved.

@@ -21,11 +21,12 @@ const (
 	MapRunning  MapState = "RUNNING"
 	MapDisputed MapState = "DISPUTED"
 	MapFetched  MapState = "FETCHED"
+	MapShort    MapState = "SHORT" // it was read to its end, and the provider counts more: an estimate, or a dispute that a person accepted
 	MapSealed   MapState = "SEALED"
 )
 
 // mapStates are all of them, the worst first.
-var mapStates = []MapState{MapGap, MapFailed, MapWaived, MapOpen, MapAhead, MapQueued, MapRunning, MapDisputed, MapFetched, MapSealed}
+var mapStates = []MapState{MapGap, MapFailed, MapWaived, MapOpen, MapAhead, MapQueued, MapRunning, MapDisputed, MapFetched, MapShort, MapSealed}
 
 // LiveSlice is a slice that somebody is at, or will be.
 type LiveSlice struct {
@@ -46,7 +47,7 @@ type MapFacts struct {
 type Segment struct {
 	From     Instant  `json:"from"`
 	To       Instant  `json:"to"`
-	State    MapState `json:"state" enum:"GAP,FAILED,WAIVED,OPEN,AHEAD,QUEUED,RUNNING,DISPUTED,FETCHED,SEALED"`
+	State    MapState `json:"state" enum:"GAP,FAILED,WAIVED,OPEN,AHEAD,QUEUED,RUNNING,DISPUTED,FETCHED,SHORT,SEALED"`
 	SliceID  int64    `json:"slice_id,omitempty"`
 	TaskID   int64    `json:"task_id,omitempty"`
 	Records  *int64   `json:"records,omitempty"`  // that were read of it
@@ -57,7 +58,7 @@ type Segment struct {
 // MapDay is a day of a map.
 type MapDay struct {
 	Day     string   `json:"day"`
-	State   MapState `json:"state" enum:"GAP,FAILED,WAIVED,OPEN,AHEAD,QUEUED,RUNNING,DISPUTED,FETCHED,SEALED"`
+	State   MapState `json:"state" enum:"GAP,FAILED,WAIVED,OPEN,AHEAD,QUEUED,RUNNING,DISPUTED,FETCHED,SHORT,SEALED"`
 	Records int64    `json:"records"`
 	Gaps    int64    `json:"gaps"` // stretches of it that are missing
 }
@@ -126,6 +127,10 @@ func (a *CoverageEntry) segment(part Window) Segment {
 	s := Segment{From: part.From, To: part.To, State: MapState(a.State), SliceID: a.SliceID, Records: &records}
 	if a.Window == part {
 		s.Expected = a.CountAfter
+	}
+	if a.State == StateSealed && a.CountAfter != nil && a.IDsSeen < *a.CountAfter {
+		s.State = MapShort
+		s.Said = fmt.Sprintf("%s of %s were read: %s fewer than the provider's count", thousands(a.IDsSeen), thousands(*a.CountAfter), thousands(*a.CountAfter-a.IDsSeen))
 	}
 	if a.State == StateDisputed && a.CountAfter != nil {
 		s.Said = fmt.Sprintf("the provider counts %d, %d were read", *a.CountAfter, a.IDsSeen)

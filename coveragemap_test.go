@@ -109,6 +109,9 @@ func plainSegments(w patra.Window, f patra.MapFacts) []patra.Segment {
 			if a.Window == part {
 				s.Expected = a.CountAfter
 			}
+			if a.State == patra.StateSealed && a.CountAfter != nil && a.IDsSeen < *a.CountAfter {
+				s.State, s.Said = patra.MapShort, fmt.Sprintf("%d of %d were read: %d fewer than the provider's count", a.IDsSeen, *a.CountAfter, *a.CountAfter-a.IDsSeen)
+			}
 			if a.State == patra.StateDisputed && a.CountAfter != nil {
 				s.Said = fmt.Sprintf("the provider counts %d, %d were read", *a.CountAfter, a.IDsSeen)
 			}
@@ -175,7 +178,7 @@ func TestAMapIsTheSameHoweverItIsDrawn(t *testing.T) {
 }
 
 func TestAMapWithFewerSegmentsIsNoBetterThanItWas(t *testing.T) {
-	worst := []patra.MapState{patra.MapGap, patra.MapFailed, patra.MapWaived, patra.MapOpen, patra.MapAhead, patra.MapQueued, patra.MapRunning, patra.MapDisputed, patra.MapFetched, patra.MapSealed}
+	worst := []patra.MapState{patra.MapGap, patra.MapFailed, patra.MapWaived, patra.MapOpen, patra.MapAhead, patra.MapQueued, patra.MapRunning, patra.MapDisputed, patra.MapFetched, patra.MapShort, patra.MapSealed}
 	rapid.Check(t, func(t *rapid.T) {
 		f, w := mapFacts().Draw(t, "facts"), smallWindow().Draw(t, "window")
 		all, most := patra.Segments(w, f), rapid.IntRange(1, 10).Draw(t, "most")
@@ -209,7 +212,7 @@ func TestAMapWithFewerSegmentsIsNoBetterThanItWas(t *testing.T) {
 
 // A day is as bad as the worst part of it, and no record is lost between days.
 func TestADayIsTheWorstOfItsParts(t *testing.T) {
-	worst := []patra.MapState{patra.MapGap, patra.MapFailed, patra.MapWaived, patra.MapOpen, patra.MapAhead, patra.MapQueued, patra.MapRunning, patra.MapDisputed, patra.MapFetched, patra.MapSealed}
+	worst := []patra.MapState{patra.MapGap, patra.MapFailed, patra.MapWaived, patra.MapOpen, patra.MapAhead, patra.MapQueued, patra.MapRunning, patra.MapDisputed, patra.MapFetched, patra.MapShort, patra.MapSealed}
 	rapid.Check(t, func(t *rapid.T) {
 		f, w := mapFacts().Draw(t, "facts"), smallWindow().Draw(t, "window")
 		all := patra.Segments(w, f)
@@ -288,6 +291,31 @@ func TestAhead(t *testing.T) {
 	} {
 		if got := patra.SplitAhead(all, planned); !slices.Equal(got, want) {
 			t.Errorf("planned to %d: %+v", planned, got)
+		}
+	}
+}
+
+// A window with fewer records than the provider counts is no exact match, though both are sealed.
+func TestFewerRecordsThanExpectedAreNoExactMatch(t *testing.T) {
+	day := patra.Window{From: 0, To: patra.Day}
+	for _, c := range []struct {
+		seen  int64
+		count *int64
+		want  patra.MapState
+		said  string
+	}{
+		{1115, ptr(int64(1115)), patra.MapSealed, ""},
+		{1108, ptr(int64(1115)), patra.MapShort, "1,108 of 1,115 were read: 7 fewer than the provider's count"},
+		{1116, ptr(int64(1115)), patra.MapSealed, ""},
+		{1108, nil, patra.MapSealed, ""},
+	} {
+		f := patra.MapFacts{CoverageFacts: patra.CoverageFacts{Answers: []patra.CoverageEntry{{ID: 1, Window: day, State: patra.StateSealed, IDsSeen: c.seen, CountAfter: c.count}}}}
+		all := patra.Segments(day, f)
+		if len(all) != 1 || all[0].State != c.want || all[0].Said != c.said {
+			t.Errorf("%d of %v: %+v", c.seen, c.count, all)
+		}
+		if days := patra.MapDays(all, 9); days[0].State != c.want {
+			t.Errorf("%d of %v: the day is %s", c.seen, c.count, days[0].State)
 		}
 	}
 }

@@ -90,6 +90,12 @@ type Cursor struct {
 	PlanVersion   int64   `json:"-"`
 	UpdatedAt     Instant `json:"updated_at"`
 	ObservedMax   string  `json:"observed_max,omitempty"`
+	Repository    string  `json:"repository,omitempty" doc:"which of the providers behind the source it is of; nothing where the source is one provider"`
+}
+
+// WorkScope is where the work of a cursor stands.
+func (c Cursor) WorkScope() WorkScope {
+	return WorkScope{Source: c.Source, Endpoint: c.Endpoint, Operation: c.Operation, CursorID: c.ID, Repository: c.Repository}
 }
 
 // EventKey is the idempotency key of one move of a cursor.

@@ -36,10 +36,13 @@ const (
 	CodeDeepPaging    = "DEEP_PAGING"    // the provider answers no further, and there is more
 	CodeLoop          = "LOOP"           // the walk repeats itself
 	CodeMissingID     = "MISSING_ID"     // a record without a usable id
+	CodeBadText       = "BAD_TEXT"       // a record whose id is no valid text
+	CodeDuplicateKey  = "DUPLICATE_KEY"  // a record in which a key occurs twice in one object
 	CodeBadTime       = "BAD_TIME"       // a record whose update time cannot be read
 	CodeMapping       = "MAPPING"        // a record whose mapped fields cannot be read
 	CodeNotKept       = "NOT_KEPT"       // an answer could not be kept, so that no page was made of it: the disk is full, or the place is gone
 	CodeNewer         = "NEWER"          // a task says something that only another version of the program understands
+	CodeImplausible   = "IMPLAUSIBLE"    // the provider refuses records that it gave before, and is not believed
 	CodeInternal      = "INTERNAL"       // a defect of ours
 	CodeUnknownSource = "UNKNOWN_SOURCE" // no source of that name
 

@@ -17,6 +17,13 @@ const (
 	EventRetracted EventType = "patra.record.retracted"
 )
 
+// The events of the absence of a record: the provider refused it by its id, was found to have lost it, or gave it again.
+const (
+	EventMissing EventType = "patra.record.missing"
+	EventGone    EventType = "patra.record.gone"
+	EventRevived EventType = "patra.record.revived"
+)
+
 // The events of work. A plan is ready when it is cut to its end, and finished when all its slices are closed.
 const (
 	EventPlanReady    EventType = "patra.plan.ready"
@@ -40,7 +47,7 @@ const (
 
 // EventTypes are all types, in the order in which people think of them.
 var EventTypes = []EventType{
-	EventUpserted, EventDeleted, EventMerged, EventRetracted,
+	EventUpserted, EventDeleted, EventMerged, EventRetracted, EventMissing, EventGone, EventRevived,
 	EventPlanReady, EventPlanPartial, EventPlanFailed, EventPlanFinished,
 	EventTaskSucceeded, EventTaskPartial, EventTaskFailed, EventTaskCancelled,
 	EventCursorAdvanced, EventAlertFired, EventAlertResolved,
@@ -110,6 +117,7 @@ type RecordEvent struct {
 	Source        string          `json:"source"`
 	RecordType    string          `json:"record_type"`
 	ID            string          `json:"id"`
+	Repository    string          `json:"repository,omitempty"`
 	Rev           int64           `json:"rev"`
 	UpdatedAt     *Instant        `json:"updated_at"`
 	Deleted       bool            `json:"deleted"`
@@ -122,6 +130,20 @@ type RecordEvent struct {
 	Fields        json.RawMessage `json:"fields,omitempty"` // of this very version
 	Lineage       EventLineage    `json:"lineage"`
 }
+
+// AbsenceEvent is what an event says about the absence of a record.
+type AbsenceEvent struct {
+	Source     string `json:"source"` // first: lists of events are narrowed by how the payload begins
+	RecordType string `json:"record_type"`
+	ID         string `json:"id"`
+	Rev        int64  `json:"rev"` // the newest version of the record; an absence is none
+	Absence
+	EndedAt *Instant     `json:"ended_at,omitempty"` // when the request was sent that found it again
+	Lineage EventLineage `json:"lineage"`
+}
+
+// Subject names the record, as in the events of its versions: a sink gets both in the order of their numbers.
+func (e AbsenceEvent) Subject() string { return e.Source + "/" + e.RecordType + "/" + e.ID }
 
 // EventLineage is the line of work that a version came along.
 type EventLineage struct {

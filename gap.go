@@ -29,6 +29,9 @@ type Gap struct {
 	Waiver   *Waiver `json:"waiver,omitempty"`
 	Counted  *int64  `json:"counted,omitempty"` // of a dispute: what the provider says there is
 	Seen     *int64  `json:"seen,omitempty"`    // and what was read
+
+	Missing []string `json:"missing,omitempty"` // of a dispute: ids that the provider has shown, and that were not found
+	Note    string   `json:"note,omitempty"`    // of a dispute: why, where it is not a count
 }
 
 // Actionable reports whether something can and should be done about the gap: a waiver is somebody's word that it is known, and what
@@ -71,7 +74,7 @@ func Gaps(span Window, e CoverageFacts) []Gap {
 	all := missing(span, e, CoverageOf(e.Answers))
 	for _, d := range Disputes(e.Answers) {
 		for _, w := range d.For.Clip(span) {
-			all = append(all, Gap{Window: w, Kind: GapDisputed, SliceID: d.SliceID, Counted: d.CountAfter, Seen: &d.IDsSeen})
+			all = append(all, Gap{Window: w, Kind: GapDisputed, SliceID: d.SliceID, Counted: d.CountAfter, Seen: &d.IDsSeen, Missing: d.Missing(), Note: d.note()})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Gap) int { return cmp.Compare(a.Window.From, b.Window.From) })

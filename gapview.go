@@ -28,7 +28,7 @@ func GapViews(c Cursor, gaps []Gap, planned Instant, named bool, controls []Cont
 		if g.Kind == GapFailed && g.Fault != nil && g.Fault.Code == CodeDeepPaging { // reading it again meets the same end
 			next = "let the source cut it finer (window.size, window.split), then " + next
 		}
-		if halt := HaltAt(controls, c.Source, c.Endpoint); halt != nil && g.Kind == GapFailed {
+		if halt := HaltAt(controls, c.WorkScope()); halt != nil && g.Kind == GapFailed {
 			next = "mend that, then patra resume " + shellWord(halt.Target.String())
 		}
 		views = append(views, GapView{c.Source, c.Endpoint, c.Operation, c.Campaign, g, g.Reason(), next})
@@ -67,10 +67,12 @@ func CoalesceGaps(gaps []Gap) (joined []Gap) {
 	return joined
 }
 
-// HaltAt is the halt of an endpoint, or of its source.
-func HaltAt(controls []Control, source, endpoint string) *Control {
+// HaltAt is the halt of an endpoint, of its source or of its repository.
+func HaltAt(controls []Control, place WorkScope) *Control {
+	place.Repository = RepositoryKey(place.Repository)
 	for _, c := range controls {
-		if at := c.WorkScope(); c.Kind == KindHalt && at.Source == source && (at.Endpoint == "" || at.Endpoint == endpoint) {
+		at := c.WorkScope()
+		if c.Kind == KindHalt && at.Source == place.Source && (at.Endpoint == "" || at.Endpoint == place.Endpoint) && (at.Repository == "" || at.Repository == place.Repository) {
 			return &c
 		}
 	}
@@ -83,6 +85,12 @@ func (g Gap) Reason() string {
 	case GapWaived:
 		return fmt.Sprintf("%s (%s, %s)", g.Waiver.Reason, g.Waiver.By, g.Waiver.At.Time().Format("2006-01-02"))
 	case GapDisputed:
+		if len(g.Missing) > 0 {
+			return "the provider has shown " + NameSome(g.Missing) + " within it, which the scan did not find"
+		}
+		if g.Counted == nil && g.Note != "" {
+			return g.Note
+		}
 		counted := "an unknown number"
 		if g.Counted != nil {
 			counted = thousands(*g.Counted)

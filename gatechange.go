@@ -63,7 +63,7 @@ func (t GateUpdate) Apply(s RateState, now Instant) RateState {
 	}
 	if (t.EndCooldown || t.Forget) && s.Cooldown > now && !s.EndsSoon(now) {
 		s.Cooldown, s.Ended = now, s.Ended+1
-		s.Arrival = min(s.Arrival, now+lastLook+s.bucket())
+		s.Arrival, s.Early = min(s.Arrival, now+lastLook+s.bucket()), EarlyTurns{}
 		s.Loan.Until = min(s.Loan.Until, now+lastLook)
 		s.WarmSince = min(s.WarmSince, now)
 	}
@@ -76,7 +76,8 @@ func (t GateUpdate) Apply(s RateState, now Instant) RateState {
 	return s
 }
 
-// bucket is how long it takes until a whole burst is permitted again.
+// bucket is how long it takes until a whole burst is permitted again. That the pace is a little slower than the limit is
+// within lastLook, which is longer than any request needs.
 func (s RateState) bucket() Instant {
 	return Instant(s.Burst) * 1000 * Second / Instant(max(s.Limit, 1))
 }

@@ -29,6 +29,7 @@ type Admission struct {
 
 	Probe int64 `json:"-"` // not 0: this request is the one that may try a half-open breaker
 	Watch bool  `json:"-"` // the breaker counts failures, so it must hear of a success
+	Doubt bool  `json:"-"` // slices that failed are counted, so a slice that succeeds must be reported
 	Rise  bool  `json:"-"` // the limit of the partition may be lifted by a step
 }
 
@@ -47,6 +48,7 @@ func Admit(controls []Control, now Instant) Admission {
 		if c.Kind == KindBreaker && c.State == Closed && c.Failures > 0 {
 			hold.Watch = true
 		}
+		hold.Doubt = hold.Doubt || c.counting()
 		if c.Kind == KindLimit && c.State == Limited && c.Until <= now {
 			hold.Rise = true
 		}

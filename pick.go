@@ -22,6 +22,8 @@ type RecordSelector struct {
 	Most   int64        `json:"most,omitempty"`   // STALE: no more than these
 	Specs  []string     `json:"specs,omitempty"`  // MAPPING: the fingerprints of specs with another mapping
 	IDs    []string     `json:"-"`                // IDS
+
+	Repository string `json:"repository,omitempty"` // of a source with many: whose records
 }
 
 // Key is what the ids of its buckets are.

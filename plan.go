@@ -52,7 +52,8 @@ type Plan struct {
 	Warnings      json.RawMessage `json:"warnings"`
 	CreatedAt     Instant         `json:"created_at"`
 	Trace         string          `json:"traceparent,omitempty" doc:"the trace that its making and its runs belong to, if it was traced"`
-	Ended         PlanEnd         `json:"ended,omitempty" enum:"DONE,FAILED,CANCELLED" doc:"how its work ended; nothing while there is work, or more to be cut. Only lists say it"`
+	Repository    string          `json:"repository,omitempty" doc:"which of the providers behind the source it asks; nothing where the source is one provider"`
+	Ended         PlanEnd         `json:"ended,omitempty" enum:"DONE,FAILED,CANCELLED,DISPUTED" doc:"how its work ended; nothing while there is work, or more to be cut. Only lists say it"`
 }
 
 // PlanEnd is how the work of a plan ended. READY says that a plan is cut and no more: it stays READY when all is read.
@@ -63,11 +64,12 @@ const (
 	PlanDone      PlanEnd = "DONE"
 	PlanFailed    PlanEnd = "FAILED"    // of some of it all attempts are used up
 	PlanCancelled PlanEnd = "CANCELLED" // somebody called off a part of it
+	PlanDisputed  PlanEnd = "DISPUTED"  // all of it was read, and the provider counts a part of it differently
 )
 
 // PlanOutcome says how the work of a plan ended: left is whether any of it is still to be done, failed and cancelled whether any
-// of it came to nothing. A failure is told before what somebody wanted.
-func PlanOutcome(status Status, left, failed, cancelled bool) PlanEnd {
+// of it came to nothing, and disputed whether the provider counts a part of it differently. A failure comes before what a person wanted.
+func PlanOutcome(status Status, left, failed, cancelled, disputed bool) PlanEnd {
 	switch {
 	case status != Ready || left:
 		return ""
@@ -75,6 +77,8 @@ func PlanOutcome(status Status, left, failed, cancelled bool) PlanEnd {
 		return PlanFailed
 	case cancelled:
 		return PlanCancelled
+	case disputed:
+		return PlanDisputed
 	}
 	return PlanDone
 }

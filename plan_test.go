@@ -56,19 +56,20 @@ func TestWhatHappensToAPlanIsNotInItsKey(t *testing.T) {
 
 func TestAPlanEndsWhenNothingOfItIsLeft(t *testing.T) {
 	for _, c := range []struct {
-		status                  patra.Status
-		left, failed, cancelled bool
-		want                    patra.PlanEnd
+		status                            patra.Status
+		left, failed, cancelled, disputed bool
+		want                              patra.PlanEnd
 	}{
-		{patra.Ready, false, false, false, patra.PlanDone},
-		{patra.Ready, true, true, true, ""},
-		{patra.Ready, false, true, true, patra.PlanFailed},
-		{patra.Ready, false, false, true, patra.PlanCancelled},
-		{patra.Partial, false, true, false, ""}, // more of it is to be cut
-		{patra.Draft, false, false, false, ""},
-		{patra.Cancelled, false, false, true, ""}, // its status says so already
+		{patra.Ready, false, false, false, false, patra.PlanDone},
+		{patra.Ready, true, true, true, true, ""},
+		{patra.Ready, false, true, true, true, patra.PlanFailed},
+		{patra.Ready, false, false, true, true, patra.PlanCancelled},
+		{patra.Ready, false, false, false, true, patra.PlanDisputed},
+		{patra.Partial, false, true, false, true, ""}, // more of it is to be cut
+		{patra.Draft, false, false, false, false, ""},
+		{patra.Cancelled, false, false, true, true, ""}, // its status says so already
 	} {
-		if got := patra.PlanOutcome(c.status, c.left, c.failed, c.cancelled); got != c.want {
+		if got := patra.PlanOutcome(c.status, c.left, c.failed, c.cancelled, c.disputed); got != c.want {
 			t.Errorf("%+v: got %q", c, got)
 		}
 	}

@@ -8,7 +8,10 @@ const (
 )
 
 // TooManyBadItems reports whether so many items are bad that none of them should be believed to be the exception.
-func TooManyBadItems(bad, all int) bool { return bad > poisonFloor && bad*poisonShare > all }
+func TooManyBadItems(bad, all int) bool { return bad > poisonFloor && ImplausibleShare(bad, all) }
+
+// ImplausibleShare reports whether more of the items are bad than can be believed, however few they are so far.
+func ImplausibleShare(bad, all int) bool { return bad*poisonShare > all }
 
 // TooManyBadItemsAcross is the same of the items of many pages, each of which is too small to say anything. They have nothing to do with
 // each other, and in the long run a few come together by chance: it takes twice as many.

@@ -8,4 +8,6 @@ type Probe struct {
 	HasNext bool     // there are more than that
 	Last    *Instant // the greatest time on the page
 	Bytes   int64
+
+	Shown ShownIDs // on the page that came, of a provider that filters by the time of a record
 }

@@ -74,11 +74,11 @@ func (p Problem) String() string { return p.Say(func(field string) string { retu
 
 // RequestFields are the fields that a sentence may name. Each is a flag of a command, written with dashes.
 var RequestFields = []string{
-	"action", "at", "base_url", "changed_since", "code", "columns", "contact", "cooldown", "cursor", "deleted", "dir",
+	"action", "at", "base_url", "changed_since", "code", "columns", "compare", "contact", "cooldown", "cursor", "deleted", "dir",
 	"disputed", "dry_run", "end_cooldown", "every", "expires", "fields", "file", "for", "force", "forget",
-	"format", "from", "id", "ids_of", "key", "layout", "limit", "lineage", "list_separator", "live", "mapping",
+	"format", "from", "gone", "id", "ids_of", "key", "layout", "limit", "lineage", "list_separator", "live", "mapping",
 	"older_than", "out", "params", "part_size", "per_day", "per_second", "priority", "profile", "rate",
-	"raw_cells", "reason", "resume", "role", "share", "since", "source", "source_file", "stale", "status", "to",
+	"raw_cells", "reason", "repository", "resume", "role", "share", "since", "source", "source_file", "stale", "status", "to",
 	"type", "updated_from", "updated_to", "url", "where", "workers", "yes",
 }
 

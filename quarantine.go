@@ -16,24 +16,29 @@ var QuarantineMoves = StateMachine{
 
 // QuarantineItem is an item in quarantine.
 type QuarantineItem struct {
-	ID        int64    `json:"id"`
-	Source    string   `json:"source"`
-	Type      string   `json:"record_type"`
-	RecordID  string   `json:"record_id,omitempty"`
-	Code      string   `json:"code"`
-	Path      string   `json:"path,omitempty"`
-	Fragment  []byte   `json:"-"`
-	Size      int64    `json:"bytes"`
-	Status    Status   `json:"status"`
-	Reason    string   `json:"reason,omitempty"` // of one that was discarded
-	Met       int64    `json:"met"`              // how often it was met
-	FirstSeen Instant  `json:"first_seen"`
-	LastSeen  Instant  `json:"last_seen"`
-	BatchID   int64    `json:"batch_id"`
-	Lineage   *Lineage `json:"lineage,omitempty"`
+	ID         int64    `json:"id"`
+	Source     string   `json:"source"`
+	Type       string   `json:"record_type"`
+	RecordID   string   `json:"record_id,omitempty"`
+	Repository string   `json:"repository,omitempty"` // which of the providers behind the source it is of
+	Code       string   `json:"code"`
+	Path       string   `json:"path,omitempty"`
+	Fragment   []byte   `json:"-"`
+	Size       int64    `json:"bytes"`
+	Status     Status   `json:"status"`
+	Reason     string   `json:"reason,omitempty"` // of one that was discarded
+	Met        int64    `json:"met"`              // how often it was met
+	FirstSeen  Instant  `json:"first_seen"`
+	LastSeen   Instant  `json:"last_seen"`
+	BatchID    int64    `json:"batch_id"`
+	Lineage    *Lineage `json:"lineage,omitempty"`
 }
 
 // Key is the same for the same item, whichever page it was on.
-func (q RejectedItem) Key(source, recordType string) string {
-	return Hash([]string{source, recordType, q.ID, q.Code, HashBytes(q.Fragment)})
+func (q RejectedItem) Key(source, recordType, repository string) string {
+	about := []string{source, recordType, q.ID, q.Code, HashBytes(q.Fragment)}
+	if repository != "" {
+		about = append(about, repository)
+	}
+	return Hash(about)
 }

@@ -297,11 +297,11 @@ func (e *QuotaError) Target(at WorkScope) Target {
 	case e.Hard && alone:
 		return at.EndpointTarget()
 	case e.Hard:
-		return Target{ScopeSource, at.Source}
+		return at.ProviderTarget()
 	case alone:
 		return at.PartitionTarget()
 	}
-	return Target{ScopeOperation, Partition(at.Source, anyEndpoint, at.Operation)}
+	return at.ShareTarget()
 }
 
 // Wait is how long it takes until there is room again.

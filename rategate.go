@@ -1,6 +1,9 @@
 package patra
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // RateLimit is what a provider permits under one key. Whoever shares the key shares all of it. It can be compared.
 type RateLimit struct {
@@ -11,6 +14,31 @@ type RateLimit struct {
 	Concurrency int           // requests that may be on their way at the same time; 0 is any number
 	Warmup      time.Duration // how long it takes to come to full speed after a pause; 0 is no time
 	Quota       QuotaLimit
+}
+
+// Window is how many requests are permitted in any half-open stretch of a length: perSecond of them in a second. Where
+// that is not a whole number, it is the next one, in the time in which so many are permitted.
+func (l RateLimit) Window() (requests int, length time.Duration) {
+	if l.PerSecond <= 0 {
+		return 0, 0
+	}
+	const rounding = 1e-9 // a rate that was computed may be a little off a whole number
+	n := max(math.Ceil(l.PerSecond-rounding), 1)
+	return int(n), time.Duration(math.Round(n / l.PerSecond * float64(time.Second)))
+}
+
+// MostIn is the largest cost of requests that is permitted in any half-open stretch of a length. Where requests cost more
+// than one, what one of them costs is spread over the time after it.
+func (l RateLimit) MostIn(span time.Duration) int64 {
+	n, length := l.Window()
+	switch {
+	case n == 0:
+		return 0
+	case l.Heaviest > 1:
+		return int64(l.PerSecond*span.Seconds()) + int64(l.Burst)
+	}
+	windows := int64((span + length - 1) / length)
+	return min(windows*int64(n), int64(math.Ceil(l.PerSecond*span.Seconds()))+int64(max(l.Burst, 1))-1)
 }
 
 // QuotaLimit is what a provider permits in longer times than a second; 0 is any number.
@@ -85,11 +113,19 @@ type RateDetails struct {
 	Told            int64      `json:"told,omitempty"`             // what the provider says that it permits, in thousandths
 	ToldConcurrency int        `json:"told_concurrency,omitempty"` // the same of requests on their way
 	WarmSince       Instant    `json:"warm_since,omitempty"`       // the end of the last longer pause
+	Early           EarlyTurns `json:"early,omitzero"`             // turns that may be taken before their time
 	Slots           []Slot     `json:"slots,omitempty"`            // requests on their way
 	By              string     `json:"by,omitempty"`               // which process charged last
 	ByNew           Instant    `json:"by_new,omitempty"`           // when that was last another one than before
 	Ended           int64      `json:"ended,omitempty"`            // how often a person ended a cooldown; older grants are void
 	Loan            StateLease `json:"loan,omitzero"`
+}
+
+// EarlyTurns are the turns of a burst: those that are due up to Until may be taken from From on, because nothing was sent
+// for as long before From.
+type EarlyTurns struct {
+	From  Instant `json:"from"`
+	Until Instant `json:"until"`
 }
 
 // Slot is the place of a request that is on its way.

@@ -78,11 +78,14 @@ type Record struct {
 	Source          string          `json:"source"`
 	Type            string          `json:"record_type"`
 	ProviderID      string          `json:"id"`
+	Repository      string          `json:"repository,omitempty" doc:"which of the providers behind the source it is of; nothing where the source is one provider"`
 	UpdatedAt       *Instant        `json:"updated_at"`
 	Deleted         bool            `json:"deleted"`
 	MergedInto      string          `json:"merged_into,omitempty"`
 	Retracted       bool            `json:"retracted,omitempty"`
-	MissingSince    *Instant        `json:"missing_since,omitempty"` // the provider did not have it when it was asked for by id, and nobody has seen it since
+	MissingSince    *Instant        `json:"missing_since,omitempty"` // the provider refused to give it by its id, for the first time since it was seen
+	Refusals        int64           `json:"refusals,omitempty"`      // and so often until now
+	GoneAt          *Instant        `json:"gone_at,omitempty"`       // the refusal that made it gone by the rule of its source
 	Rev             int64           `json:"rev"`
 	FirstSeen       Instant         `json:"first_seen"`
 	LastSeen        Instant         `json:"last_seen"`

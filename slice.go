@@ -215,6 +215,7 @@ type Slice struct {
 	Confirmed *Window         `json:"confirmed,omitempty"` // of one that ended early: what it proved all the same
 	Estimate  *Estimate       `json:"estimate,omitempty"`
 	Reslice   *Reslice        `json:"reslice,omitempty"` // of one that ended early: why
+	Shown     ShownIDs        `json:"-"`                 // what the provider has shown of it before it was read; only new slices have it
 	Status    Status          `json:"status"`
 	ClosedAt  *Instant        `json:"closed_at,omitempty"`
 }

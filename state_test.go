@@ -42,11 +42,14 @@ var legal = map[string]struct {
 		FETCHED  -> SEALED DISPUTED
 		DISPUTED -> SEALED
 		SEALED   -> DISPUTED`},
+	"absence": {patra.AbsenceMoves, `
+		MISSING -> GONE REVIVED DELETED
+		GONE    -> REVIVED DELETED`},
 	"pause": {patra.PauseMoves, `
 		RUNNING -> PAUSED
 		PAUSED  -> RUNNING PAUSED`},
 	"halt": {patra.HaltMoves, `
-		RUNNING -> HALTED
+		RUNNING -> RUNNING HALTED
 		HALTED  -> RUNNING HALTED`},
 	"breaker": {patra.BreakerMoves, `
 		CLOSED    -> CLOSED OPEN
@@ -60,7 +63,7 @@ var legal = map[string]struct {
 var allStates = []patra.Status{
 	patra.Accepted, patra.Planned, patra.Rejected, patra.Draft, patra.Slicing, patra.Ready, patra.Partial, patra.Split, patra.Queued, patra.Running,
 	patra.Succeeded, patra.Failed, patra.Cancelled, patra.Released, patra.Lost, patra.Skipped, patra.Open, "SEALED", "DISPUTED", "FETCHED",
-	patra.Paused, patra.Halted, patra.Closed, patra.HalfOpen, patra.Limited, patra.Free, "", "UNHEARD_OF",
+	patra.Paused, patra.Halted, patra.Closed, patra.HalfOpen, patra.Limited, patra.Free, patra.AbsenceMissing, patra.AbsenceGone, patra.AbsenceRevived, patra.AbsenceDeleted, "", "UNHEARD_OF",
 }
 
 // arrows reads the table of one machine.

@@ -28,6 +28,7 @@ type Task struct {
 	NextDetail  int64           `json:"next_detail_ordinal"`
 	LastError   json.RawMessage `json:"last_error,omitempty"`
 	Window      Window          `json:"window"`
+	Repository  string          `json:"repository,omitempty" doc:"which of the providers behind the source it asks; nothing where the source is one provider"`
 }
 
 // TaskKey is the idempotency key of a task. The plan is part of it, so a look-back at a window that another

@@ -39,7 +39,7 @@ var reasons = map[string]string{
 	"pubmed.dom":    "the tree is no longer what takes the time: reading is a quarter of it, and the program beside it stores nothing. Ten times of that is more than twice the floor, and only a faster way into the database would help",
 	"memory.peak":   "half of it are pages that are in hand and what was let go since memory was last collected, a quarter SQLite's cache, and a fifth the program itself",
 	"memory.flat":   "a small harvest ends before its pages are in hand at the same time; fewer pages in hand would help",
-	"limited.used":  "a part of the burst is kept in hand for requests that come late, and a hundredth of the rate for clocks that are set",
+	"limited.used":  "a fiftieth of the rate is kept in hand for requests that leave late, so that no second has more than permitted",
 	"read.p95":      "the map reads and draws every window that it shows; drawing a coarser one where nobody can see 25,000 would help",
 
 	"claim.sqlite.16.avg":  twoCores,
@@ -76,7 +76,7 @@ var goals = append([]goal{
 	goal{"read.p95", "Read side at 1 M batches and 10 M records", "slowest P95 of all questions of the dashboard while a harvest writes (`make bench-read`)", false, 100, coarse},
 	goal{"scaling.2", rowScaling, "records/s of 2 executors by those of 1", true, 1.9, finely},
 	goal{"scaling.4", rowScaling, "records/s of 4 executors by those of 1", true, 3.7, finely},
-	goal{"limited.used", rowLimited, "requests that the provider saw by those that it permits between the first and the last: the burst, and the rate by the time", true, 0.97, fraction},
+	goal{"limited.used", rowLimited, "requests that the provider saw by those that it permits between the first and the last: the rate by the time", true, 0.97, fraction},
 	goal{"limited.over", rowLimited, "requests that the provider refused, all rounds together", false, 0, plainly},
 	goal{"plan.inserts", rowPlan, "time to plan ten years by the hour, 87,600 slices, by the time to insert the rows alone", false, 2, finely},
 	goal{"plan.linear", rowPlan, "time for a slice of ten years by that for a slice of two", false, 1.2, finely},

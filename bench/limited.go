@@ -13,9 +13,8 @@ const (
 	limitWorkers          = 8
 )
 
-// limited asks a provider that permits 50 requests a second, from as many workers as could ask for far more. Of the 20 that it
-// permits at once the gate keeps 13 in hand for requests that come late, and of the rate a hundredth for clocks that are set: in
-// ten seconds it could not use 97 %, however well it kept time. So it is asked for half a minute.
+// limited asks a provider that permits 50 requests a second, from as many workers as could ask for far more. The gate
+// keeps a fiftieth of the rate for requests that leave late.
 func (b *bench) limited(ctx context.Context, rep *report) error {
 	t := tasks[0]
 	t.rows, t.rate = limitRows, fmt.Sprintf("perSecond: %d, burst: %d", limitRate, limitBurst)
@@ -37,7 +36,7 @@ func (b *bench) limited(ctx context.Context, rep *report) error {
 		if res.Lost != 0 {
 			return fmt.Errorf("%d records were lost", res.Lost)
 		}
-		permitted := limitBurst + limitRate*res.Last.Sub(res.First).Seconds()
+		permitted := 1 + limitRate*res.Last.Sub(res.First).Seconds()
 		used = append(used, float64(res.Requests-res.Refused)/permitted)
 		over += res.Refused
 		if share, ok := steady(res.Seconds); ok {

@@ -264,7 +264,7 @@ func (rep *report) rest(w *strings.Builder) {
 		fmt.Fprintf(w, "\n## A limited rate\n\nThe provider permits %d requests a second and %d at once, and counts itself. %d workers of one process used %s of that, and %s requests were refused.\n",
 			limitRate, limitBurst, limitWorkers, s.text(fraction), rep.figures.got["limited.over"].text(plainly))
 		if between, ok := rep.figures.got["limited.steady"]; ok {
-			fmt.Fprintf(w, "In the seconds between the first and the last two it was %s of the rate: a hundredth is left for clocks that are set, and a part of what is permitted at once is kept in hand for requests that come late. The run takes half a minute, so that this part does not decide what is measured.\n", between.text(fraction))
+			fmt.Fprintf(w, "In the seconds between the first and the last two it was %s of the rate: a fiftieth is kept in hand for requests that leave late, so that no second has more than is permitted.\n", between.text(fraction))
 		}
 	}
 	if len(rep.plans) > 0 {

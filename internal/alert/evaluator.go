@@ -61,6 +61,8 @@ func (s Evaluator) Facts(ctx context.Context) (f patra.AlertFacts, err error) {
 			f.Plans, err = st.UnstartedPlans(ctx, patra.Window{From: f.Now.Add(-plansFor), To: f.Now.Add(-s.Rules.PlanFor)})
 			return err
 		},
+		func() (err error) { f.Broken, err = st.FailedPlans(ctx); return err },
+		func() (err error) { f.Schedules, err = s.schedules(ctx, f.Now); return err },
 		func() error { return s.bySource(ctx, &f, codes) },
 		func() error { return s.byCursor(ctx, &f) },
 	} {
@@ -69,6 +71,18 @@ func (s Evaluator) Facts(ctx context.Context) (f patra.AlertFacts, err error) {
 		}
 	}
 	return f, nil
+}
+
+// schedules tells what came of the schedules that still fire.
+func (s Evaluator) schedules(ctx context.Context, now patra.Instant) ([]patra.ScheduleState, error) {
+	all, err := s.Store.ScheduleStates(ctx)
+	if s.Fires == nil {
+		return all, err
+	}
+	return slices.DeleteFunc(all, func(st patra.ScheduleState) bool {
+		_, fires := s.Fires(st.Name, now)
+		return !fires
+	}), err
 }
 
 // ReceiverStates tell how those stand who are told of alerts, and those who were told something once.
@@ -142,7 +156,7 @@ func (s Evaluator) cursor(ctx context.Context, f *patra.AlertFacts, c patra.Curs
 		return err
 	}
 	if c.Operation == patra.Harvest {
-		if err := s.expected(ctx, f.Now, &facts); err != nil {
+		if err := s.Expect(ctx, f.Now, &facts); err != nil {
 			return err
 		}
 		v, ok, err := s.Store.DayVolumes(ctx, c)
@@ -157,8 +171,8 @@ func (s Evaluator) cursor(ctx context.Context, f *patra.AlertFacts, c patra.Curs
 	return nil
 }
 
-// expected adds what the schedule of a watermark says about it.
-func (s Evaluator) expected(ctx context.Context, now patra.Instant, c *patra.CursorFacts) error {
+// Expect adds where the schedule of a harvest should have brought its watermark.
+func (s Evaluator) Expect(ctx context.Context, now patra.Instant, c *patra.CursorFacts) error {
 	if s.Fires == nil {
 		return nil
 	}

@@ -144,6 +144,26 @@ var dramas = []drama{
 		s.must(err)
 		s.must(s.ResolveDispute(s.t.Context(), s.Cursor.ID, []int64{answers[0].ID}, patra.CoverageNote{At: s.Clock.Instant(), By: "ada", From: patra.StateDisputed, To: patra.StateSealed, Reason: "withdrawn"}))
 	}, looks: 1},
+	{kind: patra.AlertDisputed, name: "behind a hole", days: 3, spoil: func(s *scene) { disputeBehindAHole(s) }, mend: func(s *scene) {
+		answers, err := s.CoverageEntries(s.t.Context(), s.Cursor.ID)
+		s.must(err)
+		for _, a := range answers {
+			s.must(s.ResolveDispute(s.t.Context(), s.Cursor.ID, []int64{a.ID}, patra.CoverageNote{At: s.Clock.Instant(), By: "ada", From: patra.StateDisputed, To: patra.StateSealed, Reason: "withdrawn"}))
+		}
+	}, looks: 1},
+	{kind: patra.AlertPlan, name: "a plan cannot be cut", days: 1, spoil: func(s *scene) {
+		s.workAll(never)
+		p := s.StartPlanFor(s.Cursor, storetest.Day(1))
+		c, _, _, err := s.Need(s.t.Context(), s.Cursor.ID)
+		s.must(err)
+		s.must(s.AddSlices(s.t.Context(), s.Clock.Instant(), p.ID, c.PlanVersion, nil, patra.TriggerManual, 1))
+		s.must(s.EndSlicing(s.t.Context(), p.ID, patra.SlicingEnd{Status: patra.Failed, Reason: "DEPTH"}))
+	}, mend: func(s *scene) {
+		_, err := s.Waive(s.t.Context(), s.Clock.Instant(), patra.Waiver{CursorID: s.Cursor.ID, Window: storetest.Day(1), Reason: "too deep", By: "ada"})
+		s.must(err)
+	}, looks: 1},
+	{kind: patra.AlertRefused, name: "a backfill is refused at every fire", days: 1, spoil: func(s *scene) { s.refused(patra.Backfill, 3) }, mend: func(s *scene) { s.scheduled() }, looks: 1},
+	{kind: patra.AlertRefused, name: "an update is refused once", days: 1, spoil: func(s *scene) { s.refused(patra.Update, 1) }, mend: func(s *scene) { s.scheduled() }, looks: 1},
 	{kind: patra.AlertVolume, name: "a day has far fewer records", days: 36, spoil: func(s *scene) {
 		s.workAll(func(day int) int {
 			if day == 35 {
@@ -171,6 +191,31 @@ var dramas = []drama{
 		s.must(err)
 	}, mend: func(s *scene) { s.pass(25 * time.Hour); s.reclaim() }, looks: 1},
 	{kind: patra.AlertSink, name: "events do not arrive", days: 1, spoil: func(s *scene) { s.sink(patra.SinkHealth{Failures: 3, LastError: "refused"}) }, mend: func(s *scene) { s.sink(patra.SinkHealth{}) }, looks: 1},
+}
+
+// refused are fires of the schedule daily that came to nothing.
+func (s *scene) refused(op patra.Operation, times int) {
+	s.t.Helper()
+	for range times {
+		s.pass(time.Minute)
+		now := s.Clock.Instant()
+		id, err := s.AcceptTrigger(s.t.Context(), now, patra.Trigger{Scheduler: patra.SchedulerCron, JobID: "daily", LogID: store.NewOwner(), Trigger: patra.TriggerScheduled, TriggeredAt: now, Params: json.RawMessage(`{}`), Source: "demo", Endpoint: "works", Operation: op})
+		s.must(err)
+		s.must(s.RejectTrigger(s.t.Context(), id, json.RawMessage(`{"error":"the secret demo-key is not set"}`)))
+	}
+}
+
+// disputeBehindAHole fails the first day and disputes all others.
+func disputeBehindAHole(s *scene) {
+	s.t.Helper()
+	for c := s.TryTake(patra.ClaimRequest{}); c != nil; c = s.TryTake(patra.ClaimRequest{}) {
+		if c.Slice.Window.From == s.Cursor.Origin {
+			s.must(s.Finish(s.t.Context(), c, s.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Status: 400, Text: "no"}}))
+			continue
+		}
+		s.Page(c, 1, false)
+		s.must(s.Succeed(c, patra.StateDisputed))
+	}
 }
 
 // sink writes down how sending to a sink went.

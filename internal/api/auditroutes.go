@@ -2,11 +2,13 @@ package api
 
 import (
 	"context"
+	"errors"
 	"net/http"
 	"strings"
 
 	"patra"
 	"patra/internal/store"
+	"patra/internal/view"
 )
 
 // history registers what was done: by people, by the program to help itself, and what was told to others.
@@ -76,7 +78,7 @@ func (s *Server) history() {
 type eventFilter struct {
 	Page
 	Type    string `query:"type" maxLength:"64" doc:"such as record.deleted or task.*"`
-	Subject string `query:"subject" maxLength:"640" doc:"such as cursor/3, or SOURCE/TYPE/ID of a record"`
+	Subject string `query:"subject" maxLength:"640" doc:"such as cursor/3, or SOURCE/TYPE/ID of a record, with its repository behind a blank"`
 	Source  string `query:"source" maxLength:"64"`
 	Since   string `query:"since" maxLength:"40" doc:"only what happened since then"`
 }
@@ -98,8 +100,7 @@ func (s *Server) events(ctx context.Context, in *eventFilter) (List[patra.CloudE
 		}
 		q.Type = "patra." + strings.ReplaceAll(strings.TrimPrefix(in.Type, "patra."), "*", "%")
 	}
-	if parts := strings.SplitN(in.Subject, "/", 3); len(parts) == 3 {
-		rec, err := s.Store.Record(ctx, parts[0], parts[1], parts[2])
+	if rec, err := view.RecordBySubject(ctx, s.Store, in.Subject); !errors.Is(err, view.ErrNoSubject) {
 		if err != nil || rec == nil {
 			return none, err
 		}

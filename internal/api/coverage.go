@@ -7,6 +7,7 @@ import (
 
 	"patra"
 	"patra/internal/store"
+	"patra/internal/view"
 )
 
 // What one map shows at most.
@@ -174,11 +175,11 @@ func (s *Server) missing(ctx context.Context, cursors []patra.Cursor, asked Time
 		if until < span.To {
 			span.To, out.Cut = until, append(out.Cut, TruncatedCursor{c.ID, until})
 		}
-		gaps := patra.Gaps(span, facts.CoverageFacts)
-		for i := range gaps {
-			gaps[i].CursorID = c.ID
+		one := view.CursorFacts{CursorCoverage: patra.CursorCoverage{Cursor: c, Span: span, Planned: planned, CoverageFacts: facts.CoverageFacts}, Named: named[c.Source]}
+		if one.Plans, err = s.Store.UncutPlans(ctx, c.ID, span.From); err != nil {
+			return out, err
 		}
-		out.Items = append(out.Items, patra.GapViews(c, gaps, planned, named[c.Source], controls)...)
+		out.Items = append(out.Items, one.Gaps(controls)...)
 		if len(out.Items) >= most { // those of one watermark stay together
 			out.Next = position(c.ID)
 			return out, nil

@@ -12,6 +12,7 @@ import (
 	"patra/internal/api"
 	"patra/internal/store"
 	"patra/internal/store/storetest"
+	"patra/internal/view"
 )
 
 // get asks for something that is there.
@@ -31,7 +32,7 @@ func TestHowEverythingStands(t *testing.T) {
 		t.Errorf("%+v", o)
 	}
 	s := o.Sources[0]
-	if s.Code != "demo" || s.Health != patra.HealthFailed || s.Gaps != 1 || s.Running != 1 || s.Queued != 5 || s.CompleteThrough == nil || *s.CompleteThrough < storetest.Origin || s.LagSeconds == nil || s.LastPageAt == nil {
+	if s.Code != "demo" || s.Health != view.HealthFailed || s.Gaps != 1 || s.Running != 1 || s.Queued != 5 || s.CompleteThrough == nil || *s.CompleteThrough < storetest.Origin || s.LagSeconds == nil || s.LastPageAt == nil {
 		t.Errorf("%+v", s)
 	}
 	kinds := map[patra.AlertKind]bool{}

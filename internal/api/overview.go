@@ -2,16 +2,18 @@ package api
 
 import (
 	"context"
-	"slices"
 	"sync"
 	"time"
 
 	"patra"
+	"patra/internal/engine"
 	"patra/internal/store"
+	"patra/internal/view"
 )
 
 // Overview is how everything stands.
 type Overview struct {
+	Verdict view.Verdict   `json:"verdict" doc:"of all sources together"`
 	Totals  Totals         `json:"totals"`
 	Sources []SourceHealth `json:"sources" nullable:"false"`
 	Recent  []patra.Plan   `json:"recent" nullable:"false" doc:"the newest plans"`
@@ -32,12 +34,15 @@ type Totals struct {
 type SourceHealth struct {
 	Code            string         `json:"code"`
 	Title           string         `json:"title,omitempty"`
-	Health          patra.Health   `json:"health" enum:"STOPPED,FAILED,WAITING,RUNNING,OK,IDLE"`
+	Health          view.Health    `json:"health" enum:"STOPPED,FAILED,INCOMPLETE,DISPUTED,LATE,WAITING,RUNNING,UNPROVED,OK,IDLE"`
+	Complete        bool           `json:"complete" doc:"patra coverage gaps would exit with 0 for it: nothing is missing or in dispute that no waiver signs off"`
 	Said            string         `json:"said"`
+	Reasons         []view.Reason  `json:"reasons" nullable:"false" doc:"what keeps it from OK, and notes; the gravest first"`
 	CompleteThrough *patra.Instant `json:"complete_through,omitempty" doc:"the earliest of its harvests"`
 	Watermark       *patra.Instant `json:"watermark,omitempty" doc:"the earliest of its harvests"`
 	LagSeconds      *float64       `json:"lag_seconds,omitempty" doc:"from complete_through to now"`
-	Gaps            int64          `json:"gaps" doc:"stretches after a watermark that nobody has read and nobody is at, although something behind them was read or planned"`
+	Gaps            int64          `json:"gaps" doc:"stretches that are missing: those of /gaps that are neither waived, in dispute nor ahead"`
+	Disputed        int64          `json:"disputed" doc:"stretches that the provider counts differently"`
 	Queued          int64          `json:"queued"`
 	Running         int64          `json:"running"`
 	Failed          int64          `json:"failed" doc:"tasks"`
@@ -48,7 +53,7 @@ type SourceHealth struct {
 	LastPageAt      *patra.Instant `json:"last_page_at,omitempty"`
 }
 
-// mostCursors bounds how many watermarks are looked at. Tests set it.
+// mostCursors bounds how many watermarks a list of gaps looks at in one go. Tests set it.
 var mostCursors = 1000
 
 // recentPlans is how many plans an overview shows.
@@ -106,55 +111,36 @@ func (s *Server) overview() {
 	})
 }
 
-// sources are the codes of all sources that are known here, with their titles.
-func sources(ctx context.Context, st *store.Store) (codes []string, titles map[string]string, err error) {
+// titles are the names of the sources that were applied.
+func titles(ctx context.Context, st *store.Store) (map[string]string, error) {
 	applied, err := st.Provenances(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	if codes, err = st.Sources(ctx); err != nil {
-		return nil, nil, err
-	}
-	titles = map[string]string{}
+	found := map[string]string{}
 	for _, p := range applied {
-		titles[p.Code] = p.Name
-		codes = append(codes, p.Code)
+		found[p.Code] = p.Name
 	}
-	slices.Sort(codes)
-	return slices.Compact(codes), titles, nil
+	return found, err
 }
 
 func (s *Server) readOverview(ctx context.Context) (o Overview, err error) {
 	o = Overview{Sources: []SourceHealth{}, Recent: []patra.Plan{}}
-	if o.At, err = s.Store.Now(ctx); err != nil {
-		return o, err
-	}
-	facts := patra.SourceFacts{Now: o.At}
-	if facts.Controls, err = s.Store.Controls(ctx); err != nil {
-		return o, err
-	}
-	if facts.LastClaim, err = s.Store.LastClaim(ctx); err != nil {
-		return o, err
-	}
-	queue, err := s.Store.QueueStates(ctx)
+	standing := engine.Standing{Store: s.Store, Rules: s.Alerts.Sight.Rules, Schedules: s.Schedules}
+	facts, err := standing.Installation(ctx)
 	if err != nil {
 		return o, err
 	}
-	codes, titles, err := sources(ctx, s.Store)
+	names, err := titles(ctx, s.Store)
 	if err != nil {
 		return o, err
 	}
-	for _, code := range codes {
-		facts.Source, facts.Partitions = code, nil
-		for _, q := range queue {
-			if q.Source == code {
-				facts.Partitions = append(facts.Partitions, q)
-			}
-		}
-		h, err := s.health(ctx, facts, titles[code])
+	var verdicts []view.Verdict
+	o.At = facts.Now
+	o.Verdict, verdicts = view.Installation(facts)
+	for i, f := range facts.Sources {
+		h, err := s.health(ctx, f, verdicts[i], facts.Now)
 		if err != nil {
 			return o, err
 		}
+		h.Title = names[f.Source]
 		o.Sources = append(o.Sources, h)
 		t := &o.Totals
 		t.Queued, t.Running, t.Failed, t.Quarantine, t.Capped = t.Queued+h.Queued, t.Running+h.Running, t.Failed+h.Failed, t.Quarantine+h.Quarantine, t.Capped || h.Capped
@@ -166,51 +152,31 @@ func (s *Server) readOverview(ctx context.Context) (o Overview, err error) {
 	return o, err
 }
 
-// health is how one source stands.
-func (s *Server) health(ctx context.Context, f patra.SourceFacts, title string) (h SourceHealth, err error) {
-	h = SourceHealth{Code: f.Source, Title: title}
+// health is a verdict on a source with the numbers beside it.
+func (s *Server) health(ctx context.Context, f view.SourceFacts, v view.Verdict, now patra.Instant) (h SourceHealth, err error) {
+	h = SourceHealth{Code: f.Source, Health: v.Health, Complete: v.Complete, Said: v.Message, Reasons: v.Reasons, Gaps: v.Tally.Missing, Disputed: v.Tally.Disputed,
+		Failed: f.Failed, Capped: f.FailedCapped, LastPageAt: f.LastPage, CompleteThrough: f.Complete, Cursors: int64(len(f.Cursors))}
 	for _, q := range f.Partitions {
 		h.Queued, h.Running, h.Capped = h.Queued+q.Queued(), h.Running+q.Running, h.Capped || q.Capped
 	}
-	failed, err := s.Store.FailedOf(ctx, f.Source)
-	if err != nil {
-		return h, err
-	}
-	f.Failed, f.FailedAt = failed.Count, failed.At
-	h.Failed, h.Capped = failed.Count, h.Capped || failed.Capped
 	var more bool
 	if h.Quarantine, more, err = s.Store.OpenQuarantine(ctx, f.Source); err != nil {
 		return h, err
 	}
 	h.Capped = h.Capped || more
-	if h.ChangedToday, more, err = s.Store.ChangedSince(ctx, f.Source, f.Now-patra.Day); err != nil {
+	if h.ChangedToday, more, err = s.Store.ChangedSince(ctx, f.Source, now-patra.Day); err != nil {
 		return h, err
 	}
 	h.Capped = h.Capped || more
-	if f.LastPage, err = s.Store.LastPageOf(ctx, f.Source); err != nil {
-		return h, err
-	}
-	cursors, err := s.Store.Cursors(ctx, store.Filter{Source: f.Source, Limit: mostCursors})
-	if err != nil {
-		return h, err
-	}
-	h.Cursors = int64(len(cursors))
-	for _, c := range cursors {
-		gaps, err := s.Store.GapsAhead(ctx, c)
-		if err != nil {
-			return h, err
-		}
-		h.Gaps += gaps
-		if c.Operation == patra.Harvest {
-			h.CompleteThrough, h.Watermark = earliest(h.CompleteThrough, c.SealedThrough), earliest(h.Watermark, c.Value)
+	for _, c := range f.Cursors {
+		if c.Cursor.Operation == patra.Harvest {
+			h.Watermark = earliest(h.Watermark, c.Cursor.Value)
 		}
 	}
 	if h.CompleteThrough != nil {
-		lag := f.Now.Sub(*h.CompleteThrough).Seconds()
+		lag := now.Sub(*h.CompleteThrough).Seconds()
 		h.LagSeconds = &lag
 	}
-	f.Gaps, f.Complete, h.LastPageAt = h.Gaps, h.CompleteThrough, f.LastPage
-	h.Health, h.Said = f.Judge()
 	return h, nil
 }
 

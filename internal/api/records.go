@@ -8,6 +8,7 @@ import (
 
 	"patra"
 	"patra/internal/store"
+	"patra/internal/view"
 )
 
 // RecordList is a part of the records that fit.
@@ -23,17 +24,20 @@ type recordFilter struct {
 	Source       string   `query:"source" maxLength:"64"`
 	Type         string   `query:"type" maxLength:"64"`
 	ID           string   `query:"id" maxLength:"512" doc:"the beginning of ids; with source"`
+	Repository   string   `query:"repository" maxLength:"255" doc:"only of this repository, of a source that has several"`
 	Where        []string `query:"where,explode" maxItems:"20" doc:"field=value, field!=value, field~text, or a comparison; may be given several times"`
 	Fields       []string `query:"fields" maxItems:"100" doc:"only these fields"`
 	ChangedSince string   `query:"changed_since" maxLength:"40" doc:"only what changed here since; with source"`
 	UpdatedFrom  string   `query:"updated_from" maxLength:"40" doc:"only what the provider changed from then on"`
 	UpdatedTo    string   `query:"updated_to" maxLength:"40" doc:"only what the provider changed before"`
 	Deleted      bool     `query:"deleted" doc:"only what the provider deleted"`
+	Missing      bool     `query:"missing" doc:"only what the provider refused when asked by id, and what is not gone yet"`
+	Gone         bool     `query:"gone" doc:"only what the provider refused so often that it is gone; with missing both"`
 }
 
 // query is what the store understands.
 func (w recordFilter) query() (q store.RecordQuery, err error) {
-	q = store.RecordQuery{Source: w.Source, Type: w.Type, IDPrefix: w.ID, Deleted: w.Deleted, Limit: int64(w.Limit)}
+	q = store.RecordQuery{Source: w.Source, Type: w.Type, IDPrefix: w.ID, Repository: w.Repository, Deleted: w.Deleted, Missing: w.Missing, Gone: w.Gone, Limit: int64(w.Limit)}
 	if w.Source == "" && (w.ID != "" || w.ChangedSince != "") {
 		return q, Refuse(http.StatusUnprocessableEntity, "say the source as well: there is no index of ids or changes over all sources")
 	}
@@ -65,9 +69,10 @@ func (w recordFilter) query() (q store.RecordQuery, err error) {
 
 // record names one.
 type record struct {
-	Source string `path:"source" maxLength:"64"`
-	Type   string `path:"type" maxLength:"64"`
-	ID     string `path:"id" maxLength:"512" doc:"percent-encoded, as one segment"`
+	Source     string `path:"source" maxLength:"64"`
+	Type       string `path:"type" maxLength:"64"`
+	ID         string `path:"id" maxLength:"512" doc:"percent-encoded, as one segment"`
+	Repository string `query:"repository" maxLength:"255" doc:"repository of the record, if several behind the source have its id"`
 }
 
 // records registers looking at what was stored, and at what could not be.
@@ -106,15 +111,15 @@ func (s *Server) records() {
 		}
 		return out, nil
 	})
-	Get(s, "/records/{source}/{type}/{id}", Look, Doc{ID: "record", Summary: "One record, with what the provider sent last and the work that brought it"}, func(ctx context.Context, in *record) (patra.Record, error) {
+	Get(s, "/records/{source}/{type}/{id}", Look, Doc{ID: "record", Summary: "One record, with the work that brought it, and with what the provider sent last for those who have the grant evidence"}, func(ctx context.Context, in *record) (ShownRecord, error) {
 		rec, err := s.record(ctx, in)
 		if err != nil {
-			return patra.Record{}, err
+			return ShownRecord{}, err
 		}
 		if rec.Lineage, err = s.Store.Lineage(ctx, rec.BatchID); err == nil && rec.Lineage != nil {
 			rec.Lineage.Spec, rec.Lineage.Expr = rec.SpecFingerprint, rec.ExprHash
 		}
-		return *rec, err
+		return showRecord(ctx, *rec), err
 	})
 	Get(s, "/records/{source}/{type}/{id}/history", Look, Doc{ID: "record-history", Summary: "Every version of a record and the work that brought it, oldest first"}, func(ctx context.Context, in *record) (List[store.VersionEntry], error) {
 		rec, err := s.record(ctx, in)
@@ -125,6 +130,32 @@ func (s *Server) records() {
 		return All(all), err
 	})
 	s.quarantineRoutes()
+}
+
+// SeesAnswers reports whether the caller may see what providers answered.
+func SeesAnswers(ctx context.Context) bool { return CallerOf(ctx).May(Inspect) }
+
+// ShownRecord is a record as its caller may see it.
+type ShownRecord struct {
+	patra.Record
+	Withheld bool `json:"raw_withheld,omitempty" doc:"what the provider sent is left out: the caller has not the grant evidence"`
+}
+
+func showRecord(ctx context.Context, r patra.Record) ShownRecord {
+	if SeesAnswers(ctx) {
+		return ShownRecord{Record: r}
+	}
+	withheld := len(r.Raw) > 0
+	r.Raw = nil
+	return ShownRecord{r, withheld}
+}
+
+// RequireEvidence refuses a caller who may not see what providers answered.
+func RequireEvidence(ctx context.Context, what string) error {
+	if SeesAnswers(ctx) {
+		return nil
+	}
+	return Refuse(http.StatusForbidden, "%s is what providers answered: your token needs the grant evidence", what)
 }
 
 // recordPosition reads a position that a list has given.
@@ -142,7 +173,7 @@ func recordPosition(cursor string) (*store.RecordPosition, error) {
 
 // record finds one.
 func (s *Server) record(ctx context.Context, in *record) (*patra.Record, error) {
-	rec, err := s.Store.Record(ctx, in.Source, in.Type, in.ID)
+	rec, err := view.FindRecord(ctx, s.Store, view.RecordName{Source: in.Source, Type: in.Type, Repository: in.Repository, ID: in.ID})
 	if err == nil && rec == nil {
 		err = NotFound("record", in.Source+"/"+in.Type+"/"+in.ID)
 	}
@@ -154,6 +185,7 @@ type QuarantinedItem struct {
 	patra.QuarantineItem
 	Fragment  string `json:"fragment" doc:"as text; what is not is replaced"`
 	Truncated bool   `json:"truncated"`
+	Withheld  bool   `json:"fragment_withheld,omitempty" doc:"the caller has not the grant evidence"`
 }
 
 // mostText is how much of a body or a fragment is shown.
@@ -163,10 +195,11 @@ const mostText = 1 << 20
 func (s *Server) quarantineRoutes() {
 	type narrow struct {
 		Page
-		Source string       `query:"source" maxLength:"64"`
-		Status patra.Status `query:"status" maxLength:"32"`
-		Code   string       `query:"code" maxLength:"64"`
-		Record string       `query:"record" maxLength:"512" doc:"id of a record; with source"`
+		Source     string       `query:"source" maxLength:"64"`
+		Status     patra.Status `query:"status" maxLength:"32"`
+		Code       string       `query:"code" maxLength:"64"`
+		Record     string       `query:"record" maxLength:"512" doc:"id of a record; with source"`
+		Repository string       `query:"repository" maxLength:"255" doc:"only of this repository, of a source that has several"`
 	}
 	Get(s, "/quarantine", Look, Doc{ID: "quarantine", Summary: "Items that could not become records, newest first"}, func(ctx context.Context, in *narrow) (List[patra.QuarantineItem], error) {
 		p, err := in.part()
@@ -179,13 +212,16 @@ func (s *Server) quarantineRoutes() {
 		if in.Record != "" && in.Source == "" {
 			return List[patra.QuarantineItem]{}, Refuse(http.StatusUnprocessableEntity, "say the source as well: ids are those of a source")
 		}
-		rows, err := s.Store.Quarantine(ctx, store.QuarantineFilter{Source: in.Source, Status: in.Status, Code: in.Code, RecordID: in.Record, Before: p.Before, Limit: p.Limit, Walk: p.Walk})
+		rows, err := s.Store.Quarantine(ctx, store.QuarantineFilter{Source: in.Source, Status: in.Status, Code: in.Code, RecordID: in.Record, Repository: in.Repository, Before: p.Before, Limit: p.Limit, Walk: p.Walk})
 		return partialListPage(in.Page, rows, func(q patra.QuarantineItem) int64 { return q.ID }, p.Walk), err
 	})
-	Get(s, "/quarantine/{id}", Look, Doc{ID: "quarantined", Summary: "One item with what the provider sent"}, func(ctx context.Context, in *ByID) (QuarantinedItem, error) {
+	Get(s, "/quarantine/{id}", Look, Doc{ID: "quarantined", Summary: "One item, with what the provider sent for those who have the grant evidence"}, func(ctx context.Context, in *ByID) (QuarantinedItem, error) {
 		q, err := s.Store.QuarantineItem(ctx, in.ID)
 		if err != nil {
 			return QuarantinedItem{}, err
+		}
+		if !SeesAnswers(ctx) {
+			return QuarantinedItem{QuarantineItem: q, Withheld: len(q.Fragment) > 0}, nil
 		}
 		text, cut := shown(q.Fragment)
 		return QuarantinedItem{QuarantineItem: q, Fragment: text, Truncated: cut}, nil

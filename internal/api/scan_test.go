@@ -40,7 +40,7 @@ func peopled(t testing.TB, opts ...store.Option) (*room, *storetest.World) {
 	result.Quarantined = []patra.RejectedItem{{ItemNo: 2, ID: "10.5555/bad", Code: patra.CodeMissingID, Path: "$.id", Fragment: []byte(`{"id":null}`)}}
 	_, _, err = w.CommitPage(ctx, aside, now, "work", page, result, nil)
 	must(err)
-	_, err = w.AddSignals(ctx, now, "demo", "work", []string{"10.5555/1"}, patra.SignalManual, "", "test")
+	_, err = w.AddSignals(ctx, now, "demo", "work", "", []string{"10.5555/1"}, patra.SignalManual, "", "test")
 	must(err)
 	must(w.RecordHealing(ctx, patra.Healing{TaskID: bad.TaskID, Source: "demo", Endpoint: "works", Action: patra.HealShrink, Reason: patra.CodeTooLarge, At: now}))
 	_, err = w.Pause(ctx, patra.Target{Scope: patra.ScopeEndpoint, Key: "other/works"}, "maintenance", "ada")

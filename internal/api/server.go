@@ -16,6 +16,7 @@ import (
 	"github.com/danielgtaylor/huma/v2/adapters/humago"
 	"go.opentelemetry.io/otel/trace"
 
+	"patra/internal/engine"
 	"patra/internal/store"
 )
 
@@ -32,8 +33,10 @@ type Options struct {
 	Hosts   []string     // names under which we may be asked, beside those of this machine
 	Web     http.Handler // the dashboard; nil is none
 	Alerts  AlertOptions
-	TLS     *tls.Config // nil: plain, which is for this machine, or for a proxy that has it
-	Secure  bool        // people reach us over TLS, ours or that of a proxy
+	// Schedules are those of the settings; nil where they are not known.
+	Schedules []engine.Schedule
+	TLS       *tls.Config // nil: plain, which is for this machine, or for a proxy that has it
+	Secure    bool        // people reach us over TLS, ours or that of a proxy
 	// Proxied: everybody comes through a proxy of ours, from its address.
 	Proxied bool
 	Tracer  trace.Tracer // nil: nothing is traced

@@ -16,6 +16,9 @@ import (
 // unfinished is the folder of what is being written. Nothing in it counts.
 const unfinished = "tmp"
 
+// private is who may read what is kept: we alone, as with the store itself. earlier is the mode that folders had before.
+const private, earlier = fs.FileMode(0o700), fs.FileMode(0o750)
+
 // Files keeps blobs as files in a folder.
 type Files struct {
 	root  string
@@ -31,10 +34,28 @@ func OpenFiles(root string) (*Files, error) {
 	if err := makeRoot(root); err != nil {
 		return nil, fmt.Errorf("the folder for blobs cannot be made: %w", err)
 	}
-	if err := os.MkdirAll(filepath.Join(root, unfinished), 0o750); err != nil {
+	// One with another mode than we ever gave it was opened to others on purpose, and is left so.
+	if info, err := os.Stat(root); err == nil && info.Mode().Perm() == earlier {
+		_ = os.Chmod(root, private) // of a folder of somebody else it stays; patra doctor says so
+	}
+	if err := os.MkdirAll(filepath.Join(root, unfinished), private); err != nil {
 		return nil, fmt.Errorf("the folder for blobs cannot be made: %w", err)
 	}
 	return &Files{root: root}, nil
+}
+
+// errFound ends a walk.
+var errFound = errors.New("found")
+
+// HoldsFiles reports whether there is any blob in a folder of a place that is a folder. The place is not made by looking.
+func HoldsFiles(root, folder string) bool {
+	err := filepath.WalkDir(filepath.Join(root, folder), func(_ string, d fs.DirEntry, err error) error {
+		if err == nil && d.Type().IsRegular() {
+			return errFound
+		}
+		return nil // what cannot be read is nothing that is found
+	})
+	return errors.Is(err, errFound)
 }
 
 // makeRoot makes the folder of a place, and those above it, so that they are there after a power cut: what is in a folder
@@ -50,7 +71,7 @@ func makeRoot(dir string) error {
 			return err
 		}
 	}
-	if err := os.Mkdir(dir, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(dir, private); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	return syncFolder(filepath.Dir(dir))
@@ -88,7 +109,7 @@ func (f *Files) Put(ctx context.Context, name string, data []byte) (err error) {
 }
 
 func writeDurably(path string, data []byte) error {
-	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o640)
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return err
 	}
@@ -117,7 +138,7 @@ func (f *Files) makeFolder(dir string) error {
 	if err := f.makeFolder(filepath.Dir(dir)); err != nil {
 		return err
 	}
-	if err := os.Mkdir(dir, 0o750); err != nil && !errors.Is(err, fs.ErrExist) {
+	if err := os.Mkdir(dir, private); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
 	}
 	if err := syncFolder(filepath.Dir(dir)); err != nil {

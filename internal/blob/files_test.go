@@ -1,8 +1,10 @@
 package blob_test
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 
 	"patra/internal/blob"
@@ -49,5 +51,47 @@ func TestWhatCannotBeWrittenIsNotThere(t *testing.T) {
 	}
 	if left, err := os.ReadDir(filepath.Join(dir, "tmp")); err != nil || len(left) > 0 {
 		t.Errorf("left behind: %v, %v", left, err)
+	}
+}
+
+// Answers of providers are ours alone: folders are made for nobody else, and those of earlier versions are closed.
+func TestFoldersAreOurs(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no such bits")
+	}
+	root := filepath.Join(t.TempDir(), "above", "evidence")
+	f, err := blob.OpenFiles(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Put(t.Context(), "bodies/ab/x.zst", []byte("x")); err != nil {
+		t.Fatal(err)
+	}
+	modes := func(want fs.FileMode) {
+		t.Helper()
+		if err := filepath.WalkDir(filepath.Dir(root), func(path string, d fs.DirEntry, err error) error {
+			if err != nil || !d.IsDir() {
+				return err
+			}
+			info, err := d.Info()
+			if err == nil && info.Mode().Perm() != want {
+				t.Errorf("%s has the mode %04o", path, info.Mode().Perm())
+			}
+			return err
+		}); err != nil {
+			t.Error(err)
+		}
+	}
+	modes(0o700)
+	for mode, want := range map[fs.FileMode]fs.FileMode{0o750: 0o700, 0o770: 0o770, 0o500 | 0o200: 0o700} {
+		if err := os.Chmod(root, mode); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := blob.OpenFiles(root); err != nil {
+			t.Fatal(err)
+		}
+		if info, err := os.Stat(root); err != nil || info.Mode().Perm() != want {
+			t.Errorf("a folder with %04o has %v then, %v", mode, info.Mode(), err)
+		}
 	}
 }

@@ -6,6 +6,7 @@
 package bundle
 
 import (
+	"bytes"
 	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
@@ -59,6 +60,22 @@ func (m *Manifest) sign(key ed25519.PrivateKey) error {
 	text, err := m.signed()
 	m.Signature = base64.StdEncoding.EncodeToString(ed25519.Sign(key, text))
 	return err
+}
+
+// bytes are the list as its file has it.
+func (m Manifest) bytes() ([]byte, error) {
+	data, err := json.MarshalIndent(m, "", "  ")
+	return append(data, '\n'), err
+}
+
+// exact sees that the file of the list is the list, to the last byte: the signature is over what the list says, and would
+// also hold for one that is written otherwise.
+func (m Manifest) exact(data []byte) error {
+	want, err := m.bytes()
+	if err != nil || !bytes.Equal(data, want) {
+		return fmt.Errorf("%w: %s is not written as it was signed", ErrChanged, ManifestName)
+	}
+	return nil
 }
 
 // Why a bundle is not to be believed.

@@ -3,12 +3,14 @@ package bundle
 import (
 	"archive/zip"
 	"bytes"
+	"cmp"
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
 
 	"patra"
 )
@@ -55,6 +57,12 @@ func Verify(r io.ReaderAt, size int64, trusted []ed25519.PublicKey, now patra.In
 		return m, err
 	}
 	if err := m.check(trusted, now); err != nil {
+		return m, err
+	}
+	if err := m.exact(data); err != nil {
+		return m, err
+	}
+	if err := seamless(r, size, z.File); err != nil {
 		return m, err
 	}
 	return m, m.compare(found)
@@ -122,6 +130,46 @@ func plausible(r io.ReaderAt, size int64) error {
 		return fmt.Errorf("%w: it has %d files", ErrHostile, entries)
 	case folder > maxManifest || folder == 0xffff || offset == 0xffffffff: // the signs of the larger kind, whose numbers stand elsewhere
 		return fmt.Errorf("%w: its table of contents is too large", ErrHostile)
+	}
+	return nil
+}
+
+// seamless sees that files follow each other from the first byte to the table of contents, and that the table goes up to the
+// end: nothing is before them, between them or behind them.
+func seamless(r io.ReaderAt, size int64, files []*zip.File) error {
+	const local, tail = 30, 22
+	files = slices.Clone(files)
+	starts := make(map[*zip.File]int64, len(files))
+	for _, f := range files {
+		at, err := f.DataOffset()
+		if err != nil {
+			return fmt.Errorf("%w: %s: %w", ErrHostile, f.Name, err)
+		}
+		starts[f] = at
+	}
+	slices.SortFunc(files, func(a, b *zip.File) int { return cmp.Compare(starts[a], starts[b]) })
+	next := int64(0)
+	for _, f := range files {
+		head := make([]byte, local)
+		if _, err := r.ReadAt(head, next); err != nil {
+			return fmt.Errorf("%w: %s: %w", ErrHostile, f.Name, err)
+		}
+		names := int64(binary.LittleEndian.Uint16(head[26:])) + int64(binary.LittleEndian.Uint16(head[28:]))
+		if !bytes.HasPrefix(head, []byte("PK\x03\x04")) || starts[f] != next+local+names {
+			return fmt.Errorf("%w: there is something before %s", ErrHostile, f.Name)
+		}
+		next = starts[f] + int64(f.CompressedSize64)
+		if described := f.Flags&8 != 0; described { // the sizes stand behind the file, with a sign before them
+			next += 16
+		}
+	}
+	end := make([]byte, tail)
+	if _, err := r.ReadAt(end, size-tail); err != nil {
+		return err
+	}
+	folder, offset := int64(binary.LittleEndian.Uint32(end[12:])), int64(binary.LittleEndian.Uint32(end[16:]))
+	if offset != next || offset+folder+tail != size {
+		return fmt.Errorf("%w: there is something between its files and the end", ErrHostile)
 	}
 	return nil
 }

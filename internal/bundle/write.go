@@ -7,7 +7,6 @@ import (
 	"crypto/ed25519"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
 	"io"
 	"time"
@@ -81,11 +80,11 @@ func (w *Writer) Close(m Manifest, key ed25519.PrivateKey) (Manifest, error) {
 	if err := m.check([]ed25519.PublicKey{key.Public().(ed25519.PublicKey)}, m.At); err != nil {
 		return m, err
 	}
-	data, err := json.MarshalIndent(m, "", "  ")
+	data, err := m.bytes()
 	if err != nil {
 		return m, err
 	}
-	if err := w.put(ManifestName, append(data, '\n')); err != nil {
+	if err := w.put(ManifestName, data); err != nil {
 		return m, err
 	}
 	return m, w.zip.Close()

@@ -3,6 +3,7 @@ package cli
 import (
 	"bytes"
 	"database/sql"
+	"fmt"
 	"strings"
 	"syscall"
 	"testing"
@@ -63,7 +64,8 @@ func TestAStoreThatIsAhead(t *testing.T) {
 		change("INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, 1)", was.Store+1)
 		s.finish()
 		s.exact()
-		if out, err := s.patra("migrate").CombinedOutput(); err != nil {
+		ahead := fmt.Sprintf("is newer than this patra (version %d, this one knows %d)", was.Store+1, was.Program)
+		if out, err := s.patra("migrate").CombinedOutput(); err != nil || !strings.Contains(string(out), ahead) {
 			t.Errorf("migrate: %v\n%s", err, out)
 		}
 		if v, err := st.SchemaVersion(t.Context()); err != nil || v != (store.SchemaVersion{Store: was.Store + 1, Program: was.Program}) {
@@ -74,7 +76,7 @@ func TestAStoreThatIsAhead(t *testing.T) {
 			t.Errorf("doctor: %s", out)
 		}
 		change("INSERT INTO goose_db_version (version_id, is_applied) VALUES (?, 1)", was.Store+1000)
-		for _, args := range [][]string{{"serve"}, {"coverage", "show", s.code}, {"harvest", s.code}} {
+		for _, args := range [][]string{{"serve"}, {"coverage", "show", s.code}, {"harvest", s.code}, {"migrate"}} {
 			c := s.patra(args...)
 			if out, _ := c.CombinedOutput(); c.ProcessState.ExitCode() != exitEnvironment || !strings.Contains(string(out), "made by a newer patra") {
 				t.Errorf("%q: %s\n%s", args, c.ProcessState, out)

@@ -28,7 +28,7 @@ type apiHandlers struct {
 // apiServer makes the server with all its routes.
 func (a *app) apiServer(cfg config.Config, s *store.Store, p *planner.Planner, certificate *tls.Config) *api.Server {
 	server := api.New(api.Options{Store: s, Version: a.version, Log: a.logger(cfg), Tracer: a.tracer(cfg), Tokens: cfg.API.Tokens.On(), Hosts: cfg.API.Hosts, Web: web.Handler(),
-		Bodies: &evidenceBodies{app: a, cfg: cfg}, Alerts: a.alerting(cfg, s), TLS: certificate, Secure: certificate != nil || cfg.API.Proxy, Proxied: cfg.API.Proxy})
+		Bodies: &evidenceBodies{app: a, cfg: cfg}, Alerts: a.alerting(cfg, s), Schedules: knownSchedules(cfg), TLS: certificate, Secure: certificate != nil || cfg.API.Proxy, Proxied: cfg.API.Proxy})
 	d := &apiHandlers{app: a, cfg: cfg, store: s, planner: p}
 	d.routes(server)
 	return server

@@ -33,6 +33,10 @@ func TestActionsDoWhatCommandsDo(t *testing.T) {
 	if err != nil || len(cursors) != 1 {
 		t.Fatalf("%+v, %v", cursors, err)
 	}
+	harvested, err := o.store.Cursors(t.Context(), store.Filter{Source: "crossref", Limit: 10})
+	if err != nil || len(harvested) == 0 {
+		t.Fatalf("%+v, %v", harvested, err)
+	}
 	var waiver int64
 	type body map[string]any
 	for _, c := range []struct {
@@ -78,6 +82,9 @@ func TestActionsDoWhatCommandsDo(t *testing.T) {
 		{fmt.Sprintf("/quarantine/%d/discard", items[1].ID), body{"reason": "a test of theirs"}, patra.AuditDiscard, "is discarded", func(map[string]any) bool {
 			q, err := o.store.QuarantineItem(t.Context(), items[1].ID)
 			return err == nil && q.Status == patra.Discarded
+		}},
+		{"/coverage/check", body{"cursor": harvested[len(harvested)-1].ID, "compare": "ids"}, patra.AuditInspect, "", func(a map[string]any) bool {
+			return a["by_ids"].(float64) > 0 && len(a["differences"].([]any)) == 0
 		}},
 		{"/signals", body{"source": "crossref", "ids": []string{"10.5555/a", "10.5555/b"}, "kind": "RETRACTED"}, patra.AuditSignal, "2 signals noted", func(a map[string]any) bool { return a["added"] == 2.0 }},
 		{"/gates/crossref/set", body{"per_second": "1", "reason": "they asked"}, patra.AuditGate, "Not more than 1 a second", func(a map[string]any) bool { return a["gate"].(map[string]any)["per_second"] == 1.0 }},

@@ -36,8 +36,8 @@ func (b SourceRequestBody) flags() planFlags {
 // address that is named is trusted, even if it is inside of our network. So it is the one that this server was started with, or
 // the source's own, which is asked as always: with everything that guards the way out.
 func (d *apiHandlers) address(ctx context.Context, code, said string) (string, error) {
-	said = strings.TrimSuffix(said, "/")
-	if said == "" || said == d.app.mirror {
+	said = strings.TrimSuffix(said, "/") // which of the two it is does not depend on the slash; what is asked keeps its own
+	if said == "" || said == strings.TrimSuffix(d.app.mirror, "/") {
 		return d.app.mirror, nil
 	}
 	f, _, err := d.app.activeSource(ctx, code)
@@ -169,7 +169,7 @@ func (d *apiHandlers) askRoutes(s *api.Server) {
 			return testedPage{}, err
 		}
 		p := d.app.prober(d.cfg, d.store, patra.WorkScope{Source: spec.Source, Endpoint: spec.Endpoint, Operation: patra.Harvest})
-		page, err := tryPage(ctx, p, req, mostTried)
+		page, err := tryPage(ctx, p, req, d.cfg.Sources.Insecure, mostTried)
 		return tested(page, err)
 	})
 }

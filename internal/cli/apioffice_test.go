@@ -39,6 +39,9 @@ type office struct {
 	http     http.Handler
 }
 
+// unmapped is something that a provider says and no mapping reads: it stands in what was answered and nowhere else.
+const unmapped = "only the provider says this"
+
 // lockedSource wants to know who is asking.
 const lockedSource = `apiVersion: patra/v1
 code: locked
@@ -73,7 +76,7 @@ func newOffice(t testing.TB, tokens bool) *office {
 			w.Header().Set("X-Said", said)
 			items := []map[string]any{}
 			if r.URL.Query().Get("offset") == "0" {
-				items = []map[string]any{{"id": "1", "title": said}, {"title": said + r.URL.Query().Get("from")}}
+				items = []map[string]any{{"id": "1", "title": said, "inside": unmapped}, {"title": said + r.URL.Query().Get("from"), "inside": unmapped}}
 			}
 			_ = json.NewEncoder(w).Encode(map[string]any{"items": items})
 			return

@@ -1,13 +1,16 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
 
 	"patra"
 	"patra/internal/api"
+	"patra/internal/engine"
 	"patra/internal/planner"
+	"patra/internal/view"
 )
 
 // planBody is what a plan is asked for with: what harvest, backfill and update take.
@@ -98,6 +101,26 @@ func (d *apiHandlers) planRoutes(s *api.Server) {
 		b := in.Body
 		return d.fill(ctx, fillFlags{timeRangeFlags: timeRangeFlags{from: b.From, to: b.To, cursor: b.Cursor}, disputed: b.Disputed, dry: b.DryRun, noProbe: b.NoProbe})
 	})
+	type coverageCheck struct {
+		Body struct {
+			Cursor  int64  `json:"cursor" minimum:"1" doc:"id of a watermark"`
+			From    string `json:"from,omitempty" maxLength:"40" doc:"start of the stretch; without one all of its time"`
+			To      string `json:"to,omitempty" maxLength:"40"`
+			Compare string `json:"compare,omitempty" enum:"auto,ids,counts" default:"auto" doc:"auto lists windows of few pages and counts the others, where the provider counts exactly"`
+			Mark    bool   `json:"mark,omitempty" doc:"put what differs into dispute, and seal what agrees"`
+		}
+	}
+	summary := "Compare what the provider lists in every window that was read to its end with what is stored; ids that differ are named"
+	api.Post(s, "/coverage/check", api.Steer, api.Doc{ID: "check-coverage", Summary: summary, Long: true}, func(ctx context.Context, in *coverageCheck) (view.CheckReport, error) {
+		b := in.Body
+		what := map[string]any{"from": b.From, "to": b.To, "compare": b.Compare, "over": "http"}
+		target := patra.WorkTarget(patra.ScopeCursor, b.Cursor).String()
+		if _, err := d.store.Audit(ctx, audited(ctx, patra.AuditInspect, target, "", what)); err != nil { // before anything is sent
+			return view.CheckReport{}, err
+		}
+		f := coverageCheckFlags{timeRangeFlags: timeRangeFlags{from: b.From, to: b.To, cursor: b.Cursor}, compare: cmp.Or(b.Compare, engine.CompareAuto), mark: b.Mark}
+		return d.app.checkCoverage(ctx, d.store, "", f)
+	})
 }
 
 // fill plans the gaps of a watermark.
@@ -183,7 +206,7 @@ func inQueue(res *planner.Result) planResult {
 	}
 	said = append(said, fmt.Sprintf("Plan %d has %s more, about %s and %s.", res.Plan.ID, plural(res.Added, "slice"), plural(res.Price.Records, "record"), plural(res.Price.Requests, "request")))
 	if res.Plan.Status == patra.Partial {
-		said = append(said, fmt.Sprintf("Not all of it yet: %s.", partialText[res.Plan.Reason]))
+		said = append(said, fmt.Sprintf("Not all of it yet: %s.", view.PartialReason(res.Plan.Reason)))
 	}
 	out.Said = strings.Join(said, " ")
 	return out
@@ -196,7 +219,8 @@ func begun(d *planner.Draft) planResult {
 		out.Warnings = append(out.Warnings, warning{w.Code, w.Text, w.Hint})
 	}
 	if out.Nothing {
-		out.Said = fmt.Sprintf("Nothing to %s from %s: %s.", strings.ToLower(string(d.Plan.Operation)), d.Plan.Source, reasonText[d.Decision.Reason])
+		why := patra.Spell(view.EmptyReason(d.Decision, d.Cursor), func(field string) string { return field })
+		out.Said = fmt.Sprintf("Nothing to %s from %s: %s.", strings.ToLower(string(d.Plan.Operation)), d.Plan.Source, why)
 	}
 	return out
 }

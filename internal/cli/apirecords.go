@@ -5,10 +5,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"time"
 
 	"patra/internal/api"
 	"patra/internal/export"
+	"patra/internal/view"
 )
 
 // mostExports is how many exports can be read at once. Each holds some megabytes for as long as its reader takes.
@@ -17,17 +19,22 @@ const mostExports = 16
 // recordRoutes tell about single records, and take many of them out.
 func (d *apiHandlers) recordRoutes(s *api.Server) {
 	type one struct {
-		Source string `path:"source" maxLength:"47"`
-		Type   string `path:"type" maxLength:"64"`
-		ID     string `path:"id" maxLength:"1600" doc:"percent-encoded as one segment"`
-		Date   string `query:"date" maxLength:"40" doc:"when the provider changed it, of a record that was never seen"`
+		Source     string `path:"source" maxLength:"47"`
+		Type       string `path:"type" maxLength:"64"`
+		ID         string `path:"id" maxLength:"1600" doc:"percent-encoded as one segment"`
+		Repository string `query:"repository" maxLength:"255" doc:"repository of the record, if several behind the source have its id"`
+		Date       string `query:"date" maxLength:"40" doc:"when the provider changed it, of a record that is not stored, by the date that the source is asked by"`
 	}
-	api.Get(s, "/records/{source}/{type}/{id}/why", api.Look, api.Doc{ID: "why-record", Summary: "What is known about one record, also about one that was never seen"}, func(ctx context.Context, in *one) (recordExplanation, error) {
+	api.Get(s, "/records/{source}/{type}/{id}/why", api.Look, api.Doc{ID: "why-record", Summary: "What is known about one record, also about one that is not stored"}, func(ctx context.Context, in *one) (view.RecordWhy, error) {
 		at, err := instantField("date", in.Date)
 		if err != nil {
-			return recordExplanation{}, err
+			return view.RecordWhy{}, err
 		}
-		return d.app.explainRecord(ctx, d.store, in.Source, in.Type, in.ID, at)
+		w, err := d.app.explainRecord(ctx, d.store, view.RecordName{Source: in.Source, Type: in.Type, Repository: in.Repository, ID: in.ID}, at)
+		if err == nil && w.Record != nil && !api.SeesAnswers(ctx) {
+			w.Record.Raw = nil
+		}
+		return w, err
 	})
 	type wish struct {
 		Format       string   `query:"format" enum:"jsonl,csv" default:"jsonl"`
@@ -38,13 +45,20 @@ func (d *apiHandlers) recordRoutes(s *api.Server) {
 		To           string   `query:"updated_to" maxLength:"40" doc:"only what the provider changed before"`
 		ChangedSince string   `query:"changed_since" maxLength:"40" doc:"only what changed here since"`
 		Deleted      string   `query:"deleted" enum:"include,exclude,only" default:"include"`
+		Missing      bool     `query:"missing" doc:"only what the provider refused when asked by id, and what is not gone yet"`
+		Gone         string   `query:"gone" enum:"include,exclude,only" default:"include" doc:"what the provider refused so often that it is gone; only and missing together are both"`
 		Fields       []string `query:"fields" maxItems:"200" doc:"only these mapped fields"`
 		Columns      []string `query:"columns" maxItems:"200" doc:"csv: the columns"`
 		Raw          bool     `query:"raw" doc:"with what the provider sent"`
 		Limit        int64    `query:"limit" minimum:"0" doc:"at most so many, oldest first; 0 is all"`
 	}
 	api.Stream(s, "/records/export", api.Look, api.Doc{ID: "export-records", Summary: "Records as JSON lines or CSV, streamed", Most: mostExports}, func(ctx context.Context, in *wish) (func(http.ResponseWriter, *http.Request), error) {
-		f := exportFlags{format: in.Format, sources: in.Sources, recordType: in.Type, where: in.Where, from: in.From, to: in.To, changedSince: in.ChangedSince, deleted: in.Deleted,
+		if in.Raw || slices.Contains(in.Columns, "raw") {
+			if err := api.RequireEvidence(ctx, "raw"); err != nil {
+				return nil, err
+			}
+		}
+		f := exportFlags{format: in.Format, sources: in.Sources, recordType: in.Type, where: in.Where, from: in.From, to: in.To, changedSince: in.ChangedSince, deleted: in.Deleted, missing: in.Missing, gone: in.Gone,
 			fields: in.Fields, columns: in.Columns, raw: in.Raw, rawSaid: true, separator: "; ", limit: in.Limit}
 		e, err := d.app.streaming(ctx, f)
 		if err != nil {

@@ -80,6 +80,9 @@ type secretView struct {
 func (d *apiHandlers) sourceRoutes(s *api.Server) {
 	api.Get(s, "/sources", api.Look, api.Doc{ID: "sources", Summary: "Sources that can be harvested, and what counts for each"}, func(ctx context.Context, _ *api.EmptyInput) (api.List[listedSource], error) {
 		rows, err := d.app.listSources(ctx)
+		if err == nil {
+			err = d.app.judgeSources(ctx, rows)
+		}
 		return api.All(rows), err
 	})
 	api.Get(s, "/sources/{code}", api.Look, api.Doc{ID: "source", Summary: "A source as it counts now"}, func(ctx context.Context, in *SourcePath) (sourceView, error) {

@@ -120,3 +120,54 @@ func TestNoAnswerHoldsASecret(t *testing.T) {
 		t.Errorf("%d answers were looked at, and it is %v that one of them had something to hide", seen, told)
 	}
 }
+
+// What providers answered is for those who have the grant evidence, whatever their role: no route shows it to others.
+func TestOnlyTheGrantShowsWhatProvidersAnswered(t *testing.T) {
+	o := newOffice(t, true)
+	record := strings.NewReplacer("{source}", "locked", "{type}", "work", "{id}", "1", "{code}", "locked", "{key}", "locked%23acme-key")
+	for _, who := range []struct {
+		rank     patra.TokenRole
+		evidence bool
+	}{{patra.Viewer, false}, {patra.Operator, false}, {patra.Admin, false}, {patra.Viewer, true}} {
+		var shown []string
+		asked := 0
+		token := ""
+		for _, r := range o.server.Routes() {
+			if r.Method != http.MethodGet || r.Path == api.Prefix+"/stream" {
+				continue
+			}
+			paths := []string{record.Replace(r.Path), record.Replace(r.Path) + "?raw=true", record.Replace(r.Path) + "?source=locked&raw=true&format=csv&columns=id,raw"}
+			for n := range 8 {
+				paths = append(paths, withWord(r.Path, fmt.Sprint(n+1)))
+			}
+			for _, path := range paths {
+				if asked%100 == 0 { // one caller may not ask so often
+					token = o.token(fmt.Sprint(who.rank, who.evidence, asked), who.rank, who.evidence)
+				}
+				asked++
+				w := o.call("GET", path, token, nil)
+				if w.Code == http.StatusTooManyRequests {
+					t.Fatalf("%s was not answered", path)
+				}
+				if strings.Contains(w.Body.String(), unmapped) {
+					shown = append(shown, path)
+				}
+			}
+		}
+		switch {
+		case !who.evidence && len(shown) > 0:
+			t.Errorf("%s sees what the provider answered at %q", who.rank, shown)
+		case who.evidence && len(shown) < 3:
+			t.Errorf("%s with the grant sees it at %q only", who.rank, shown)
+		}
+	}
+	viewer := o.token("vera", patra.Viewer, false)
+	got := o.want(http.StatusOK, "GET", "/records/locked/work/1", viewer, nil)
+	if got["raw"] != nil || got["raw_withheld"] != true || got["fields"] == nil {
+		t.Errorf("a viewer's record: %v", got)
+	}
+	o.want(http.StatusForbidden, "GET", "/records/export?raw=true", viewer, nil)
+	if w := o.call("GET", api.Prefix+"/records/export", viewer, nil); w.Code != http.StatusOK {
+		t.Errorf("an export without raw: %d", w.Code)
+	}
+}

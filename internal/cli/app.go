@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"io/fs"
@@ -117,14 +116,11 @@ func (a *app) openOrCreate(ctx context.Context) (*store.Store, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := a.dial(ctx, c)
+	s, err := a.dialNew(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	err = s.RequireSchema(ctx)
-	if errors.Is(err, store.ErrNoTables) && s.Embedded() {
-		_, err = s.Migrate(ctx)
-	}
+	_, err = s.RequireOrCreate(ctx)
 	return s, patra.Environment(err)
 }
 

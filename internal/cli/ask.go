@@ -57,7 +57,7 @@ func (a *app) request(ctx context.Context, code string, f planFlags) (planner.Re
 	if err != nil {
 		return planner.Request{}, err
 	}
-	req := planner.Request{Source: file, Endpoint: f.endpoint, Contact: c.Contact, BaseURL: strings.TrimSuffix(f.baseURL, "/"), Query: f.query, Force: f.force,
+	req := planner.Request{Source: file, Endpoint: f.endpoint, Contact: c.Contact, BaseURL: f.baseURL, Query: f.query, Force: f.force,
 		Operation: f.operation, Campaign: f.campaign, Newest: f.newest, ByID: f.byID || f.idsOf != "", IDsOf: f.idsOf, Priority: f.priority}
 	if req.Pick, err = f.pick.pick(); err != nil {
 		return req, err

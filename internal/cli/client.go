@@ -3,6 +3,7 @@ package cli
 import (
 	"net/http"
 	"net/url"
+	"slices"
 	"time"
 
 	"patra"
@@ -55,15 +56,19 @@ func (a *app) redisGate(c config.Config, s *store.Store, ledger gate.Option) exe
 	}), ledger)
 }
 
-// clientFor makes the way out to a source. An address that the user named is trusted: exactly that host and port.
-func clientFor(spec *source.Spec, baseURL string) *http.Client {
-	t := spec.HTTP.Timeout
-	o := egress.Options{Trusted: baseURL != "", Connect: time.Duration(t.Connect), Headers: time.Duration(t.Read), Total: time.Duration(t.Total)}
-	if baseURL == "" {
-		baseURL = spec.Address(source.Vars{})
+// clientFor makes the way out to a source. An address that the user named is trusted: exactly that host and port. One that the
+// configuration permits is asked without encryption, and guarded like any other in all else.
+func clientFor(c config.Config) func(spec *source.Spec, baseURL string) *http.Client {
+	return func(spec *source.Spec, baseURL string) *http.Client {
+		t := spec.HTTP.Timeout
+		o := egress.Options{Trusted: baseURL != "", Connect: time.Duration(t.Connect), Headers: time.Duration(t.Read), Total: time.Duration(t.Total)}
+		if baseURL == "" {
+			baseURL = spec.Address(source.Vars{})
+			o.Plain = slices.Contains(c.Sources.Insecure, baseURL)
+		}
+		if u, err := url.Parse(baseURL); err == nil {
+			o.Host = u.Host
+		}
+		return egress.NewClient(o)
 	}
-	if u, err := url.Parse(baseURL); err == nil {
-		o.Host = u.Host
-	}
-	return egress.NewClient(o)
 }

@@ -164,6 +164,9 @@ func (v coverageView) span() patra.Window {
 
 func (v coverageView) print(w io.Writer) {
 	fmt.Fprintf(w, "%s/%s %s by %s%s\n", v.Cursor.Source, v.Cursor.Endpoint, v.Cursor.Operation, v.Cursor.Key, ofCampaign(v.Cursor))
+	if v.Cursor.Repository != "" {
+		fmt.Fprintf(w, "  %-17s %s\n", "repository", v.Cursor.Repository)
+	}
 	if v.Query != "" {
 		fmt.Fprintf(w, "  %-17s %s\n", "query", wrapped(v.Query, 20))
 	}

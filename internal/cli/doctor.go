@@ -55,7 +55,7 @@ func (a *app) doctorCmd() *cobra.Command {
 			if len(args) > 0 && !ask.providers {
 				return patra.Invalid("", "patra doctor asks providers only when it is told to; write patra doctor --providers %s", strings.Join(args, " "))
 			}
-			ask.sources, ask.baseURL = args, strings.TrimSuffix(ask.baseURL, "/")
+			ask.sources = args
 			found, err := a.examine(c.Context(), ask)
 			if err != nil {
 				return err
@@ -101,6 +101,7 @@ func (a *app) examine(ctx context.Context, ask doctorOptions) ([]finding, error)
 	found = append(found, examinePorts(ctx, cfg)...)
 	found = append(found, a.examineSources(ctx)...)
 	found = append(found, a.examineSecrets()...)
+	found = append(found, a.examineInsecure()...)
 	found = append(found, a.examineRedis(ctx)...)
 	store, ok := a.examineStore(ctx, ask.deep)
 	found = append(found, store...)
@@ -110,6 +111,7 @@ func (a *app) examine(ctx context.Context, ask doctorOptions) ([]finding, error)
 	for _, look := range []func(context.Context) ([]finding, error){
 		func(ctx context.Context) ([]finding, error) { return examineTokens(ctx, cfg, a.store) },
 		func(ctx context.Context) ([]finding, error) { return examineSchedules(ctx, cfg, a.store) },
+		func(ctx context.Context) ([]finding, error) { return a.examineAnswers(ctx, cfg) },
 		a.examineWork,
 		a.examineAlerts,
 		func(ctx context.Context) ([]finding, error) { return a.examineProviders(ctx, cfg, ask) },

@@ -54,6 +54,7 @@ func TestDoubts(t *testing.T) {
 	}))
 	t.Cleanup(server.Close)
 	t.Chdir(t.TempDir())
+	exit := exitOK
 	says := func(file string, args ...string) string {
 		t.Helper()
 		if err := os.WriteFile("mine.yaml", []byte(file), 0o600); err != nil {
@@ -61,7 +62,7 @@ func TestDoubts(t *testing.T) {
 		}
 		var out, said bytes.Buffer
 		env := []string{"PATRA_SOURCES_DIR=."}
-		if code := run(t.Context(), slices.Concat(args, []string{"--base-url", server.URL}), env, &out, &said); code != 0 {
+		if code := run(t.Context(), slices.Concat(args, []string{"--base-url", server.URL}), env, &out, &said); code != exit {
 			t.Fatalf("%v: %d\n%s%s", args, code, &out, &said)
 		}
 		return strings.Join(strings.Fields(out.String()), " ")
@@ -84,7 +85,8 @@ func TestDoubts(t *testing.T) {
 	}
 	shift = 1
 	holds(says(doubted, try...), "Doubt 3 of 4 items changed outside of the window that was asked for, 2026-05-02~2026-05-03.")
-	holds(says(doubted, "harvest", "mine", "--store", "sqlite:wrong.db", "--from", "2026-05-02", "--to", "2026-05-04"), "outside 6 of them changed outside of the window that they were asked by")
+	exit = exitIncomplete // the first day showed the records of the second, whose own answer has them not
+	holds(says(doubted, "harvest", "mine", "--store", "sqlite:wrong.db", "--from", "2026-05-02", "--to", "2026-05-04"), "outside 9 of them changed outside of the window that they were asked by")
 }
 
 // What is planned goes by the source as it was. Who mends the file of a source that halted and resumes it is told how to go on:
@@ -163,7 +165,7 @@ query:
 		{"harvest mine --base-url " + server.URL + " --from 2026-05-02 --to 2026-05-03", "1 new"},
 		{"coverage show mine", "known missing 1 record that the provider names and does not give lost"},
 		{"records why mine lost --date 2026-05-02", "2 ids seen, 0 in quarantine, 1 known missing It was named by the search, and the provider has no record for it"},
-		{"records why mine other --date 2026-05-02", "1 known missing It was never seen"},
+		{"records why mine other --date 2026-05-02", "1 known missing It is not stored"},
 	} {
 		var out bytes.Buffer
 		if code := run(t.Context(), strings.Fields(step.args), []string{"PATRA_SOURCES_DIR=."}, &out, &out); code != 0 {

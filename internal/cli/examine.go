@@ -14,6 +14,7 @@ import (
 	"patra"
 	"patra/internal/source"
 	"patra/internal/store"
+	"patra/internal/view"
 )
 
 // examineConfig reads the configuration; every mistake is a finding with its file and line.
@@ -113,6 +114,18 @@ func (a *app) examineSecrets() (found []finding) {
 	return found
 }
 
+// examineInsecure names the repositories that are asked without encryption.
+func (a *app) examineInsecure() (found []finding) {
+	cfg, err := a.load()
+	if err != nil {
+		return nil
+	}
+	for _, address := range cfg.Sources.Insecure {
+		found = append(found, warn("encryption", "Ask it over https if it can, and take it out of sources.insecure in patra.yaml", "%s may be asked without encryption: what it sends can be read and changed on its way", address))
+	}
+	return found
+}
+
 // examineStore looks at the store from outside to inside; ok means that its tables can be read.
 func (a *app) examineStore(ctx context.Context, deep bool) (found []finding, ok bool) {
 	cfg, err := a.load()
@@ -204,17 +217,24 @@ func (a *app) examineWork(ctx context.Context) (found []finding, err error) {
 		return nil, err
 	}
 	found = append(found, held...)
-	missing, disputed, err := a.countGaps(ctx)
+	cfg, err := a.load()
 	if err != nil {
 		return nil, err
 	}
+	v, _, err := verdict(ctx, cfg, a.store)
+	if err != nil {
+		return nil, err
+	}
+	missing, disputed := v.Tally.Missing, v.Tally.Disputed
 	given := "Nothing that was planned is missing"
 	if t.Queued > 0 {
 		given = fmt.Sprintf("Nothing that was planned is given up; %s still to come", plural(t.Queued, "task"))
 	}
 	switch {
 	case missing > 0:
-		found = append(found, warn("gaps", "patra coverage gaps tells why, and what to do", "%s missing of what was planned; %s failed", plural(missing, "stretch"), plural(t.Failed, "task")))
+		f := warn("gaps", "patra coverage gaps tells why, and what to do", "%s missing of what was planned; %s failed", plural(missing, "stretch"), plural(t.Failed, "task"))
+		f.Rows = missingReasons(v)
+		found = append(found, f)
 	case t.Failed > t.ByID:
 		found = append(found, passed("gaps", "%s; %s failed, and others did their work", given, plural(t.Failed-t.ByID, "task")))
 	default:
@@ -223,6 +243,7 @@ func (a *app) examineWork(ctx context.Context) (found []finding, err error) {
 	if t.ByID > 0 {
 		found = append(found, warn("by id", "The same patra update SOURCE --by-id tries them again", "%s of updates by id failed", plural(t.ByID, "task")))
 	}
+	found = append(found, examineReasons(v)...)
 	if disputed > 0 {
 		return append(found, warn("disputes", "patra coverage fill SOURCE --disputed reads them again", "The provider counts %s differently", plural(disputed, "window"))), nil
 	}
@@ -246,29 +267,30 @@ func (a *app) examineControls(ctx context.Context) (found []finding, err error) 
 	return found, err
 }
 
-// countGaps counts what is missing and in dispute of what was ever planned.
-func (a *app) countGaps(ctx context.Context) (missing, disputed int64, err error) {
-	cursors, err := a.store.Cursors(ctx, store.Filter{Limit: 10_000})
-	if err != nil {
-		return 0, 0, err
-	}
-	for _, c := range cursors {
-		asked, err := a.store.PlannedWindow(ctx, c.ID)
-		if err != nil {
-			return 0, 0, err
-		}
-		gaps, err := a.store.Gaps(ctx, c.ID, patra.Window{From: c.Origin, To: asked.To})
-		if err != nil {
-			return 0, 0, err
-		}
-		for _, g := range patra.CoalesceGaps(gaps) {
-			switch {
-			case g.Kind == patra.GapDisputed:
-				disputed++
-			case g.Actionable():
-				missing++
-			}
+// missingReasons are the sentences about what is missing.
+func missingReasons(v view.Verdict) (rows []string) {
+	for _, r := range v.Reasons {
+		switch r.Kind {
+		case view.ReasonFailed, view.ReasonUncut, view.ReasonCancelled, view.ReasonUnplanned, view.ReasonDraft, view.ReasonPlanFailed:
+			rows = append(rows, strings.TrimSuffix(r.Message, "."))
 		}
 	}
-	return missing, disputed, nil
+	return rows
+}
+
+// examineReasons are findings about what no list of gaps has: plans without a watermark, watermarks behind their schedule, windows that are not proved.
+// Schedules, pauses, halts and gaps have checks of their own.
+func examineReasons(v view.Verdict) (found []finding) {
+	for _, r := range v.Reasons {
+		said := strings.TrimSuffix(r.Message, ".")
+		switch {
+		case r.Kind == view.ReasonPlanFailed && r.Cursor == 0:
+			found = append(found, warn("plans", r.Next, "%s", said))
+		case r.Kind == view.ReasonBehind && r.Cursor != 0:
+			found = append(found, warn("schedules", r.Next, "%s", said))
+		case r.Kind == view.ReasonUnproved:
+			found = append(found, warn("unproved", r.Next, "%s", said))
+		}
+	}
+	return found
 }

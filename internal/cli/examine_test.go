@@ -143,11 +143,13 @@ func TestADoctorKnowsWhenSchedulesFire(t *testing.T) {
 		t.Fatal(err)
 	}
 	daily, noon := config.Schedule{Name: "nightly", Cron: cron}, patra.Date(2026, time.June, 2)+12*patra.Hour
-	at := func(i patra.Instant) *patra.Instant { return &i }
-	expect(t, "never yet", []finding{judgeSchedule(daily, nil, noon)}, patra.VerdictOK, "next at 2026-06-03 02:00:00")
+	at := func(i patra.Instant) patra.ScheduleState { return patra.ScheduleState{Fired: &i} }
+	expect(t, "never yet", []finding{judgeSchedule(daily, patra.ScheduleState{}, noon)}, patra.VerdictOK, "next at 2026-06-03 02:00:00")
 	expect(t, "tonight", []finding{judgeSchedule(daily, at(noon-10*patra.Hour), noon)}, patra.VerdictOK, "next at")
 	expect(t, "a night ago", []finding{judgeSchedule(daily, at(noon-34*patra.Hour), noon)}, patra.VerdictWarn, "was due at 2026-06-02 02:00:00")
 	expect(t, "due just now", []finding{judgeSchedule(daily, at(noon-34*patra.Hour), noon-10*patra.Hour+patra.Second)}, patra.VerdictOK, "")
+	refused := patra.ScheduleState{Name: "nightly", Source: "demo", Operation: patra.Update, Refused: 3, Why: "the secret key is not set"}
+	expect(t, "refused", []finding{judgeSchedule(daily, refused, noon)}, patra.VerdictWarn, "refused 3 times in a row: the secret key is not set")
 	daily.Paused = true
 	expect(t, "paused", []finding{judgeSchedule(daily, at(0), noon)}, patra.VerdictOK, "paused")
 }

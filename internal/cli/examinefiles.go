@@ -26,6 +26,9 @@ func (a *app) examineFiles(cfg config.Config) (found []finding) {
 	if namesPassword(path) {
 		files = append(files, protectedFile{path, "patra.yaml, which has a password", true})
 	}
+	if dir, ok := folderOf(cfg, cfg.Evidence.URL, besideStore); ok && cfg.Evidence.URL != config.EvidenceNone {
+		found = append(found, judgeFolder(dir)...)
+	}
 	looked := 0
 	for _, g := range files {
 		if g.path == "" {
@@ -42,6 +45,15 @@ func (a *app) examineFiles(cfg config.Config) (found []finding) {
 		found = append(found, passed("files", "Nobody else on this machine can read the store or its keys"))
 	}
 	return found
+}
+
+// judgeFolder says that others may look into the folder of the answers. One of a group may be meant so, and is told too.
+func judgeFolder(dir string) []finding {
+	info, err := os.Stat(dir)
+	if err != nil || info.Mode().Perm()&0o077 == 0 || runtime.GOOS == "windows" {
+		return nil
+	}
+	return []finding{warn("files", "chmod 700 "+dir, "Others on this machine may look into the folder of kept answers (%s, mode %04o)", dir, info.Mode().Perm())}
 }
 
 // judgeMode says who may read or change a file that should not.

@@ -10,10 +10,10 @@ import (
 type exportFlags struct {
 	format, out, layout, partSize, separator string
 	sources, where, fields, columns          []string
-	recordType, deleted                      string
+	recordType, deleted, gone                string
 	from, to, changedSince                   string
 	limit                                    int64
-	raw, rawCells, lineage                   bool
+	raw, rawCells, lineage, missing          bool
 	cursor                                   string
 	how                                      export.ExistingPolicy
 
@@ -48,6 +48,8 @@ func (a *app) exportCmd() *cobra.Command {
 	fl.StringVar(&f.to, "to", "", "only what the provider changed before")
 	fl.StringVar(&f.changedSince, "changed-since", "", "only what changed here since")
 	fl.StringVar(&f.deleted, "deleted", "include", "what the provider deleted: include, exclude or only")
+	fl.StringVar(&f.gone, "gone", "include", "what the provider refused so often that it is gone: include, exclude or only")
+	fl.BoolVar(&f.missing, "missing", false, "only what the provider refused and what is not gone yet; with --gone only both")
 	fl.StringSliceVar(&f.fields, "fields", nil, "only these mapped fields, such as title,doi")
 	fl.StringSliceVar(&f.columns, "columns", nil, "the columns of a table, such as id,title,doi")
 	fl.BoolVar(&f.raw, "raw", false, "with what the provider sent (JSON lines have it unless you say --raw=false)")

@@ -34,6 +34,8 @@ type exportFilter struct {
 	Type         string         `json:"record_type,omitempty"`
 	Where        []string       `json:"where,omitempty"`
 	Deleted      string         `json:"deleted,omitempty"`
+	Missing      bool           `json:"missing,omitempty"`
+	Gone         string         `json:"gone,omitempty"`
 	From         *patra.Instant `json:"from,omitempty"`
 	To           *patra.Instant `json:"to,omitempty"`
 	ChangedSince *patra.Instant `json:"changed_since,omitempty"`
@@ -77,6 +79,16 @@ func (f *exportFlags) ask() (ask exportRequest, err error) {
 		x.Deleted, q.Deleted = true, f.deleted
 	default:
 		return ask, patra.Invalid("deleted", "{deleted} %q is not known; write include, exclude or only", f.deleted)
+	}
+	x.Missing, q.Missing = f.missing, f.missing
+	switch f.gone {
+	case "include":
+	case "exclude":
+		x.NotGone, q.Gone = true, f.gone
+	case "only":
+		x.Gone, q.Gone = true, f.gone
+	default:
+		return ask, patra.Invalid("gone", "{gone} %q is not known; write include, exclude or only", f.gone)
 	}
 	if ask.limit, err = parsePartSize(f.partSize); err != nil {
 		return ask, err
@@ -257,5 +269,13 @@ func (a *app) columnsFor(ctx context.Context, s *store.Store, f exportFlags, rem
 	if len(f.columns) > 0 {
 		return export.Choose(f.columns, fields), nil
 	}
-	return export.Columns(fields, f.raw), nil
+	several := false
+	for _, code := range sources {
+		repositories, err := s.Repositories(ctx, code)
+		if err != nil {
+			return nil, err
+		}
+		several = several || len(repositories) > 0
+	}
+	return export.Columns(fields, several, f.raw), nil
 }

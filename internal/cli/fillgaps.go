@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -159,7 +158,7 @@ func (a *app) fillRequest(ctx context.Context, s *store.Store, cur patra.Cursor,
 	req.Source, req.Contact, req.From, req.To = file, cfg.Contact, &span.From, &span.To
 	req.Fill = &planner.Fill{CursorID: cur.ID, Disputed: f.disputed}
 	if f.baseURL != "" {
-		req.BaseURL = strings.TrimSuffix(f.baseURL, "/")
+		req.BaseURL = f.baseURL
 	}
 	req, err = resolveOperation(rows, req)
 	return &req, err

@@ -10,6 +10,7 @@ import (
 
 	"patra"
 	"patra/internal/store"
+	"patra/internal/view"
 )
 
 func (a *app) gapsCmd() *cobra.Command {
@@ -47,29 +48,12 @@ func (a *app) gapsCmd() *cobra.Command {
 			} else if err := printRows(a.stdout, out, gaps, columns[patra.GapView]{}); err != nil {
 				return err
 			}
-			return gapVerdict(gaps)
+			return view.TallyOf(gaps).Problem()
 		},
 	}
 	f.add(c)
 	formatFlag(c, &out)
 	return c
-}
-
-// gapVerdict is nil only when nothing is missing that somebody has not signed off.
-func gapVerdict(gaps []patra.GapView) error {
-	missing, disputed := 0, 0
-	for _, g := range gaps {
-		switch {
-		case g.Kind == patra.GapDisputed:
-			disputed++
-		case g.Actionable():
-			missing++
-		}
-	}
-	if missing+disputed == 0 {
-		return nil
-	}
-	return patra.Incomplete("%s missing, %s in dispute", plural(int64(missing), "stretch"), plural(int64(disputed), "stretch"))
 }
 
 func gapViews(ctx context.Context, s *store.Store, source string, f timeRangeFlags) ([]patra.GapView, error) {
@@ -87,18 +71,14 @@ func gapViews(ctx context.Context, s *store.Store, source string, f timeRangeFla
 	}
 	views := []patra.GapView{}
 	for _, c := range cursors {
-		span, planned, err := extent(ctx, s, c)
+		known, err := s.CursorCoverage(ctx, c, now())
 		if err != nil {
 			return nil, err
 		}
-		if span, err = f.clip(span); err != nil {
+		if known.Span, err = f.clip(known.Span); err != nil {
 			return nil, err
 		}
-		gaps, err := s.Gaps(ctx, c.ID, span)
-		if err != nil {
-			return nil, err
-		}
-		views = append(views, patra.GapViews(c, gaps, planned, several[c.Source] > 1 || f.cursor != 0, controls)...)
+		views = append(views, view.CursorFacts{CursorCoverage: known, Named: several[c.Source] > 1 || f.cursor != 0}.Gaps(controls)...)
 	}
 	return views, nil
 }

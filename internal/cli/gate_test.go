@@ -27,6 +27,7 @@ const (
 	gateDays   = 44
 	gatePerDay = 40 // four pages of ten, and an empty one
 	gateRest   = 2 * time.Second
+	gateJitter = 50 * time.Millisecond // how much longer than another one a request may be on its way
 )
 
 // doorman stands before a provider and notes when requests come. One of them he refuses for a while.
@@ -182,7 +183,7 @@ func (d *doorman) pulse() (stop func()) {
 
 // judge looks at what the provider saw.
 func (d *doorman) judge(t *testing.T) error {
-	errs := []error{gatetest.Judge(d.came, gateRate, gateBurst)}
+	errs := []error{gatetest.Judge(d.came, gateRate, gateBurst), gatetest.JudgeSeconds(d.came, gateRate, gateJitter)}
 	// While all four were at work: from the tenth request, when they had begun, to the hundred and tenth.
 	used := 100 / (float64(d.came[109]-d.came[9]) / float64(patra.Second)) / gateRate
 	t.Logf("%d requests; %.1f %% of what is permitted was used", len(d.came), 100*used)

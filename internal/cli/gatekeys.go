@@ -96,7 +96,7 @@ func (r gateKeyIndex) find(word string) ([]string, error) {
 
 // usedBy reports whether a source uses the key.
 func (k *GateKey) usedBy(code string) bool {
-	own := strings.HasPrefix(k.Key, code+"#") || strings.HasPrefix(k.Key, code+"/")
+	own := strings.HasPrefix(k.Key, code+"#") || strings.HasPrefix(k.Key, code+"/") || strings.HasPrefix(k.Key, code+"@")
 	return own || slices.ContainsFunc(k.SharedBy, func(at string) bool { return strings.HasPrefix(at, code+"/") })
 }
 

@@ -123,7 +123,7 @@ func (v requestStatsView) markdown(w io.Writer) {
 	row("waited for our turn", "%s in all, %s on average, 95 %% not longer than %s", roughDuration(time.Duration(v.WaitedAll*float64(time.Second))), brief(v.WaitedMean), brief(v.WaitedMost))
 	fmt.Fprint(w, "\n| what is permitted | | we |\n|---|---|---|\n")
 	if v.InSecond > 0 {
-		fmt.Fprintf(w, "| in any second | %d (%s a second, %d at once) | at most %d |\n", v.InSecond, rateText(v.PerSecond), v.Burst, v.PeakSecond)
+		fmt.Fprintf(w, "| in any second | %d (%s a second) | at most %d |\n", v.InSecond, rateText(v.PerSecond), v.PeakSecond)
 		fmt.Fprintf(w, "| in any minute | %d | at most %d |\n", v.InMinute, v.PeakMinute)
 	} else {
 		fmt.Fprintf(w, "| in any second | not known | at most %d |\n| in any minute | not known | at most %d |\n", v.PeakSecond, v.PeakMinute)

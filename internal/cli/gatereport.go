@@ -224,7 +224,7 @@ func (k *GateKey) conduct(m patra.RequestStats, from, to patra.Instant) requestS
 	v := requestStatsView{Key: k.Key, SharedBy: k.SharedBy, Credential: k.Credential, From: from, To: to, RequestStats: m, RefusedShare: m.RefusedShare(),
 		WaitedAll: m.Waited.Seconds(), WaitedMean: m.MeanWait().Seconds(), WaitedMost: m.Waited95.Seconds(), PerSecond: k.limit.PerSecond, Burst: k.limit.Burst}
 	if k.limit.PerSecond > 0 {
-		v.InSecond, v.InMinute = int64(k.limit.PerSecond)+int64(k.limit.Burst), int64(k.limit.PerSecond*60)+int64(k.limit.Burst)
+		v.InSecond, v.InMinute = k.limit.MostIn(time.Second), k.limit.MostIn(time.Minute)
 	}
 	v.Identity = slices.SortedFunc(maps.Keys(k.shown), func(x, y source.ClientIdentity) int {
 		return cmp.Or(cmp.Compare(x.Where, y.Where), cmp.Compare(x.Name, y.Name), cmp.Compare(x.Value, y.Value))

@@ -67,13 +67,13 @@ func TestGatesFitAPage(t *testing.T) {
 	}
 }
 
-// What a person is told to wait is what the gate would make them wait: bursts count.
+// The wait that is shown is the wait that the gate imposes: below one request a second there are no bursts.
 func TestWhoeverComesNowWaits(t *testing.T) {
 	slow := patra.RateLimit{Key: "a", PerSecond: 0.08, Burst: 5}
 	now := patra.Date(2026, time.June, 1)
 	v := viewOf(&GateKey{limit: slow}, patra.RateState{Limit: 80, Burst: 5, Arrival: now.Add(12 * time.Second)}, true, now, now)
-	if v.Ahead != 0 {
-		t.Errorf("one of five is used, and the next is to wait %v s", v.Ahead)
+	if v.Ahead != 12 {
+		t.Errorf("the interval of the last request ends in 12 s, and the next is to wait %v s", v.Ahead)
 	}
 	v = viewOf(&GateKey{limit: slow}, patra.RateState{Limit: 80, Burst: 5, Arrival: now.Add(51 * time.Second), Tempo: patra.AdaptiveRate{Rate: 40}}, true, now, now)
 	if v.Ahead != 51 {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"strconv"
@@ -11,6 +12,7 @@ import (
 
 	"patra"
 	"patra/internal/store"
+	"patra/internal/view"
 )
 
 // lineageView is everything along the life of one piece of work.
@@ -75,11 +77,10 @@ func follow(ctx context.Context, s *store.Store, ref string) (*lineageView, erro
 }
 
 func (l *lineageView) findRecord(ctx context.Context, s *store.Store, ref string) (int64, error) {
-	parts := strings.SplitN(ref, "/", 3)
-	if len(parts) != 3 {
+	rec, err := view.RecordBySubject(ctx, s, ref)
+	if errors.Is(err, view.ErrNoSubject) {
 		return 0, patra.Invalid("", "%q is not SOURCE/TYPE/ID", ref)
 	}
-	rec, err := s.Record(ctx, parts[0], parts[1], parts[2])
 	if err != nil {
 		return 0, err
 	}
@@ -171,6 +172,9 @@ func (l *lineageView) read(ctx context.Context, s *store.Store, f store.Filter) 
 func (l *lineageView) print(w io.Writer) {
 	if r := l.Record; r != nil {
 		fmt.Fprintf(w, "record    %s/%s/%s rev %d, first seen %s\n", r.Source, r.Type, r.ProviderID, r.Rev, r.FirstSeen)
+		if r.Repository != "" {
+			fmt.Fprintf(w, "  of %s\n", r.Repository)
+		}
 		for _, c := range l.Changes {
 			fmt.Fprintf(w, "  rev %-3d %s in batch %d, observed %s\n", c.Rev, c.Change, c.BatchID, c.ObservedAt)
 		}

@@ -83,7 +83,8 @@ func (a *app) plansCmd() *cobra.Command {
 			row: func(p patra.Plan) []any {
 				return []any{p.ID, p.Source + "/" + p.Endpoint, p.Operation, p.Window, p.SliceCount, cmp.Or(string(p.Ended), string(p.Status)), p.Reason, seconds(p.CreatedAt)}
 			},
-			empty: "No plans. " + emptyNext,
+			repository: func(p patra.Plan) string { return p.Repository },
+			empty:      "No plans. " + emptyNext,
 		})
 }
 
@@ -138,7 +139,8 @@ func (a *app) tasksCmd() *cobra.Command {
 			row: func(t patra.Task) []any {
 				return []any{t.ID, t.PlanID, t.SliceID, t.Window, t.Status, fmt.Sprintf("%d/%d", t.Attempts, t.MaxAttempts), t.LeaseCount, t.ScanNo, faultText(t.LastError)}
 			},
-			empty: "No tasks. " + emptyNext,
+			repository: func(t patra.Task) string { return t.Repository },
+			empty:      "No tasks. " + emptyNext,
 		})
 }
 

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -9,12 +10,14 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"net/netip"
+	"sync"
 	"time"
 
 	"patra"
 	"patra/internal/config"
 	"patra/internal/observe"
 	"patra/internal/store"
+	"patra/internal/view"
 )
 
 // ops is where others look how a serving process is: its numbers, whether it is alive, whether it is ready, and from this
@@ -46,7 +49,7 @@ func (a *app) openOps(ctx context.Context, cfg config.Config, s *store.Store, m 
 	}
 	o := &ops{address: l.Addr().String(), log: a.logger(cfg)}
 	health := &observe.Health{Drains: ctx, Checks: []observe.Check{{Name: "store", Do: redacted(s.Ping)}, {Name: "tables", Do: redacted(s.SchemaCompatible)}}}
-	o.server = &http.Server{Handler: opsHandler(m, health, isLoopback(o.address)), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
+	o.server = &http.Server{Handler: opsHandler(m, health, verdictHandler(cfg, s), isLoopback(o.address)), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(o.log.Handler(), slog.LevelDebug)}
 	go func() {
 		if err := o.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -82,11 +85,12 @@ func redacted(do func(context.Context) error) func(context.Context) error {
 }
 
 // opsHandler has the routes. What a process does inside is shown to this machine only.
-func opsHandler(m *observe.Metrics, h *observe.Health, loopback bool) http.Handler {
+func opsHandler(m *observe.Metrics, h *observe.Health, verdict http.HandlerFunc, loopback bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", m.Handler())
 	mux.HandleFunc("GET /healthz", h.Alive)
 	mux.HandleFunc("GET /readyz", h.Ready)
+	mux.HandleFunc("GET /verdict", verdict)
 	inside := http.NewServeMux()
 	inside.HandleFunc("GET /debug/pprof/", pprof.Index)
 	inside.HandleFunc("GET /debug/pprof/cmdline", hiddenCommand)
@@ -101,6 +105,32 @@ func opsHandler(m *observe.Metrics, h *observe.Health, loopback bool) http.Handl
 		inside.ServeHTTP(w, r)
 	})
 	return mux
+}
+
+// verdictFor is how long a verdict is answered again, so that many who ask cost as much as one.
+const verdictFor = 5 * time.Second
+
+// verdictHandler answers how everything stands. The status says only whether it could be judged: a process with a gap in its store is alive and
+// ready, and to restart it or to take it out of a service would read nothing.
+func verdictHandler(cfg config.Config, s *store.Store) http.HandlerFunc {
+	var mu sync.Mutex
+	var at time.Time
+	var last view.Verdict
+	return func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		defer mu.Unlock()
+		if at.IsZero() || time.Since(at) > verdictFor {
+			v, _, err := verdict(r.Context(), cfg, s)
+			if err != nil {
+				http.Error(w, patra.Mask(err.Error()), http.StatusServiceUnavailable)
+				return
+			}
+			last, at = v, time.Now()
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Cache-Control", "no-store")
+		_ = json.NewEncoder(w).Encode(last) // a caller that is gone needs no answer
+	}
 }
 
 // hiddenCommand does not show how the process was called: there may be an address with a password in it.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/goccy/go-yaml"
@@ -58,7 +59,9 @@ type columns[T any] struct {
 	names []string
 	row   func(T) []any
 	empty string // what to say, and to do next, when there is nothing
-	fit   bool   // what does not fit beside stands under its row; otherwise only in a terminal
+	// repository is a last column for lists where anything is of one repository of many.
+	repository func(T) string
+	fit        bool // what does not fit beside stands under its row; otherwise only in a terminal
 }
 
 // printRows prints a list in the wanted format.
@@ -76,6 +79,7 @@ func printRows[T any](w io.Writer, f format, rows []T, c columns[T]) error {
 			_, err := fmt.Fprintln(w, c.empty)
 			return err
 		}
+		c = c.withRepository(rows)
 		if c.fit {
 			cells := make([][]any, len(rows))
 			for i, r := range rows {
@@ -91,6 +95,18 @@ func printRows[T any](w io.Writer, f format, rows []T, c columns[T]) error {
 		return nil
 	}
 	return printValue(w, f, rows)
+}
+
+// withRepository has the repositories in a column of their own, if there are any among the rows.
+func (c columns[T]) withRepository(rows []T) columns[T] {
+	of := c.repository
+	if of == nil || !slices.ContainsFunc(rows, func(r T) bool { return of(r) != "" }) {
+		return c
+	}
+	row := c.row
+	c.names = append(slices.Clone(c.names), "repository")
+	c.row = func(r T) []any { return append(row(r), of(r)) }
+	return c
 }
 
 // printValue prints anything as JSON or YAML.

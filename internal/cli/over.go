@@ -62,24 +62,24 @@ func haltOver(ctx context.Context, s *store.Store, t patra.Target) (*patra.Contr
 		}
 		return nil, nil
 	}
-	source, endpoint, err := placeOfWork(ctx, s, t)
-	if err != nil || source == "" {
+	place, err := placeOfWork(ctx, s, t)
+	if err != nil || place.Source == "" {
 		return nil, err
 	}
-	return patra.HaltAt(controls, source, endpoint), nil
+	return patra.HaltAt(controls, place), nil
 }
 
-// placeOfWork is the source and the endpoint of a piece of work.
-func placeOfWork(ctx context.Context, s *store.Store, t patra.Target) (source, endpoint string, err error) {
+// placeOfWork is where a piece of work stands.
+func placeOfWork(ctx context.Context, s *store.Store, t patra.Target) (place patra.WorkScope, err error) {
 	f := store.Filter{Limit: 1}
 	switch t.Scope {
 	case patra.ScopeCursor:
 		f.Cursor = t.ID()
 		all, err := s.Cursors(ctx, f)
 		if err != nil || len(all) == 0 {
-			return "", "", err
+			return place, err
 		}
-		return all[0].Source, all[0].Endpoint, nil
+		return all[0].WorkScope(), nil
 	case patra.ScopePlan:
 		f.Plan = t.ID()
 	case patra.ScopeSlice:
@@ -87,11 +87,11 @@ func placeOfWork(ctx context.Context, s *store.Store, t patra.Target) (source, e
 	case patra.ScopeTask:
 		f.Task = t.ID()
 	default:
-		return "", "", fmt.Errorf("%s is no piece of work", t)
+		return place, fmt.Errorf("%s is no piece of work", t)
 	}
 	all, err := s.Tasks(ctx, f)
 	if err != nil || len(all) == 0 {
-		return "", "", err
+		return place, err
 	}
-	return all[0].Source, all[0].Endpoint, nil
+	return all[0].WorkScope(), nil
 }

@@ -16,6 +16,7 @@ import (
 	"patra/internal/planner"
 	"patra/internal/source"
 	"patra/internal/store"
+	"patra/internal/view"
 )
 
 // planner makes plans in a store. Unless somebody said otherwise it may ask providers how much there is.
@@ -26,10 +27,10 @@ func (a *app) planner(s *store.Store, contact string, probe bool) (*planner.Plan
 	}
 	p := &planner.Planner{Store: s, Secrets: a.credentials(), Observe: a.planning(), Tracer: a.tracer(c), Config: planner.Config{
 		SafetyLag: time.Duration(c.Planner.SafetyLag), TaskAttempts: int64(c.Executor.TaskAttempts), Target: int64(c.Planner.TargetRecords), MaxPages: int64(c.Planner.MaxPages),
-		MinStep: time.Duration(c.Planner.MinStep), Inventory: int64(c.Planner.Inventory), Probes: c.Planner.Probes, BackfillShare: c.Planner.BackfillShare.Fraction(),
+		MinStep: time.Duration(c.Planner.MinStep), Inventory: int64(c.Planner.Inventory), Probes: c.Planner.Probes, BackfillShare: c.Planner.BackfillShare.Fraction(), Insecure: c.Sources.Insecure,
 	}}
 	if probe {
-		p.Prober = &executor.Prober{Store: s, Gate: a.gate(c, s), Client: clientFor, Vars: source.Vars{Contact: contact, Version: a.version}, Log: a.logger(c), Credentials: a.credentials(),
+		p.Prober = &executor.Prober{Store: s, Gate: a.gate(c, s), Client: clientFor(c), Vars: source.Vars{Contact: contact, Version: a.version}, Log: a.logger(c), Credentials: a.credentials(),
 			Tracer: a.tracer(c), Propagate: c.Trace.Propagate.On()}
 	}
 	return p, nil
@@ -201,16 +202,8 @@ func (a *app) showStored(res *planner.Result, out format) error {
 	}
 	fmt.Fprintf(a.stdout, "Slices    %s added, about %s and %s\n", plural(res.Added, "slice"), plural(res.Price.Records, "record"), plural(res.Price.Requests, "request"))
 	if res.Plan.Status == patra.Partial {
-		fmt.Fprintf(a.stdout, "Later     %s; the rest is planned as the queue empties\n", partialText[res.Plan.Reason])
+		fmt.Fprintf(a.stdout, "Later     %s; the rest is planned as the queue empties\n", view.PartialReason(res.Plan.Reason))
 	}
 	fmt.Fprintf(a.stdout, "\nNext: %s works through it\n", nextCommand(&res.Draft))
 	return nil
-}
-
-var partialText = map[string]string{
-	patra.ReasonInventory: "the queue is full (planner.inventory)",
-	patra.ReasonQuota:     "the provider's quota is used up or spoken for; see patra controls, and give the same command when it has begun anew",
-	patra.ReasonPaused:    "somebody holds it back; see patra controls",
-	patra.ReasonHalted:    "its endpoint is halted; see patra controls",
-	patra.ReasonFailing:   "its last slices all failed; see patra tasks --status FAILED, and ask again when that is mended",
 }

@@ -9,6 +9,7 @@ import (
 
 	"patra"
 	"patra/internal/planner"
+	"patra/internal/view"
 )
 
 // printDecision shows the arithmetic that led to the window.
@@ -37,7 +38,7 @@ func (a *app) printDecision(r *planner.Draft) {
 		if d.Window.From > d.Window.To { // nobody wants to read where it ends
 			window = "from " + d.Window.From.String()
 		}
-		fmt.Fprintf(a.stdout, "Window    %s is empty: %s\n", window, reasonText[d.Reason])
+		fmt.Fprintf(a.stdout, "Window    %s is empty: %s\n", window, patra.Spell(view.EmptyReason(d, r.Cursor), flagName))
 		return
 	}
 	align := ""
@@ -137,19 +138,5 @@ func roughly(seconds float64) string {
 
 var originText = map[string]string{patra.OriginUser: "you said so", patra.OriginConfig: "the source says so", patra.OriginOneWindow: "one window back, because nobody said"}
 
-var reasonText = map[string]string{patra.ReasonUpToDate: "everything up to the safety lag is planned or done", patra.ReasonInverted: "--from does not lie before --to",
-	patra.ReasonTooShort: "both ends fall into the same day, month or hour to which this source is aligned", patra.ReasonNotYet: "it begins after now minus the safety lag",
-	patra.ReasonNobody:    "no record is to be fetched again",
-	patra.ReasonNoHistory: "it begins where the harvest has been already"}
-
 // days is a set of windows for people: `2026-01-01~2026-01-04, ...`.
-func days(c patra.Coverage, most int) string {
-	var parts []string
-	for _, w := range slices.Clone(c)[:min(len(c), most)] {
-		parts = append(parts, w.String())
-	}
-	if len(c) > most {
-		parts = append(parts, fmt.Sprintf("and %d more", len(c)-most))
-	}
-	return strings.Join(parts, ", ")
-}
+func days(c patra.Coverage, most int) string { return view.Windows(c, most) }

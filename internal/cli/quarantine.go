@@ -99,7 +99,8 @@ func (a *app) listEach(ctx context.Context, s *store.Store, f store.QuarantineFi
 		row: func(q patra.QuarantineItem) []any {
 			return []any{q.ID, q.Source, q.RecordID, q.Code, q.Path, q.Status, q.Met, q.Size, seconds(q.FirstSeen)}
 		},
-		empty: quarantineEmpty(f),
+		repository: func(q patra.QuarantineItem) string { return q.Repository },
+		empty:      quarantineEmpty(f),
 	})
 }
 

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"patra"
+	"patra/internal/view"
 )
 
 // spanText is a window of a quota, for people.
@@ -24,7 +25,7 @@ func capital(text string) string {
 func spokenFor(all []patra.QuotaUse) string {
 	all = slices.DeleteFunc(slices.Clone(all), func(u patra.QuotaUse) bool { return u.Window == patra.QuotaHour }) // nobody plans by it
 	if len(all) == 0 {
-		return partialText[patra.ReasonQuota]
+		return view.PartialReason(patra.ReasonQuota)
 	}
 	u := slices.MinFunc(all, func(a, b patra.QuotaUse) int { return cmp.Compare(a.Left(), b.Left()) })
 	return fmt.Sprintf("%s quota of %s is used up or spoken for by what waits (%s of %s usable %s used); it begins anew at %s, and the same command goes on then",

@@ -8,10 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"patra"
+	"patra/internal/view"
 )
 
 func (a *app) recordGetCmd() *cobra.Command {
-	var recordType string
+	var name view.RecordName
 	var raw, lineage bool
 	var out format
 	c := &cobra.Command{
@@ -22,7 +23,8 @@ func (a *app) recordGetCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			rec, err := a.storedRecord(c.Context(), s, args[0], recordType, args[1])
+			name.Source, name.ID = args[0], args[1]
+			rec, err := a.storedRecord(c.Context(), s, name)
 			if err != nil {
 				return err
 			}
@@ -40,7 +42,7 @@ func (a *app) recordGetCmd() *cobra.Command {
 			return printRecord(a.stdout, *rec)
 		},
 	}
-	c.Flags().StringVar(&recordType, "type", "", "record type, if the source has several")
+	addRecordFlags(c, &name)
 	c.Flags().BoolVar(&raw, "raw", false, "only what the provider sent last, as it was")
 	c.Flags().BoolVar(&lineage, "lineage", false, "add the ids of the work that brought it")
 	formatFlag(c, &out)
@@ -60,6 +62,9 @@ func printRaw(w io.Writer, raw json.RawMessage) error {
 
 func printRecord(w io.Writer, r patra.Record) error {
 	fmt.Fprintf(w, "Record    %s/%s/%s\n", r.Source, r.Type, r.ProviderID)
+	if r.Repository != "" {
+		fmt.Fprintf(w, "From      %s\n", r.Repository)
+	}
 	fmt.Fprintf(w, "Version   %d, changed by the provider %s\n", r.Rev, sometime(r.UpdatedAt))
 	fmt.Fprintf(w, "Seen      first %s, last %s\n", seconds(r.FirstSeen), seconds(r.LastSeen))
 	for _, line := range recordFlags(r) {
@@ -82,8 +87,11 @@ func recordFlags(r patra.Record) (lines []string) {
 	if r.Retracted {
 		lines = append(lines, "the work was retracted")
 	}
-	if r.MissingSince != nil {
-		lines = append(lines, fmt.Sprintf("known missing: the provider did not have it when asked for it by id at %s; nobody said that it is gone", seconds(*r.MissingSince)))
+	switch {
+	case r.GoneAt != nil:
+		lines = append(lines, fmt.Sprintf("gone since %s: the provider has refused it by its id %s since %s; its last content is kept", seconds(*r.GoneAt), times(r.Refusals), seconds(*r.MissingSince)))
+	case r.MissingSince != nil:
+		lines = append(lines, fmt.Sprintf("missing since %s: the provider has refused it by its id %s; it is not gone yet", seconds(*r.MissingSince), times(r.Refusals)))
 	}
 	return lines
 }

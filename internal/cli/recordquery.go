@@ -19,8 +19,8 @@ import (
 type recordFilterFlags struct {
 	where, fields                    []string
 	changedSince, from, to, idPrefix string
-	recordType                       string
-	deleted                          bool
+	recordType, repository           string
+	deleted, missing, gone           bool
 	limit                            int64
 }
 
@@ -53,7 +53,10 @@ func (a *app) recordQueryCmd() *cobra.Command {
 	fl.StringVar(&f.to, "updated-to", "", "only what the provider changed before")
 	fl.StringVar(&f.idPrefix, "id-prefix", "", "only ids that begin like this")
 	fl.StringVar(&f.recordType, "type", "", "only this record type")
+	fl.StringVar(&f.repository, "repository", "", "only records of this repository, of a source that has several")
 	fl.BoolVar(&f.deleted, "deleted", false, "only what the provider deleted")
+	fl.BoolVar(&f.missing, "missing", false, "only what the provider refused when asked by id, and what is not gone yet")
+	fl.BoolVar(&f.gone, "gone", false, "only what the provider refused so often that it is gone; with --missing both")
 	fl.Int64Var(&f.limit, "limit", 100, "at most this many, oldest first; 0 is all")
 	formatFlag(c, &out)
 	return c
@@ -61,7 +64,7 @@ func (a *app) recordQueryCmd() *cobra.Command {
 
 // query turns the flags into what the store understands.
 func (f recordFilterFlags) query(args []string) (q store.RecordQuery, err error) {
-	q = store.RecordQuery{Type: f.recordType, IDPrefix: f.idPrefix, Deleted: f.deleted, Limit: f.limit}
+	q = store.RecordQuery{Type: f.recordType, IDPrefix: f.idPrefix, Repository: f.repository, Deleted: f.deleted, Missing: f.missing, Gone: f.gone, Limit: f.limit}
 	if len(args) > 0 {
 		q.Source = args[0]
 	}
@@ -127,7 +130,8 @@ func (a *app) showFound(c *cobra.Command, s *store.Store, q store.RecordQuery, o
 			}
 			return row
 		},
-		empty: "No records fit. patra records query SOURCE without conditions shows what there is; patra records why SOURCE ID tells about one.",
+		repository: func(r patra.RecordSummary) string { return r.Repository },
+		empty:      "No records fit. patra records query SOURCE without conditions shows what there is; patra records why SOURCE ID tells about one.",
 	})
 	if err == nil && out == "table" && q.Limit > 0 && int64(len(all)) == q.Limit {
 		_, err = fmt.Fprintf(a.stderr, "These are the first %s; --limit 0 shows all of them.\n", thousands(q.Limit))
@@ -140,7 +144,7 @@ func summaryFlags(r patra.RecordSummary) (words []string) {
 	for _, w := range []struct {
 		word string
 		is   bool
-	}{{"deleted", r.Deleted && r.MergedInto == ""}, {"merged", r.MergedInto != ""}, {"retracted", r.Retracted}, {"missing", r.Missing != nil}} {
+	}{{"deleted", r.Deleted && r.MergedInto == ""}, {"merged", r.MergedInto != ""}, {"retracted", r.Retracted}, {"missing", r.Missing != nil && r.GoneAt == nil}, {"gone", r.GoneAt != nil}} {
 		if w.is {
 			words = append(words, w.word)
 		}

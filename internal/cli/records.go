@@ -7,6 +7,7 @@ import (
 
 	"patra"
 	"patra/internal/store"
+	"patra/internal/view"
 )
 
 func (a *app) recordsCmd() *cobra.Command {
@@ -18,33 +19,25 @@ func (a *app) recordsCmd() *cobra.Command {
 	return c
 }
 
-// findRecord looks a record up by its source and id. Without a type, every type that the source has is tried.
-func findRecord(ctx context.Context, s *store.Store, source, recordType, id string) (*patra.Record, error) {
-	types := []string{recordType}
-	if recordType == "" {
-		var err error
-		if types, err = s.RecordTypes(ctx, source); err != nil {
-			return nil, err
-		}
-	}
-	for _, t := range types {
-		if rec, err := s.Record(ctx, source, t, id); err != nil || rec != nil {
-			return rec, err
-		}
-	}
-	return nil, nil
-}
-
 // storedRecord is a record that must be there.
-func (a *app) storedRecord(ctx context.Context, s *store.Store, source, recordType, id string) (*patra.Record, error) {
-	rec, err := findRecord(ctx, s, source, recordType, id)
+func (a *app) storedRecord(ctx context.Context, s *store.Store, name view.RecordName) (*patra.Record, error) {
+	rec, err := view.FindRecord(ctx, s, name)
 	if err == nil && rec == nil {
-		if _, err := a.target(ctx, s, source); err != nil { // the name of the source is the mistake
+		if _, err := a.target(ctx, s, name.Source); err != nil { // the name of the source is the mistake
 			return nil, err
 		}
-		err = patra.Invalid("", "%s has no record %q; patra records why %s %q tells what is known about it", source, id, source, id)
+		err = patra.Invalid("", "%s has no record %q; patra records why %s %q tells what is known about it", name.Source, name.ID, name.Source, name.ID)
+		if name.Repository != "" {
+			err = patra.Invalid("repository", "%s has no record %q of {repository} %s", name.Source, name.ID, name.Repository)
+		}
 	}
 	return rec, err
+}
+
+// addRecordFlags are the flags that say which record of an id is meant.
+func addRecordFlags(c *cobra.Command, name *view.RecordName) {
+	c.Flags().StringVar(&name.Type, "type", "", "record type, if the source has several")
+	c.Flags().StringVar(&name.Repository, "repository", "", "repository of the record, if several behind the source have its id")
 }
 
 // addLineage fills in the line of work that a record's last change came along.

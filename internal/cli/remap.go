@@ -79,7 +79,7 @@ type remapper struct {
 	with   string
 	pairs  map[string]pair // by snapshot
 	result *replay.Remap
-	tell   func(source, recordType, id string) error
+	tell   func(of recordsOf, id string) error
 }
 
 type pair struct{ before, after *replay.Reader }
@@ -152,12 +152,12 @@ func (r *remapper) page(ctx context.Context, p patra.LedgerPage) error {
 	if err != nil {
 		return err
 	}
-	recordType := both.before.Spec().RecordType
-	stored, err := r.store.StoredVersions(ctx, p.Source, recordType, before.IDs())
+	of := recordsOf{p.Source, both.before.Spec().RecordType, both.before.Spec().Repository()}
+	stored, err := r.store.StoredVersions(ctx, of.source, of.recordType, of.repository, before.IDs())
 	if err != nil {
 		return err
 	}
-	return r.result.Page(p, before, after, stored, func(id string) error { return r.tell(p.Source, recordType, id) })
+	return r.result.Page(p, before, after, stored, func(id string) error { return r.tell(of, id) })
 }
 
 func (r *remapper) pair(ctx context.Context, fingerprint string) (pair, error) {
@@ -250,16 +250,18 @@ func withFile(file *source.File) func(*source.Spec) (*source.Spec, error) {
 
 // changedRecords takes the ids of records that would change: into a file, and as signals. It holds only a few of them.
 type changedRecords struct {
-	ctx        context.Context
-	store      *store.Store
-	file       *os.File
-	out        *bufio.Writer
-	signal     bool
-	waiting    []string
-	source     string
-	recordType string
-	raised     int64
+	ctx     context.Context
+	store   *store.Store
+	file    *os.File
+	out     *bufio.Writer
+	signal  bool
+	waiting []string
+	of      recordsOf // whose ids wait
+	raised  int64
 }
+
+// recordsOf is whose records some ids are.
+type recordsOf struct{ source, recordType, repository string }
 
 func (a *app) affected(ctx context.Context, s *store.Store, f remapFlags, with string, done *remapped) (*changedRecords, error) {
 	to := &changedRecords{ctx: ctx, store: s, signal: f.signal}
@@ -280,7 +282,7 @@ func (a *app) affected(ctx context.Context, s *store.Store, f remapFlags, with s
 // fewSignals is how many are raised in one go.
 const fewSignals = 500
 
-func (t *changedRecords) add(source, recordType, id string) error {
+func (t *changedRecords) add(of recordsOf, id string) error {
 	if t.out != nil {
 		if _, err := fmt.Fprintln(t.out, id); err != nil {
 			return patra.Environment(err)
@@ -289,7 +291,12 @@ func (t *changedRecords) add(source, recordType, id string) error {
 	if !t.signal {
 		return nil
 	}
-	t.source, t.recordType, t.waiting = source, recordType, append(t.waiting, id)
+	if of != t.of {
+		if err := t.flush(); err != nil {
+			return err
+		}
+	}
+	t.of, t.waiting = of, append(t.waiting, id)
 	if len(t.waiting) < fewSignals {
 		return nil
 	}
@@ -300,7 +307,7 @@ func (t *changedRecords) flush() error {
 	if len(t.waiting) == 0 {
 		return nil
 	}
-	n, err := t.store.AddSignals(t.ctx, now(), t.source, t.recordType, t.waiting, patra.SignalRemap, "", "")
+	n, err := t.store.AddSignals(t.ctx, now(), t.of.source, t.of.recordType, t.of.repository, t.waiting, patra.SignalRemap, "", "")
 	t.raised, t.waiting = t.raised+int64(n), nil
 	return err
 }

@@ -200,7 +200,7 @@ func (a *app) replayProber(s *store.Store, claim *patra.Claim) (*executor.Prober
 
 // prober asks for single pages of a place.
 func (a *app) prober(c config.Config, s *store.Store, at patra.WorkScope) *executor.Prober {
-	return &executor.Prober{Store: s, Gate: a.gate(c, s), Client: clientFor, Vars: source.Vars{Contact: c.Contact, Version: a.version}, Log: a.logger(c), Credentials: a.credentials(),
+	return &executor.Prober{Store: s, Gate: a.gate(c, s), Client: clientFor(c), Vars: source.Vars{Contact: c.Contact, Version: a.version}, Log: a.logger(c), Credentials: a.credentials(),
 		Allow: func(ctx context.Context) error {
 			hold, err := s.PeekAdmission(ctx, at)
 			if err == nil && hold.Code != "" {

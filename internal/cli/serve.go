@@ -51,7 +51,7 @@ func (a *app) serveCmd() *cobra.Command {
 			if err := someWorkers(c); err != nil {
 				return err
 			}
-			return a.serve(c.Context(), roles, strings.TrimSuffix(baseURL, "/"), workers)
+			return a.serve(c.Context(), roles, baseURL, workers)
 		},
 	}
 	c.Flags().StringSliceVar(&roles, "role", allRoles, "what this process does; events are sent only if there are sinks")

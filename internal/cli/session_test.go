@@ -11,6 +11,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync/atomic"
@@ -189,7 +190,8 @@ func sessions(t testing.TB, dir string) testscript.Params {
 		UpdateScripts:       os.Getenv("UPDATE") != "",
 		Setup: func(env *testscript.Env) error {
 			env.Defer(func() { leaveNoDamage(t, env) })
-			down, miscounts := &atomic.Int64{}, &atomic.Bool{}
+			down, miscounts, lost := &atomic.Int64{}, &atomic.Bool{}, &atomic.Pointer[[]string]{}
+			lost.Store(&[]string{})
 			provider := sim.New(sim.Config{Seed: 1, From: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 6, 1, 0, 0, 0, 0, time.UTC), PerDay: 120, Exact: true}).Handler()
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				if status := down.Load(); status != 0 {
@@ -198,6 +200,10 @@ func sessions(t testing.TB, dir string) testscript.Params {
 				}
 				if strings.HasPrefix(r.URL.Path, "/locked/") {
 					parrot(w, r)
+					return
+				}
+				if _, id, _ := strings.Cut(r.URL.Path, "/works/"); id != "" && slices.Contains(*lost.Load(), id) {
+					http.Error(w, "Resource not found.", http.StatusNotFound)
 					return
 				}
 				if miscounts.Load() {
@@ -210,7 +216,7 @@ func sessions(t testing.TB, dir string) testscript.Params {
 			env.Setenv("SIM", server.URL)
 			env.Setenv("FAR", farZone(time.Now()))
 			env.Setenv("SIMHOST", strings.TrimPrefix(server.URL, "http://"))
-			env.Values["down"], env.Values["miscounts"] = down, miscounts
+			env.Values["down"], env.Values["miscounts"], env.Values["lost"] = down, miscounts, lost
 			brittle := strings.Replace(quickSource(t, "crossref"), "\n  rate:", "\n  breaker: {failures: 2, cooldown: 1s..2s}\n  rate:", 1)
 			slow := strings.Replace(quickSource(t, "crossref"), "perSecond: 5000, burst: 100", "perSecond: 20, burst: 5, concurrency: 4", 1)
 			for folder, text := range map[string]string{"quick": quickSource(t, "crossref"), "brittle": brittle, "slow": slow, "hosted": strings.Replace(slow, "burst: 5", "burst: 5, share: HOST", 1)} {
@@ -240,6 +246,11 @@ func sessions(t testing.TB, dir string) testscript.Params {
 				}
 			},
 			"provider": func(ts *testscript.TestScript, _ bool, args []string) {
+				if args[0] == "loses" { // IDS: it refuses to give them by their ids, until it loses others or none
+					lost := args[1:]
+					ts.Value("lost").(*atomic.Pointer[[]string]).Store(&lost)
+					return
+				}
 				ts.Value("miscounts").(*atomic.Bool).Store(args[0] == "miscounts")
 				down := ts.Value("down").(*atomic.Int64)
 				down.Store(map[string]int64{"down": http.StatusForbidden, "picky": http.StatusTeapot, "broken": http.StatusBadGateway}[args[0]])

@@ -19,6 +19,7 @@ import (
 
 func (a *app) initCmd() *cobra.Command {
 	var out format
+	var newStore bool
 	c := &cobra.Command{
 		Use: "init", Short: "Write patra.yaml with comments and create the store", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -39,7 +40,11 @@ func (a *app) initCmd() *cobra.Command {
 			if out == "table" { // what is written is written, whatever becomes of the store
 				fmt.Fprintln(a.stdout, said)
 			}
-			m, err := a.migrate(c.Context())
+			dial := a.dialNew
+			if newStore {
+				dial = a.dial
+			}
+			m, err := a.migrate(c.Context(), dial)
 			if err != nil {
 				return err
 			}
@@ -47,6 +52,7 @@ func (a *app) initCmd() *cobra.Command {
 			return a.done(out, m, m.said(), "patra harvest crossref --contact you@example.org --from 2026-11-01 --to 2026-11-02")
 		},
 	}
+	c.Flags().BoolVar(&newStore, "new-store", false, "create an empty store also beside the kept answers of another one")
 	formatFlag(c, &out)
 	return c
 }
@@ -56,7 +62,7 @@ func (a *app) migrateCmd() *cobra.Command {
 	c := &cobra.Command{
 		Use: "migrate", Short: "Bring the store's tables to this version", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			m, err := a.migrate(c.Context())
+			m, err := a.migrate(c.Context(), a.dialNew)
 			if err != nil {
 				return err
 			}
@@ -69,34 +75,45 @@ func (a *app) migrateCmd() *cobra.Command {
 
 // migrateResult is what became of a store.
 type migrateResult struct {
-	Config  string            `json:"config,omitempty"` // the file that it is named in, where that was asked for too
-	Store   string            `json:"store"`
-	Created bool              `json:"created"`
-	Applied []store.Migration `json:"applied"`
+	Config  string               `json:"config,omitempty"` // the file that it is named in, where that was asked for too
+	Store   string               `json:"store"`
+	Created bool                 `json:"created"`
+	Applied []store.Migration    `json:"applied"`
+	Newer   *store.SchemaVersion `json:"newer,omitempty"` // where it is, if that is ahead of this program
 }
 
 func (m migrateResult) said() string {
 	switch {
 	case m.Created:
 		return fmt.Sprintf("Created the store %s.", m.Store)
+	case m.Newer != nil:
+		return fmt.Sprintf("The store %s is newer than this patra (version %d, this one knows %d), and stays as it is. "+
+			"This patra can work with it; replace it by the newer one.", m.Store, m.Newer.Store, m.Newer.Program)
 	case len(m.Applied) == 0:
 		return fmt.Sprintf("The store %s is up to date.", m.Store)
 	}
 	return fmt.Sprintf("Applied %s to the store %s.", plural(int64(len(m.Applied)), "migration"), m.Store)
 }
 
-func (a *app) migrate(ctx context.Context) (migrateResult, error) {
+func (a *app) migrate(ctx context.Context, dial func(context.Context, config.Config) (*store.Store, error)) (migrateResult, error) {
 	cfg, err := a.load()
 	if err != nil {
 		return migrateResult{}, err
 	}
 	m := migrateResult{Store: cfg.Redacted().Store.URL, Created: !store.Exists(cfg.Store.URL), Applied: []store.Migration{}}
-	s, err := a.dial(ctx, cfg)
+	s, err := dial(ctx, cfg)
 	if err != nil {
 		return m, err
 	}
 	steps, err := s.Migrate(ctx)
 	m.Applied = append(m.Applied, steps...)
+	if err != nil {
+		return m, patra.Environment(err)
+	}
+	v, err := s.SchemaVersion(ctx)
+	if v.Ahead() {
+		m.Newer = &v
+	}
 	return m, patra.Environment(err)
 }
 

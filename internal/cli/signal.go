@@ -13,6 +13,7 @@ import (
 
 	"patra"
 	"patra/internal/store"
+	"patra/internal/view"
 )
 
 func (a *app) signalCmd() *cobra.Command {
@@ -29,13 +30,14 @@ func (a *app) signalCmd() *cobra.Command {
 			row: func(r store.SignalRow) []any {
 				return []any{r.ID, r.Source, r.RecordID, r.Reason, r.By, r.Status, unlessZero(r.PlanID), seconds(r.CreatedAt)}
 			},
-			empty: "No signals. Next: patra signal add SOURCE ID --reason MANUAL",
+			repository: func(r store.SignalRow) string { return r.Repository },
+			empty:      "No signals. Next: patra signal add SOURCE ID --reason MANUAL",
 		}))
 	return c
 }
 
 func (a *app) signalAddCmd() *cobra.Command {
-	var reason, file, recordType string
+	var reason, file, recordType, repository string
 	var out format
 	c := &cobra.Command{
 		Use: "add SOURCE [ID...]", Short: "Ask for records to be fetched again by their ids", Args: atLeastOne("SOURCE"),
@@ -60,7 +62,7 @@ func (a *app) signalAddCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			done, err := a.addSignals(c.Context(), s, args[0], recordType, ids, why)
+			done, err := a.addSignals(c.Context(), s, view.RecordName{Source: args[0], Type: recordType, Repository: repository}, ids, why)
 			if err != nil {
 				return err
 			}
@@ -77,6 +79,7 @@ func (a *app) signalAddCmd() *cobra.Command {
 	c.Flags().StringVar(&reason, "reason", string(patra.SignalManual), "why: "+joined(patra.SignalReasons))
 	c.Flags().StringVar(&file, "file", "", "file with one id a line")
 	c.Flags().StringVar(&recordType, "type", "", "record type, if the source has several")
+	c.Flags().StringVar(&repository, "repository", "", "repository of the records, where the source has several")
 	formatFlag(c, &out)
 	return c
 }
@@ -94,12 +97,18 @@ type signalResult struct {
 }
 
 // addSignals notes that records should be looked at again, and who said so.
-func (a *app) addSignals(ctx context.Context, s *store.Store, code, recordType string, ids []string, why patra.SignalReason) (done signalResult, err error) {
-	f, _, err := a.activeSource(ctx, code)
+func (a *app) addSignals(ctx context.Context, s *store.Store, of view.RecordName, ids []string, why patra.SignalReason) (done signalResult, err error) {
+	f, _, err := a.activeSource(ctx, of.Source)
 	if err != nil {
 		return done, err
 	}
-	added, err := s.AddSignals(ctx, now(), f.Code, cmp.Or(recordType, f.RecordType), ids, why, "", actor(ctx))
+	if f.HasRepositories() != (of.Repository != "") {
+		if of.Repository != "" {
+			return done, patra.Invalid("repository", "%s is one provider and has no repositories", of.Source)
+		}
+		return done, patra.Invalid("repository", "%s has many repositories, and their ids may be the same; say which one with {repository}", of.Source)
+	}
+	added, err := s.AddSignals(ctx, now(), f.Code, cmp.Or(of.Type, f.RecordType), of.Repository, ids, why, "", actor(ctx))
 	done = signalResult{Source: f.Code, Reason: why, IDs: len(ids), Added: added, Open: len(ids) - added, ByID: f.ByID() != "",
 		Said: fmt.Sprintf("%s noted, %d were open already.", plural(int64(added), "signal"), len(ids)-added), Next: fmt.Sprintf("patra update %s --signals", f.Code)}
 	if !done.ByID {

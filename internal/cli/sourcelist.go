@@ -16,6 +16,7 @@ import (
 	"patra"
 	"patra/internal/registry"
 	"patra/internal/source"
+	"patra/internal/view"
 )
 
 // listedSource is one line of `source list`.
@@ -27,7 +28,8 @@ type listedSource struct {
 	Rate      string   `json:"rate"`
 	From      string   `json:"from"` // where its file is; empty: there is none
 	SourceStatus
-	Problem string `json:"problem,omitempty"`
+	Problem string        `json:"problem,omitempty"`
+	Verdict *view.Verdict `json:"verdict,omitempty"` // nil where nothing was ever asked of it
 }
 
 // SourceStatus is what counts for a source, and how its file stands to that.
@@ -86,14 +88,17 @@ applied. FROM is where the file is.`),
 			if err != nil {
 				return err
 			}
+			if err := a.judgeSources(c.Context(), rows); err != nil {
+				return err
+			}
 			return printRows(a.stdout, out, rows, columns[listedSource]{
-				names: []string{"code", "name", "paging", "rate", "from", "in force"}, fit: true,
+				names: []string{"code", "name", "paging", "rate", "from", "in force", "health"}, fit: true,
 				row: func(s listedSource) []any {
 					name := s.Name
 					if s.Problem != "" {
 						name = "not valid: run patra source " + map[string]string{fromFile: "validate", fromRegistry: "show"}[s.InForce]
 					}
-					return []any{s.Code, shorter(name, 26), strings.Join(slices.Compact(slices.Clone(s.Paging)), ", "), s.Rate, s.From, s.SourceStatus}
+					return []any{s.Code, shorter(name, 26), strings.Join(slices.Compact(slices.Clone(s.Paging)), ", "), s.Rate, s.From, s.SourceStatus, s.health()}
 				},
 				empty: "No sources.",
 			})
@@ -101,6 +106,32 @@ applied. FROM is where the file is.`),
 	}
 	formatFlag(c, &out)
 	return c
+}
+
+// judgeSources adds the verdict to each source of which something was ever asked.
+func (a *app) judgeSources(ctx context.Context, rows []listedSource) error {
+	s, err := a.registryStore(ctx)
+	if err != nil || s == nil {
+		return err
+	}
+	cfg, err := a.load()
+	if err != nil {
+		return err
+	}
+	_, verdicts, err := verdict(ctx, cfg, s)
+	for i, r := range rows {
+		if v, ok := verdicts[r.Code]; ok {
+			rows[i].Verdict = &v
+		}
+	}
+	return err
+}
+
+func (s listedSource) health() string {
+	if s.Verdict == nil {
+		return ""
+	}
+	return strings.ToLower(string(s.Verdict.Health))
 }
 
 // shorter cuts a name that is too long for its column; the beginning of a name tells more than its end.
@@ -191,6 +222,19 @@ func (s *listedSource) describe(f *source.File) {
 	}
 }
 
+// printBounds tells how the providers of a source read the ends of a window, where the source leaves that to be found out.
+func (a *app) printBounds(ctx context.Context, code string) error {
+	s, err := a.registryStore(ctx)
+	if err != nil || s == nil {
+		return err
+	}
+	all, err := s.FoundBounds(ctx, code)
+	for _, f := range all {
+		fmt.Fprintf(a.stdout, "# Found out: %s\n", f)
+	}
+	return err
+}
+
 func (a *app) sourceShowCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
@@ -216,6 +260,9 @@ of the two it is, which secrets the source wants, and whether they are set here.
 			}
 			fmt.Fprintf(a.stdout, "# In force: %s\n", how)
 			a.printSecrets(a.stdout, f)
+			if err := a.printBounds(c.Context(), f.Code); err != nil {
+				return err
+			}
 			for _, r := range registry.Foreign(st.rows, st.At) {
 				fmt.Fprintf(a.stdout, "# Not shown: %s\n", foreign(r))
 			}

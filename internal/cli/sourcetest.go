@@ -62,7 +62,7 @@ func (a *app) sourceTestCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			page, err := tryPage(c.Context(), p, req, most)
+			page, err := tryPage(c.Context(), p, req, a.config.Sources.Insecure, most)
 			if err != nil {
 				return err
 			}
@@ -93,11 +93,11 @@ func (a *app) tester() (*executor.Prober, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &executor.Prober{Store: discardLedger{}, Gate: gate.NewLocal(), Client: clientFor, Vars: source.Vars{Contact: c.Contact, Version: a.version}, Log: a.logger(c), Credentials: a.credentials()}, nil
+	return &executor.Prober{Store: discardLedger{}, Gate: gate.NewLocal(), Client: clientFor(c), Vars: source.Vars{Contact: c.Contact, Version: a.version}, Log: a.logger(c), Credentials: a.credentials()}, nil
 }
 
 // tryPage sends one request, or two where a search gives only ids.
-func tryPage(ctx context.Context, p *executor.Prober, req planner.Request, most int) (*samplePage, error) {
+func tryPage(ctx context.Context, p *executor.Prober, req planner.Request, insecure []string, most int) (*samplePage, error) {
 	spec, err := source.Compile(req.Source, source.Options{Endpoint: req.Endpoint, Operation: patra.Harvest, Contact: req.Contact, Parameters: req.Params})
 	if err != nil {
 		return nil, err
@@ -105,7 +105,7 @@ func tryPage(ctx context.Context, p *executor.Prober, req planner.Request, most 
 	if err := spec.Harvestable(); err != nil {
 		return nil, err
 	}
-	if err := spec.RequireHTTPS(req.BaseURL); err != nil {
+	if err := spec.RequireHTTPS(req.BaseURL, insecure); err != nil {
 		return nil, err
 	}
 	if _, err := spec.Access(p.Credentials.Have); err != nil {

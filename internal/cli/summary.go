@@ -10,6 +10,7 @@ import (
 
 	"patra"
 	"patra/internal/store"
+	"patra/internal/view"
 )
 
 // runTally is what this process saw happen.
@@ -30,30 +31,53 @@ type summary struct {
 	Plan        patra.Plan           `json:"plan"`
 	Decision    patra.WindowDecision `json:"decision"`
 	runTally    `json:"work"`
-	Seconds     float64        `json:"seconds"`
-	Stored      int64          `json:"stored_records"`
-	Cursor      *patra.Cursor  `json:"cursor,omitempty"`
-	Gaps        patra.Coverage `json:"gaps"`
-	History     patra.Coverage `json:"history"` // asked for, but before the origin of the cursor
-	Disputed    patra.Coverage `json:"disputed"`
-	Interrupted bool           `json:"interrupted"`
-	Probes      int            `json:"probes"`
-	Missing     int64          `json:"missing_ids,omitempty"` // that were asked for, and that the provider does not have
-	Patrol      *patra.Instant `json:"last_patrol,omitempty"` // of an update of stale records: when the last one was finished
-	Left        string         `json:"left,omitempty"`        // why the plan could not be cut to its end
+	Outcome     view.RunOutcome `json:"outcome"`
+	Seconds     float64         `json:"seconds"`
+	Stored      int64           `json:"stored_records"`
+	Cursor      *patra.Cursor   `json:"cursor,omitempty"`
+	Gaps        patra.Coverage  `json:"gaps"`    // of the window, and of a harvest also before it
+	History     patra.Coverage  `json:"history"` // asked for, but before the origin of the cursor
+	Disputed    patra.Coverage  `json:"disputed"`
+	unfound     []string        // ids that put a window into dispute
+	Later       patra.Coverage  `json:"later,omitempty"` // missing after the window: not what was asked for
+	Interrupted bool            `json:"interrupted"`
+	Probes      int             `json:"probes"`
+	Missing     int64           `json:"missing_ids,omitempty"` // that were asked for, and that the provider does not have
+	Patrol      *patra.Instant  `json:"last_patrol,omitempty"` // of an update of stale records: when the last one was finished
+	Warnings    patra.Problems  `json:"warnings,omitempty"`    // of the planning
+	Left        string          `json:"left,omitempty"`        // why the plan could not be cut to its end
 	halt        *patra.Control
 	quota       *patra.Control
 	spoken      string // which quota has no room
 
 	source  string
+	several bool // the source has more than one watermark
 	started time.Time
 	states  map[patra.Status]int // of work without a watermark
 }
 
-// measure reads back from the store how complete the plan's window is.
+// measure reads back from the store how complete the plan's window is, and judges the run by it.
 func (s *summary) measure(ctx context.Context, st *store.Store) error {
+	err := s.read(ctx, st)
+	s.Outcome = s.facts().Outcome()
+	s.Outcome.Title = patra.Spell(s.Outcome.Title, flagName)
+	return err
+}
+
+// facts are what the run is judged by.
+func (s *summary) facts() view.RunFacts {
+	f := view.RunFacts{Source: s.source, Operation: s.Plan.Operation, Fill: s.Decision.Fill, Decision: s.Decision,
+		Pages: s.Pages, Slices: s.Slices, Failed: s.Failed, Interrupted: s.Interrupted, Left: s.Left, QuotaText: s.spoken, Halt: s.halt, Quota: s.quota,
+		Cursor: s.Cursor, SeveralCursors: s.several, Gaps: s.Gaps, History: s.History, Disputed: s.Disputed, Missing: s.unfound,
+		OpenSlices: s.states[patra.Ready] + s.states[patra.Partial], FailedSlices: s.states[patra.Failed]}
+	f.NothingToDo = (s.Decision.Window.IsEmpty() || s.Decision.Reason == patra.ReasonNobody) && s.Slices == 0 && s.Pages == 0 && s.Failed == 0
+	return f
+}
+
+// read asks the store what is there now.
+func (s *summary) read(ctx context.Context, st *store.Store) error {
 	s.Seconds = time.Since(s.started).Seconds()
-	s.Gaps, s.History, s.Disputed = patra.Coverage{}, patra.Coverage{}, patra.Coverage{}
+	s.Gaps, s.History, s.Disputed, s.unfound = patra.Coverage{}, patra.Coverage{}, patra.Coverage{}, nil
 	var err error
 	if s.Stored, err = st.CountRecords(ctx, s.source); err != nil {
 		return err
@@ -86,7 +110,7 @@ func (s *summary) patrol(ctx context.Context, st *store.Store) error {
 
 // cover compares what was asked for with what is proved.
 func (s *summary) cover(ctx context.Context, st *store.Store) error {
-	cursor, covered, _, err := st.Need(ctx, s.Plan.CursorID)
+	cursor, covered, live, err := st.Need(ctx, s.Plan.CursorID)
 	if err != nil {
 		return err
 	}
@@ -95,33 +119,45 @@ func (s *summary) cover(ctx context.Context, st *store.Store) error {
 	if err != nil {
 		return err
 	}
+	cursors, err := st.Cursors(ctx, store.Filter{Source: s.source, Limit: 2})
+	if err != nil {
+		return err
+	}
+	s.several = len(cursors) > 1
+	planned, err := st.PlannedWindow(ctx, s.Plan.CursorID)
+	if err != nil {
+		return err
+	}
 	asked := patra.NewCoverage(s.Decision.Asked())
 	if s.Plan.Campaign != "" { // it is done when all is there that was ever asked of it
-		extent, err := st.PlannedWindow(ctx, s.Plan.CursorID)
-		if err != nil {
-			return err
-		}
-		asked = asked.Union(patra.NewCoverage(extent))
+		asked = asked.Union(patra.NewCoverage(planned))
 	}
-	missing := asked.Minus(covered)
+	missing := asked.Union(view.Answerable(s.Decision, cursor.Origin, planned)).Minus(covered)
 	if s.Plan.Operation == patra.Harvest { // which goes forward, and leaves what lies before its origin to a backfill
 		s.History = append(s.History, missing.Clip(patra.Window{From: s.Decision.Asked().From, To: cursor.Origin})...)
+		later := patra.Window{From: max(s.Decision.Asked().To, cursor.Origin), To: planned.To}
+		s.Later = patra.NewCoverage(later).Minus(covered.Union(live))
 	}
 	s.Gaps = append(s.Gaps, missing.Minus(s.History)...)
 	disputed := patra.CoverageByState(answers)[patra.StateDisputed]
 	s.Disputed = append(s.Disputed, disputed.Minus(disputed.Minus(asked))...)
+	for _, d := range patra.Disputes(answers) {
+		s.unfound = append(s.unfound, d.Missing()...)
+	}
 	return nil
 }
 
 // print tells a person.
 func (s *summary) print(w io.Writer) {
-	if (s.Decision.Window.IsEmpty() || s.Decision.Reason == patra.ReasonNobody) && s.Slices == 0 && s.Pages == 0 && s.Failed == 0 {
-		fmt.Fprintf(w, "Nothing to %s from %s: %s.\n", strings.ToLower(string(s.Plan.Operation)), s.source, reasonText[s.Decision.Reason])
+	title := s.Outcome.Title
+	if s.facts().NothingToDo && !s.Interrupted {
+		fmt.Fprintf(w, "%s.\n", title)
 		s.printCursor(w)
+		s.printNext(w)
 		return
 	}
 	n := s.Counts
-	fmt.Fprintf(w, "%s %s %s in %s\n", s.verb(), s.source, s.Plan.Window, time.Duration(s.Seconds*float64(time.Second)).Round(100*time.Millisecond))
+	fmt.Fprintf(w, "%s %s %s\n", title, map[bool]string{true: "after", false: "in"}[s.Interrupted], time.Duration(s.Seconds*float64(time.Second)).Round(100*time.Millisecond))
 	fmt.Fprintf(w, "  slices     %s done, %d failed%s\n", thousands(s.Slices), s.Failed, s.cut())
 	fmt.Fprintf(w, "  pages      %s%s\n", thousands(s.Pages), s.healed())
 	fmt.Fprintf(w, "  records    %s read: %s new, %s changed, %s unchanged, %s older than stored, %s quarantined\n",
@@ -135,8 +171,23 @@ func (s *summary) print(w io.Writer) {
 	if n.Quarantine > 0 {
 		fmt.Fprintln(w, "  set aside  patra quarantine list --source "+s.source+" shows what could not become a record")
 	}
-	if s.verdict() == nil {
-		fmt.Fprintln(w, "  next       patra records export --source "+s.source+" > "+s.source+".jsonl")
+	s.printNext(w)
+}
+
+// printNext says what was seen while the plan was made, and names the command that comes next.
+func (s *summary) printNext(w io.Writer) {
+	for _, p := range s.Warnings {
+		fmt.Fprintf(w, "  warning    %s (%s)\n", p.Text, p.Code)
+	}
+	if len(s.Later) > 0 {
+		fmt.Fprintf(w, "  later      %s is missing too, after this window; see patra coverage gaps %s\n", days(s.Later, 5), s.source)
+	}
+	next := s.Outcome.Next
+	if s.Outcome.Code == view.RunComplete {
+		next = "patra records export --source " + s.source + " > " + s.source + ".jsonl"
+	}
+	if next != "" {
+		fmt.Fprintln(w, "  next       "+next)
 	}
 }
 
@@ -147,15 +198,6 @@ func (s *summary) printOutside(w io.Writer) {
 	if s.Counts.Outside > 0 && s.Decision.OriginCode != "" {
 		fmt.Fprintf(w, "  outside    %s of them changed outside of the window that they were asked by: right only if updatedAt is another date than window.field\n", thousands(s.Counts.Outside))
 	}
-}
-
-var doneText = map[patra.Operation]string{patra.Harvest: "Harvested", patra.Backfill: "Backfilled", patra.Update: "Updated"}
-
-func (s *summary) verb() string {
-	if s.Decision.Fill {
-		return "Filled"
-	}
-	return doneText[s.Plan.Operation]
 }
 
 // cut tells how many slices turned out to be too large.
@@ -173,7 +215,7 @@ func (s *summary) printCursor(w io.Writer) {
 	if s.Cursor == nil {
 		return
 	}
-	fmt.Fprintf(w, "  watermark  %s, complete through %s\n", s.Cursor.Value, s.Cursor.SealedThrough)
+	fmt.Fprintf(w, "  watermark  %s\n", view.Progress(*s.Cursor))
 	s.printHistory(w)
 }
 
@@ -194,36 +236,11 @@ func (s *summary) printHistory(w io.Writer) {
 
 // verdict is nil only when the whole window is proved.
 func (s *summary) verdict() error {
-	switch {
-	case s.Interrupted:
-		return patra.Incomplete("stopped before the end; the same command goes on where this one stopped")
-	case s.halt != nil:
-		return patra.Incomplete("%s is halted: %s Mend that, and let it go on with: patra resume %s", s.halt.Target, stopped(s.halt.Reason), s.halt.Target)
-	case s.quota != nil:
-		return patra.Incomplete("not all of it could be read: %s; the same command goes on from %s on, and patra serve does so by itself", s.quota.Reason, s.quota.Until.Time().Format(time.RFC3339))
-	case s.Left == patra.ReasonPaused:
-		return patra.Incomplete("not all of it could be read: %s", partialText[s.Left])
-	case s.Left == patra.ReasonQuota:
-		return patra.Incomplete("not all of it could be planned: %s", s.spoken)
-	case s.Left != "":
-		return patra.Incomplete("not all of it could be planned: %s", partialText[s.Left])
-	case len(s.History) > 0:
-		return patra.Incomplete("%s lies before %s, where this %s began, and was not read; patra backfill %s --from %s reads it", days(s.History, 5), s.Cursor.Origin, strings.ToLower(string(s.Plan.Operation)), s.source, short(s.History[0].From))
-	case len(s.Gaps) > 0:
-		return patra.Incomplete("not everything could be read: %s missing. patra coverage gaps %s tells why", days(s.Gaps, 5), s.source)
-	case len(s.Disputed) > 0:
-		return patra.Incomplete("the provider's own count disagrees for %s. See patra coverage gaps %s", days(s.Disputed, 5), s.source)
-	case s.Plan.CursorID != 0 && s.Failed > 0: // of a look-back: its window is covered all the same
-		return patra.Incomplete("%s failed. See patra tasks --status FAILED", plural(s.Failed, "slice"))
-	case s.states[patra.Failed] > 0:
-		return patra.Incomplete("%s failed. See patra tasks --status FAILED", plural(int64(s.states[patra.Failed]), "slice"))
-	case s.states[patra.Ready]+s.states[patra.Partial] > 0:
-		return patra.Incomplete("%s still open; another process is at work on them, or patra serve will be", plural(int64(s.states[patra.Ready]+s.states[patra.Partial]), "slice"))
+	if s.Outcome.Open == "" {
+		return nil
 	}
-	return nil
+	return patra.Incomplete("%s", s.Outcome.Open)
 }
-
-func short(i patra.Instant) string { return i.Time().Format("2006-01-02") }
 
 // healed lists what went wrong on the way and was mended.
 func (s *summary) healed() string {

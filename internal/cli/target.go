@@ -30,6 +30,9 @@ func (a *app) target(ctx context.Context, s *store.Store, text string) (patra.Ta
 		return t, err
 	}
 	f, err := st.file()
+	if err == nil && at.Repository != "" && !f.HasRepositories() {
+		err = patra.Invalid("", "source %s is one provider and has no repositories; write %s", at.Source, strings.TrimSuffix(t.Key, "/"+at.Repository))
+	}
 	if err != nil || at.Endpoint == "" {
 		return t, err
 	}
@@ -47,7 +50,9 @@ func (a *app) target(ctx context.Context, s *store.Store, text string) (patra.Ta
 // plannedFor reports whether there was ever a plan for a place.
 func plannedFor(ctx context.Context, s *store.Store, at patra.WorkScope) (bool, error) {
 	plans, err := s.Plans(ctx, store.Filter{Source: at.Source, Limit: 1000})
-	return slices.ContainsFunc(plans, func(p patra.Plan) bool { return at.Endpoint == "" || p.Endpoint == at.Endpoint }), err
+	return slices.ContainsFunc(plans, func(p patra.Plan) bool {
+		return (at.Endpoint == "" || p.Endpoint == at.Endpoint) && (at.Repository == "" || patra.RepositoryKey(p.Repository) == at.Repository)
+	}), err
 }
 
 // noSuchWork says that a piece of work does not exist.

@@ -25,6 +25,9 @@ func TestTwoProgramsBeginAtTheSameInstant(t *testing.T) {
 	for _, e := range []string{"", "-wal", "-shm"} {
 		_ = os.Remove(filepath.Join(dir, "patra.db"+e))
 	}
+	if err := os.RemoveAll(filepath.Join(dir, "answers")); err != nil { // else an empty store beside them is refused
+		t.Fatal(err)
+	}
 	var both [2]*exec.Cmd
 	var out [2]bytes.Buffer
 	for i := range both {

@@ -74,7 +74,7 @@ func (s *stage) evidenceOf(outs []*lockedBuffer) []string {
 	})
 	secrets := s.file("canary.txt", func(w io.Writer) error { _, err := io.WriteString(w, tortureSecret+"\n"); return err })
 	args := []string{"-store", s.url, "-evidence", filepath.Join(s.dir, "evidence"), "-access-log", s.log.file.Name(), "-truth", of + "=" + truth, "-gaps", gaps, "-secrets", secrets,
-		"-rate", strconv.Itoa(tortureRate), "-burst", strconv.Itoa(tortureBurst + forgiven)}
+		"-rate", strconv.Itoa(tortureRate), "-burst", strconv.Itoa(tortureBurst + forgiven), "-forgiven", strconv.Itoa(forgiven)}
 	for i, out := range outs {
 		args = append(args, "-log", s.file("process"+strconv.Itoa(i)+".log", func(w io.Writer) error { _, err := w.Write(out.copy()); return err }))
 	}

@@ -177,3 +177,5 @@ type acceptResult struct {
 	Accepted []int64      `json:"accepted"` // answers, by their ids
 	Said     string       `json:"said"`
 }
+
+func short(i patra.Instant) string { return i.Time().Format("2006-01-02") }

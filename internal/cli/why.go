@@ -276,7 +276,7 @@ func (r *taskExplanation) halted(ctx context.Context, s *store.Store) error {
 		return nil
 	}
 	controls, err := s.Controls(ctx)
-	if halt := patra.HaltAt(controls, r.Task.Source, r.Task.Endpoint); halt != nil {
+	if halt := patra.HaltAt(controls, r.Task.WorkScope()); halt != nil {
 		r.Control = halt
 		r.Said += fmt.Sprintf(" %s is halted since %s.", halt.Target, halt.Detail.Since)
 		r.Next = afterHalt(halt)
@@ -304,7 +304,7 @@ func (r *taskExplanation) print(w io.Writer) {
 	if r.Code != state { // a task that waits also says what for
 		state += ": " + r.Code
 	}
-	fmt.Fprintf(w, "Task %d (%s, %s) is %s\n%s\n", t.ID, patra.Partition(t.Source, t.Endpoint, t.Operation), t.Window, state, r.Said)
+	fmt.Fprintf(w, "Task %d (%s, %s) is %s\n%s\n", t.ID, t.WorkScope().Partition(), t.Window, state, r.Said)
 	for _, h := range r.Healing {
 		fmt.Fprintf(w, "  %s %s because of %s: %s\n", seconds(h.At), h.Action, h.Reason, healingText(h))
 	}

@@ -111,7 +111,7 @@ func (a *app) runWork(ctx context.Context, s *store.Store, req planner.Request, 
 	if err != nil {
 		return nil, err
 	}
-	sum := &summary{Plan: plan.Plan, Decision: plan.Decision, Probes: plan.Probes, started: time.Now(), source: req.Source.Code, runTally: runTally{Faults: map[string]int64{}}}
+	sum := &summary{Plan: plan.Plan, Decision: plan.Decision, Probes: plan.Probes, Warnings: plan.SlicingStats.Warnings, started: time.Now(), source: req.Source.Code, runTally: runTally{Faults: map[string]int64{}}}
 	if err := a.tellElsewhere(ctx, s, plan.Plan, req.BaseURL); err != nil {
 		return nil, err
 	}
@@ -194,7 +194,7 @@ func (a *app) executor(cfg config.Config, s *store.Store, workers int) (*executo
 		workers = cfg.Executor.Workers
 	}
 	x := &executor.Executor{
-		Store: s, Controls: s, Gate: a.gate(cfg, s), Log: a.logger(cfg), Client: clientFor, Credentials: a.credentials(), Tracer: a.tracer(cfg), Guard: a.recoverPanic(),
+		Store: s, Controls: s, Gate: a.gate(cfg, s), Log: a.logger(cfg), Client: clientFor(cfg), Credentials: a.credentials(), Tracer: a.tracer(cfg), Guard: a.recoverPanic(),
 		Config: executor.Config{Owner: store.NewOwner(), Workers: workers, Lease: time.Duration(cfg.Executor.Lease), Heartbeat: time.Duration(cfg.Executor.Heartbeat),
 			Vars: source.Vars{Contact: cfg.Contact, Version: a.version}, Poll: time.Second, Grace: 10 * time.Second,
 			Prefetch: cfg.Executor.Prefetch, Memory: int64(cfg.Executor.Memory), Strain: patra.DefaultWalkLimits(), KeepBodies: cfg.Evidence.For,

@@ -42,7 +42,8 @@ type Store struct {
 
 // Sources says where source definitions are found, beside the shipped ones.
 type Sources struct {
-	Dir string `yaml:"dir" json:"dir"` // empty for the shipped ones only
+	Dir      string   `yaml:"dir" json:"dir"`                     // empty for the shipped ones only
+	Insecure []string `yaml:"insecure" json:"insecure,omitempty"` // addresses of repositories that may be asked without encryption; from the file only
 }
 
 // Secrets says where secrets are, by the names that sources use. It holds references and never a secret.
@@ -158,6 +159,7 @@ type Log struct {
 func Default() Config {
 	return Config{
 		Store:   Store{URL: "sqlite:patra.db"},
+		Sources: Sources{Insecure: []string{}},
 		Secrets: Secrets{},
 		Executor: Executor{
 			Workers:      4,

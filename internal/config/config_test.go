@@ -83,7 +83,7 @@ func TestEveryKeyHasAVariable(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := config.Config{
-		Store: config.Store{URL: "mysql://u:p@h/db"}, Contact: "a@b.org", Sources: config.Sources{Dir: "/srv/sources"}, Secrets: config.Secrets{},
+		Store: config.Store{URL: "mysql://u:p@h/db"}, Contact: "a@b.org", Sources: config.Sources{Dir: "/srv/sources", Insecure: []string{}}, Secrets: config.Secrets{},
 		Executor: config.Executor{
 			Workers: 10, PerPartition: 3, Lease: config.Duration(2 * time.Minute),
 			Heartbeat: config.Duration(30 * time.Second), TaskAttempts: 7, Prefetch: true, Memory: 1 << 30,

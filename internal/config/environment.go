@@ -20,7 +20,7 @@ const environmentFile = "environment"
 var Allowed = [...]string{"PATRA_CONFIG", "PATRA_TEST_*"}
 
 // fileOnly are the keys that no variable sets, and what they are: one text cannot say it.
-var fileOnly = map[string]string{"schedules": "a list", "sinks": "a list", "secrets": "a table", "evidence.keepFor": "a table", "alerts.notify": "a list", "alerts.sources": "a table", "alerts.rules.off": "a list"}
+var fileOnly = map[string]string{"schedules": "a list", "sinks": "a list", "secrets": "a table", "sources.insecure": "a list", "evidence.keepFor": "a table", "alerts.notify": "a list", "alerts.sources": "a table", "alerts.rules.off": "a list"}
 
 // Variable is the name of the variable that sets the key at path: PATRA_STORE_URL for store.url.
 func Variable(path string) string {

@@ -73,6 +73,7 @@ func (c Config) findings() []finding {
 		text: "contact does not look like a mail address", hint: "write one such as library@example.org"},
 		c.Contact == "" || isAddress(c.Contact))
 	all = append(all, c.Secrets.findings()...)
+	all = append(all, c.Sources.findings()...)
 	all = append(all, c.Executor.findings()...)
 	all = append(all, c.Planner.findings()...)
 	all.add(placeFinding("evidence", c.Evidence.URL, c.Evidence.AccessKey, c.Evidence.SecretKey, c.Secrets, true))
@@ -280,4 +281,17 @@ func sorted(problems patra.Problems) patra.Problems {
 		return cmp.Or(place(a)-place(b), a.Line-b.Line, a.Col-b.Col)
 	})
 	return problems
+}
+
+// findings looks at addresses that may be asked without encryption: each is one whole address, so that nobody permits more than meant.
+func (s Sources) findings() (all []finding) {
+	for i, address := range s.Insecure {
+		u, err := url.Parse(address)
+		ok := err == nil && u.Scheme == "http" && u.Host != "" && u.User == nil && u.RawQuery == "" && u.Fragment == "" && !strings.ContainsAny(address, "*$ ")
+		if !ok {
+			all = append(all, finding{paths: []string{fmt.Sprintf("sources.insecure[%d]", i)}, code: strictyaml.CodeBadValue,
+				text: fmt.Sprintf("%q is not the address of a repository without encryption", patra.Mask(address)), hint: "write the whole address as it is given to the source: http://repo.example.org/oai"})
+		}
+	}
+	return all
 }

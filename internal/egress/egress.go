@@ -3,7 +3,7 @@
 // A client speaks to one host. It follows no redirect, reads no proxy from the environment, refuses plain HTTP and
 // every address that is not public, checks the address that is really dialled, and never repeats a request by
 // itself. One host and port can be named as trusted, for a mirror or a simulator: there, and only there, plain HTTP
-// and a loopback address are allowed.
+// and a loopback address are allowed. Plain HTTP alone can be allowed for a host too.
 package egress
 
 import (
@@ -22,6 +22,7 @@ import (
 type Options struct {
 	Host    string // host[:port] of the source
 	Trusted bool   // the user named this very host and port: plain HTTP and local addresses are allowed there
+	Plain   bool   // without encryption is allowed there, and nothing else that is not
 	Connect time.Duration
 	Headers time.Duration // until the answer's headers are there
 	Total   time.Duration
@@ -38,7 +39,7 @@ func NewClient(o Options) *http.Client {
 	return &http.Client{
 		Timeout:       o.Total,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
-		Transport: guard{host: o.Host, plain: o.Trusted, next: &http.Transport{
+		Transport: guard{host: o.Host, plain: o.Trusted || o.Plain, next: &http.Transport{
 			Proxy:                  nil, // a proxy in the environment would see every credential
 			DialContext:            dialer(o).DialContext,
 			ForceAttemptHTTP2:      true,

@@ -19,6 +19,8 @@ type Controls interface {
 	RecordSuccess(ctx context.Context, at patra.WorkScope, probe int64) (patra.ControlChange, error)
 	AbandonProbe(ctx context.Context, at patra.WorkScope, probe int64) (patra.ControlChange, error)
 	Halt(ctx context.Context, at patra.WorkScope, fault patra.Fault) (patra.ControlChange, error)
+	RecordSliceFailure(ctx context.Context, at patra.WorkScope, window string, fault patra.Fault) (patra.ControlChange, error)
+	RecordSliceSuccess(ctx context.Context, at patra.WorkScope) (patra.ControlChange, error)
 	QuotaExhausted(ctx context.Context, at patra.WorkScope, e patra.QuotaError) (patra.ControlChange, error)
 	Limits
 }
@@ -28,6 +30,7 @@ type admissionState struct {
 	hold   patra.Admission // what the last request was told
 	tried  bool            // this run tried a half-open breaker
 	fault  *patra.Fault    // the last failure that a breaker counted
+	doubt  bool            // slices of the endpoint that failed are counted
 	gentle bool            // the breaker still grows more patient: a try that failed is nobody's fault
 }
 
@@ -62,7 +65,7 @@ func (r *run) admitRequest(ctx context.Context) (hold patra.Admission, err error
 
 // noteAdmission keeps what a request was told, when its answer is there: the one after it may be on its way already.
 func (r *run) noteAdmission(hold patra.Admission) {
-	r.hold = hold
+	r.hold, r.doubt = hold, hold.Doubt
 	r.tried = r.tried || hold.Probe != 0
 }
 
@@ -159,10 +162,26 @@ func (x *Executor) done(ctx context.Context, c *patra.Claim, change patra.Contro
 	}
 }
 
+// judgeEndpoint lets the endpoint know how a slice ended: one that succeeds clears it of those that failed by strange answers before.
+func (x *Executor) judgeEndpoint(ctx context.Context, c *patra.Claim, r *run, end patra.RunResult) {
+	f := end.Fault
+	switch {
+	case x.Controls == nil:
+	case end.Status == patra.Succeeded && r.doubt:
+		change, err := x.Controls.RecordSliceSuccess(ctx, c.WorkScope())
+		x.done(ctx, c, change, err)
+	case end.Status == patra.Failed && f != nil && f.Level == patra.LevelRequest && f.IsStrange():
+		change, err := x.Controls.RecordSliceFailure(ctx, c.WorkScope(), c.Slice.Spec.Signature(), *f)
+		x.done(ctx, c, change, err)
+	default:
+		x.halt(ctx, c, end)
+	}
+}
+
 // halt stops an endpoint whose answers only a person can mend. A defect of ours is not the endpoint's.
 func (x *Executor) halt(ctx context.Context, c *patra.Claim, end patra.RunResult) {
 	f := end.Fault
-	if x.Controls == nil || end.Status != patra.Failed || f == nil || f.Level != patra.LevelFatal || f.Code == patra.CodeInternal {
+	if end.Status != patra.Failed || f == nil || f.Level != patra.LevelFatal || f.Code == patra.CodeInternal {
 		return
 	}
 	change, err := x.Controls.Halt(ctx, c.WorkScope(), *f)

@@ -22,6 +22,7 @@ type detailPhase struct {
 	alone   []patra.DetailID   // left out of a larger answer; they come last
 	done    int                // ids whose record came
 	lost    int                // ids that are missing or bad
+	refusals
 }
 
 // detailBatch is some ids whose records are on their way.
@@ -29,6 +30,7 @@ type detailBatch struct {
 	*inflightPage
 	items   []patra.DetailID
 	attempt int
+	control bool // the id is asked for to see whether refusals can be believed
 }
 
 // details fetches the records behind all ids of the scan.
@@ -44,11 +46,11 @@ func (r *run) details(ctx context.Context) error {
 		d.ordinal, d.done = r.claim.Task.NextDetail, int(r.scan.seen())-len(open)
 	}
 	for {
-		items, err := d.next(ctx)
+		items, control, err := d.next(ctx)
 		if err != nil || len(items) == 0 {
 			return err
 		}
-		coming, err := d.sendBatch(ctx, items, 1)
+		coming, err := d.sendBatch(ctx, items, 1, control)
 		for err == nil && coming != nil {
 			coming, err = d.acceptBatch(ctx, coming)
 		}
@@ -61,25 +63,36 @@ func (r *run) details(ctx context.Context) error {
 	}
 }
 
-// next is what to ask for next: halves of what was refused, ids from the list, and when it is empty those that are to be
-// asked for alone.
-func (d *detailPhase) next(ctx context.Context) (items []patra.DetailID, err error) {
+// next is what to ask for next: a control if too many refusals are held, halves of what was refused, ids from the list, and
+// when it is empty those that are to be asked for alone, and a control for the last refusals.
+func (d *detailPhase) next(ctx context.Context) (items []patra.DetailID, control bool, err error) {
+	if d.streak >= maxStreak {
+		return d.control(ctx)
+	}
 	if len(d.halves) > 0 {
 		items, d.halves = d.halves[0], d.halves[1:]
-		return items, nil
+		return items, false, nil
 	}
 	if items, err = d.Store.Items(ctx, d.claim, d.scan.no, d.after, d.size); err != nil {
-		return nil, err
+		return nil, false, err
 	}
 	if n := len(items); n > 0 {
 		d.after = items[n-1].Seq
-		return items, nil
+		return items, false, nil
 	}
-	if len(d.alone) == 0 {
-		return nil, nil
+	switch {
+	case len(d.alone) > 0:
+		items, d.alone = d.alone[:1], d.alone[1:]
+	case len(d.held) > 0:
+		d.listDone = true
+		return d.control(ctx)
 	}
-	items, d.alone = d.alone[:1], d.alone[1:]
-	return items, nil
+	return items, false, nil
+}
+
+func (d *detailPhase) control(ctx context.Context) ([]patra.DetailID, bool, error) {
+	id, err := d.nextControl(ctx)
+	return []patra.DetailID{{ID: id}}, true, err
 }
 
 // announce makes the row of a request for some ids.
@@ -93,13 +106,13 @@ func (d *detailPhase) announce(ctx context.Context, ordinal int64, items []patra
 }
 
 // sendBatch writes the row of a request for some ids and sends it.
-func (d *detailPhase) sendBatch(ctx context.Context, items []patra.DetailID, attempt int) (*detailBatch, error) {
+func (d *detailPhase) sendBatch(ctx context.Context, items []patra.DetailID, attempt int, control bool) (*detailBatch, error) {
 	t, err := d.announce(ctx, d.ordinal, items)
 	if err != nil {
 		return nil, err
 	}
 	coming, err := d.sendNow(ctx, t)
-	return &detailBatch{coming, items, attempt}, err
+	return &detailBatch{coming, items, attempt, control}, err
 }
 
 func idsOf(items []patra.DetailID) []string {
@@ -118,7 +131,24 @@ func (d *detailPhase) acceptBatch(ctx context.Context, c *detailBatch) (*detailB
 		return d.again(ctx, c, err)
 	}
 	defer c.held.release()
+	return d.acceptPage(ctx, c, res)
+}
+
+// acceptPage settles the ids of a page, and the refusals that it makes credible.
+func (d *detailPhase) acceptPage(ctx context.Context, c *detailBatch, res patra.PageResult) (*detailBatch, error) {
+	if c.control {
+		return d.acceptControl(ctx, c, res)
+	}
 	res.Items = d.outcomes(c.items, res)
+	if refused := res.Items[patra.ItemMissing]; d.counts() && len(refused) > 0 { // it is one
+		delete(res.Items, patra.ItemMissing)
+		if err := d.hold(ctx, refused[0], res.Exchange.SentAt); err != nil {
+			return nil, err
+		}
+	}
+	if done := res.Items[patra.ItemDone]; d.counts() && len(res.Records) > 0 && len(done) > 0 {
+		d.recordGiven(&res, done[len(done)-1])
+	}
 	return d.commitBatch(ctx, c, res)
 }
 
@@ -128,7 +158,7 @@ func (d *detailPhase) commitBatch(ctx context.Context, c *detailBatch, res patra
 		failedSpan(c.span, err)
 		return nil, err
 	}
-	items, err := d.next(ctx)
+	items, control, err := d.next(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -140,6 +170,20 @@ func (d *detailPhase) commitBatch(ctx context.Context, c *detailBatch, res patra
 		}
 		next = &t
 	}
+	after, err := d.commitOnly(ctx, c, res, next)
+	switch {
+	case err != nil:
+		return nil, err
+	case after != nil:
+		return &detailBatch{after, items, 1, control}, nil
+	case len(items) > 0:
+		return nil, errDrained
+	}
+	return nil, nil
+}
+
+// commitOnly commits a page, and the row of the next one if there is one.
+func (d *detailPhase) commitOnly(ctx context.Context, c *detailBatch, res patra.PageResult, next *pageRequest) (*inflightPage, error) {
 	after, counts, err := d.commit(ctx, c.inflightPage, res, next)
 	if err != nil {
 		return nil, err
@@ -147,13 +191,7 @@ func (d *detailPhase) commitBatch(ctx context.Context, c *detailBatch, res patra
 	d.ordinal++
 	d.reportSuccess(ctx, res.Exchange)
 	d.emit(Event{Kind: EventPage, Claim: d.claim, Counts: counts, Exchange: res.Exchange, Took: time.Since(res.Exchange.SentAt.Time())})
-	switch {
-	case after != nil:
-		return &detailBatch{after, items, 1}, nil
-	case len(items) > 0:
-		return nil, errDrained
-	}
-	return nil, nil
+	return after, nil
 }
 
 // again goes on after a request that gave no records: with halves of it, without the one id that spoils it, or with the
@@ -165,16 +203,20 @@ func (d *detailPhase) again(ctx context.Context, c *detailBatch, err error) (*de
 	}
 	fault := failed.fault
 	refused, slow := fault.Level == patra.LevelRequest, fault.Code == patra.CodeTimeout && c.attempt > 1
+	oneSpoils := fault.Code == patra.CodeTooLarge || fault.IsRedirect() // it may be one id that does, and then the others can be had
+	spoilt := refused || oneSpoils && c.attempt >= d.program.Spec.Retry.MaxAttempts
 	switch {
-	case (refused || slow) && len(c.items) > 1:
+	case (refused || slow || oneSpoils) && len(c.items) > 1:
 		return nil, d.halve(ctx, c, failed)
-	case refused:
+	case c.control && spoilt, refused && d.noSuchRecord(c, fault):
+		return d.acceptPage(ctx, c, patra.PageResult{Exchange: failed.exchange, Response: failed.response, EndCode: patra.EndItemsDone, Gone: d.second.Gone()})
+	case spoilt:
 		return d.quarantine(ctx, c, failed)
 	}
 	if err := d.retryPage(ctx, c.page, err, c.attempt); err != nil {
 		return nil, err
 	}
-	return d.sendBatch(ctx, c.items, c.attempt+1)
+	return d.sendBatch(ctx, c.items, c.attempt+1, c.control)
 }
 
 // halve puts the two halves of a batch in its place. Where it was simply too much, the batches that follow are smaller too.
@@ -198,7 +240,9 @@ func (d *detailPhase) halve(ctx context.Context, c *detailBatch, failed *pageErr
 // believe refuses a detail endpoint that has no record for a good part of the ids.
 func (d *detailPhase) believe(res patra.PageResult) error {
 	done, lost := d.done+len(res.Items[patra.ItemDone]), d.lost+len(res.Items[patra.ItemBad])
-	if missing := len(res.Items[patra.ItemMissing]); d.foreign() { // that another source's id is not known here is an answer
+	if missing := len(res.Items[patra.ItemMissing]); d.counts() { // held before
+		missing = 0
+	} else if d.foreign() { // that another source's id is not known here is an answer
 		done += missing
 	} else {
 		lost += missing

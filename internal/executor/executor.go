@@ -51,13 +51,26 @@ type Ledger interface {
 	Walked(ctx context.Context, c *patra.Claim, scanNo int64) (patra.ScanProgress, error)
 }
 
-// Store is what an executor needs of the tables.
+// Bounds keeps what was found out about the windows of providers. DoubtWindowBounds gives what is stored then, and fails with
+// patra.ErrLeaseLost when another worker has the task.
+type Bounds interface {
+	WindowBounds(ctx context.Context, source, endpoint, address string) (patra.FoundBounds, error)
+	DoubtWindowBounds(ctx context.Context, c *patra.Claim, now patra.Instant, f patra.FoundBounds, why string) (patra.FoundBounds, error)
+}
+
+// Store is what an executor needs of the tables. Shown has what a provider has shown of the window of a slice, and MissingShown
+// what of that a finished scan should have found and did not.
 type Store interface {
 	Queue
+	Bounds
+	Shown(ctx context.Context, sliceID int64) (patra.ShownIDs, error)
+	MissingShown(ctx context.Context, c *patra.Claim, scanNo int64) (patra.ShownIDs, error)
 	Ledger
 	RequestLedger
 	RecordHealing(ctx context.Context, h patra.Healing) error
 	Snapshot(ctx context.Context, fingerprint string) (json.RawMessage, error)
+	SeenLast(ctx context.Context, source, recordType, repository string, limit int) (ids []string, err error)
+	IsAbsent(ctx context.Context, source, recordType, id string) (bool, error)
 }
 
 // Gate decides when a request may be sent. Reserve charges at once and tells how long to wait, which is negative when the
@@ -275,6 +288,10 @@ func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
 	if err != nil {
 		return x.close(ctx, c, &run{}, err)
 	}
+	t, found, err := x.bounded(ctx, c, t)
+	if err != nil {
+		return x.close(ctx, c, &run{}, err)
+	}
 	// A page in flight may finish after we are told to stop: what was fetched is worth keeping.
 	runCtx, stop := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer stop(nil)
@@ -285,7 +302,7 @@ func (x *Executor) execute(ctx context.Context, c *patra.Claim) error {
 		defer close(beating)
 		x.heartbeat(runCtx, c.Lease, stop)
 	}()
-	r := &run{Executor: x, claim: c, sourceClient: t, transport: x.wire(c, ctx.Done()), log: x.runLogger(c), strain: patra.WalkLoad{Limits: x.Config.Strain}}
+	r := &run{Executor: x, claim: c, sourceClient: t, bounds: found, transport: x.wire(c, ctx.Done()), log: x.runLogger(c), strain: patra.WalkLoad{Limits: x.Config.Strain}}
 	err = r.walk(runCtx)
 	if early, ok := errors.AsType[*earlyEndError](err); ok {
 		r.countConfirmed(runCtx)

@@ -35,7 +35,7 @@ func (x *Executor) close(ctx context.Context, c *patra.Claim, r *run, walked err
 	}
 	end, event := x.ending(ctx, c, r, walked, interrupted)
 	endedSpan(ctx, end)
-	x.halt(ctx, c, end)
+	x.judgeEndpoint(ctx, c, r, end)
 	x.exhausted(ctx, c, walked)
 	err := x.finish(ctx, working, c, end)
 	if errors.Is(err, patra.ErrLookAgain) {

@@ -183,7 +183,7 @@ func TestSomeRecordsAreFetchedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		lost.Store(ids[0])
-		if n, err := st.AddSignals(t.Context(), patra.InstantOf(time.Now()), "crossref", "work", append(ids, "10.1/nobody"), patra.SignalManual, "", "me"); err != nil || n != 4 {
+		if n, err := st.AddSignals(t.Context(), patra.InstantOf(time.Now()), "crossref", "work", "", append(ids, "10.1/nobody"), patra.SignalManual, "", "me"); err != nil || n != 4 {
 			t.Fatal(n, err)
 		}
 		p := &planner.Planner{Store: st, Config: planner.Config{TaskAttempts: 5, Target: 2, MaxPages: 1000, MinStep: time.Minute}}

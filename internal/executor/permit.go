@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"math"
 	"net/http"
 	"net/http/httptrace"
 	"sync"
@@ -143,7 +144,7 @@ func (p *permit) wait(ctx context.Context, t reservation) error {
 		} else if err := p.sleep(ctx, time.Until(t.at)); err != nil {
 			return err
 		}
-		g, err := p.reserve(ctx, p.requestCost)
+		g, err := p.reserve(ctx, p.longerTurn(voided))
 		if err != nil {
 			return err
 		}
@@ -155,16 +156,23 @@ func (p *permit) wait(ctx context.Context, t reservation) error {
 // is on its way to a provider cannot be called back for longer than that.
 const lookBefore = 20 * time.Millisecond
 
+// enterBefore is how long before its turn a request takes its slot and pays the quotas, which waits for others who write
+// to the store.
+const enterBefore = 3 * lookBefore
+
 // waitFor waits for the moment of a grant, and tells whether it is void: because there is a cooldown shortly before it, or
 // because a person has ended one since.
 func (p *permit) waitFor(ctx context.Context, t reservation) (void bool, err error) {
 	if void, err = p.waitOut(ctx, t); err != nil || void {
 		return void, err
 	}
-	if err := p.sleep(ctx, time.Until(t.at)-lookBefore); err != nil {
+	if err := p.sleep(ctx, time.Until(t.at)-enterBefore); err != nil {
 		return false, err
 	}
 	if err := p.enter(ctx); err != nil {
+		return false, err
+	}
+	if err := p.sleep(ctx, time.Until(t.at)-lookBefore); err != nil {
 		return false, err
 	}
 	if left, void, err := p.checkCooldown(ctx, t); err != nil || void || left > 0 {
@@ -265,8 +273,18 @@ func (p *permit) release() {
 	p.in = false
 }
 
+// longerTurn is what a request pays after so many missed grants: being later than the gate provides for takes the turns
+// that it may then be late by, so that it still comes too close to none.
+func (p *permit) longerTurn(voided int) requestCost {
+	t := p.requestCost
+	if more := p.patience(voided) - p.patience(0); more > 0 {
+		t.cost += int(math.Ceil(more.Seconds() * t.PerSecond))
+	}
+	return t
+}
+
 // patience is how late a grant may be used. A machine that cannot be as punctual as that gets more of it after each
-// grant that it missed: one that never sends would keep to every limit.
+// grant that it missed, and pays for it: one that never sends would keep to every limit.
 func (p *permit) patience(voided int) time.Duration {
 	const step = 2 * time.Millisecond
 	usual := p.gate.MaxLateness(p.RateLimit)

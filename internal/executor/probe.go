@@ -57,26 +57,54 @@ func (p *Prober) Probe(ctx context.Context, spec *source.Spec, query query.Node,
 	if err != nil {
 		return patra.Probe{}, err
 	}
-	w := p.wire(baseURL)
+	var probe patra.Probe
+	err = p.askAgain(ctx, t, baseURL, call, func(got response) (err error) {
+		probe, err = parseCount(t.program, got)
+		return err
+	})
+	return probe, err
+}
+
+// Precision asks a provider how finely it filters, where the source knows how to ask.
+func (p *Prober) Precision(ctx context.Context, spec *source.Spec, baseURL string) (patra.Unit, error) {
+	call, err := spec.BuildPrecision(baseURL, p.Vars)
+	if err != nil {
+		return "", err
+	}
+	t, err := p.target(spec, baseURL)
+	if err != nil {
+		return "", err
+	}
+	var unit patra.Unit
+	err = p.askAgain(ctx, t, baseURL, call, func(got response) (err error) {
+		unit, err = t.program.Precision(got.status, got.body)
+		return err
+	})
+	return unit, err
+}
+
+// askAgain sends one request as often as it takes and the source allows, and has its answer read.
+func (p *Prober) askAgain(ctx context.Context, t *sourceClient, baseURL string, call source.Call, read func(response) error) error {
+	w, spec := p.wire(baseURL), t.program.Spec
 	for attempt := 1; ; attempt++ {
-		probe, err := p.ask(ctx, w, t, call)
+		err := p.ask(ctx, w, t, call, read)
 		failed, ok := errors.AsType[*pageError](err)
 		if !ok {
-			return probe, err
+			return err
 		}
 		if ctx.Err() != nil {
-			return probe, context.Cause(ctx)
+			return context.Cause(ctx)
 		}
 		wait, err := w.retryDelay(ctx, spec, failed, attempt) // others are told to wait, even if this was the last attempt
 		if err != nil {
-			return probe, err
+			return err
 		}
 		if failed.fault.Level != patra.LevelRetry || attempt >= min(spec.Retry.MaxAttempts, probeAttempts) && !failed.renewed(attempt) {
-			return probe, failed.fault
+			return failed.fault
 		}
 		p.Log.InfoContext(ctx, "count is asked for again", "source", spec.Source, "endpoint", spec.Endpoint, "op", string(spec.Operation), "code", failed.fault.Code, "attempt", attempt)
 		if err := w.sleep(ctx, wait); err != nil {
-			return probe, err
+			return err
 		}
 	}
 }
@@ -110,22 +138,22 @@ func (p *Prober) wire(baseURL string) transport {
 	return transport{gate: p.Gate, rows: p.Store, dial: p.Client, credentials: p.Credentials, vars: p.Vars, base: baseURL, allow: p.Allow, grants: newGrants(), tracer: p.Tracer, propagate: p.Propagate}
 }
 
-// ask sends one request and reads what it says.
-func (p *Prober) ask(ctx context.Context, w transport, t *sourceClient, call source.Call) (probe patra.Probe, err error) {
+// ask sends one request and has read what it says.
+func (p *Prober) ask(ctx context.Context, w transport, t *sourceClient, call source.Call, read func(response) error) error {
 	spec := t.program.Spec
 	if _, err := w.identify(ctx, spec); err != nil { // a token is asked for before the turn of the request comes
-		return probe, notSentError(err)
+		return notSentError(err)
 	}
-	_, err = w.sendStandalone(ctx, w.costOf(spec), patra.RequestProbe, func(requestID string, pass *permit) (response, error) {
+	_, err := w.sendStandalone(ctx, w.costOf(spec), patra.RequestProbe, func(requestID string, pass *permit) (response, error) {
 		got, err := w.send(ctx, spec, t.client, call, requestID, pass)
 		if err == nil {
-			if probe, err = parseCount(t.program, got); err != nil {
+			if err = read(got); err != nil {
 				err = got.failed(patra.AsFault(err))
 			}
 		}
 		return got, err
 	})
-	return probe, err
+	return err
 }
 
 // parseCount reads the answer to a probe.
@@ -133,8 +161,11 @@ func parseCount(program *source.Program, got response) (patra.Probe, error) {
 	spec := program.Spec
 	probe := patra.Probe{Trust: spec.Response.Total.Trust, Bytes: int64(len(got.body))}
 	if spec.CanCount() {
-		total, err := program.Count(got.status, got.body)
-		probe.Total = total
+		page, err := program.CountPage(got.status, got.body)
+		probe.Total = page.Total
+		if err == nil && spec.ShowsEvidence() {
+			probe.Shown = shownOn(program, &page, got)
+		}
 		return probe, err
 	}
 	page, err := program.Read(got.status, got.body, spec.First())
@@ -147,6 +178,26 @@ func parseCount(program *source.Program, got response) (patra.Probe, error) {
 		if err == nil && o.UpdatedAt != nil && (probe.Last == nil || *o.UpdatedAt > *probe.Last) {
 			probe.Last = o.UpdatedAt
 		}
+		if err == nil && spec.ShowsEvidence() {
+			probe.Shown = append(probe.Shown, shownBy(o)...)
+		}
 	}
 	return probe, nil
+}
+
+// shownOn are the records of an answer that have a time.
+func shownOn(program *source.Program, page *source.Page, got response) (shown patra.ShownIDs) {
+	for o, err := range program.Records(page, got.exchange.SentAt) {
+		if err == nil {
+			shown = append(shown, shownBy(o)...)
+		}
+	}
+	return shown
+}
+
+func shownBy(o patra.Observation) patra.ShownIDs {
+	if o.ID == "" || o.UpdatedAt == nil {
+		return nil
+	}
+	return patra.ShownIDs{{ID: o.ID, At: *o.UpdatedAt}}
 }

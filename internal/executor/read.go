@@ -11,8 +11,9 @@ import (
 
 // read turns an answer into records. An item that cannot become one is quarantined, and the rest goes on.
 func (r *run) read(program *source.Program, page patra.OpenPage, got response) (patra.PageResult, error) {
-	res := patra.PageResult{Exchange: got.exchange, Response: got.digest(), BodySHA256: got.sum, Kept: got.kept, Merge: program.Merge(), Changes: program.Changes()}
-	p, err := program.Read(got.status, got.body, position(page))
+	res := patra.PageResult{Exchange: got.exchange, Response: got.digest(), BodySHA256: got.sum, Kept: got.kept, Merge: program.Merge(),
+		Changes: program.Changes(), Gone: program.Gone()}
+	p, err := program.ReadWithin(got.status, got.body, position(page), r.claim.Slice.Fetch)
 	if err != nil {
 		return res, err
 	}
@@ -78,13 +79,13 @@ func (r *run) repeats(res patra.PageResult, position string) error {
 	paging := r.program.Spec.Pagination.Type
 	ended := !res.HasNext && paging == pageTime // which reads the last stretch again, to see that there is no more
 	if len(res.Records)+len(res.Quarantined) > 0 && res.BodySHA256 == r.scan.lastBody && !ended {
-		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeLoop, Text: "the provider sent the same page again"}
+		return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeLoop, Text: "the provider sent the same page again"}
 	}
 	if r.program.Spec.Stateful() || !res.HasNext || res.After == position { // what the same position means, the source says
 		return nil
 	}
 	if r.scan.been(res.After) {
-		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeLoop, Path: r.program.Spec.Pagination.Next, Text: "the provider leads us back to a page that was read before"}
+		return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeLoop, Path: r.program.Spec.Pagination.Next, Text: "the provider leads us back to a page that was read before"}
 	}
 	return nil
 }
@@ -119,6 +120,20 @@ func position(page patra.OpenPage) string {
 		return ""
 	}
 	return page.Before
+}
+
+// strays reports whether a time lies outside of what the provider was asked for, so that its record is none of those that the
+// provider counts. It is stored all the same. Midnight may be a date without a time of day, which is the whole day.
+func (r *run) strays(at *patra.Instant) bool {
+	sl := r.claim.Slice
+	if at == nil || sl.Spec.Cursor != nil || sl.Spec.Window == nil || r.program.Spec.Window.OtherDate || sl.Fetch.Contains(*at) {
+		return false
+	}
+	end := *at
+	if patra.UnitDay.Floor(end) == end {
+		end = patra.UnitDay.Next(end) - 1
+	}
+	return end < sl.Fetch.From || *at >= sl.Fetch.To
 }
 
 // note keeps the page's time range and counts what lies outside the window that the slice answers for.

@@ -42,7 +42,7 @@ func (r *run) retryPage(ctx context.Context, page patra.OpenPage, err error, att
 	r.strain.Failed(now, fault.Code == patra.CodeRateLimited)
 	spec, search := r.program.Spec, page.Phase == patra.PhaseSearch
 	if search && fault.Code == patra.CodeTooLarge {
-		return r.tooLarge(ctx, fault)
+		return r.tooLarge(ctx, fault, attempt, wait)
 	}
 	if why := r.cutShort(now, fault); search && why != nil {
 		return why
@@ -90,7 +90,8 @@ func (r *run) cutShort(now patra.Instant, fault *patra.Fault) error {
 	if fault.Code == patra.CodeDeepPaging {
 		return &earlyEndError{patra.ResliceCap, fault.Text}
 	}
-	if lasting(fault).Level != patra.LevelRetry || !r.advanced {
+	// A strange answer is not due to the length of the walk; that a token is refused may be.
+	if lasting(fault).Level != patra.LevelRetry && fault.Code != patra.CodeTokenExpired || !r.advanced {
 		return nil
 	}
 	if why := r.strain.Exceeded(now); why != "" {
@@ -103,8 +104,14 @@ func (r *run) cutShort(now patra.Instant, fault *patra.Fault) error {
 }
 
 // lasting is a fault that stayed. A web page or an error in place of data may be a gateway that is being restarted, and so may
-// one that shows another's certificate; one that comes again and again is a door that a person must look at.
+// one that shows another's certificate; one that comes again and again is a door that a person must look at. What is strange and
+// stays so fails the slice; whether the endpoint is halted is for several windows to say.
 func lasting(f *patra.Fault) *patra.Fault {
+	if f.IsStrange() && f.Level == patra.LevelRetry {
+		last := *f
+		last.Level = patra.LevelRequest
+		return &last
+	}
 	if f.Code != patra.CodeWebPage && f.Code != patra.CodeSchema && f.Code != patra.CodeCertificate {
 		return f
 	}

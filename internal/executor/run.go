@@ -36,6 +36,9 @@ type run struct {
 	advanced bool // a page came and was kept
 	proof    *patra.Proof
 	counted  *int64 // what the provider says about the part that an early end confirms
+	bounds   patra.FoundBounds
+	widened  bool
+	shown    patra.ShownIDs // of the slice's window, and what of it this scan has met
 	admissionState
 }
 
@@ -52,6 +55,9 @@ func (r *run) walk(ctx context.Context) (err error) {
 	}
 	if r.query, err = question(r.claim); err != nil {
 		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeInternal, Text: err.Error(), Err: err}
+	}
+	if err := r.recallShown(ctx); err != nil {
+		return err
 	}
 	ended, err := r.begin(ctx)
 	if err != nil {
@@ -130,7 +136,17 @@ func (r *run) begin(ctx context.Context) (ended bool, err error) {
 	r.scan.ordinal, r.scan.position, r.scan.carried, r.scan.total = task.NextOrdinal, resume.After, r.claim.Seen, resume.Total
 	// What earlier runs of this scan saw, this one has not seen: it believes no more of the order than the ledger does.
 	r.scan.walked, err = r.Store.Walked(ctx, r.claim, task.ScanNo)
+	if err == nil && r.countedStrays(r.scan.walked) {
+		r.scan = r.newScan(task.ScanNo + 1)
+		return false, nil
+	}
 	return !resume.HasNext, err
+}
+
+// countedStrays reports whether earlier runs of a scan brought records from outside of what was asked for, where an exact count is
+// compared with the records that were seen. The ledger has no number of them, so the scan begins anew.
+func (r *run) countedStrays(w patra.ScanProgress) bool {
+	return r.program.Spec.Response.Total.Trust == patra.TrustExact && (r.strays(w.Earliest) || r.strays(w.Latest))
 }
 
 // finishScan ends a scan whose search is exhausted: where it gave only ids, their records are fetched first.
@@ -140,7 +156,7 @@ func (r *run) finishScan(ctx context.Context) error {
 			return err
 		}
 	}
-	if err := r.assessScan(); err != nil {
+	if err := r.assessScan(ctx); err != nil {
 		return err
 	}
 	if err := r.countWhole(ctx); err != nil {
@@ -150,23 +166,37 @@ func (r *run) finishScan(ctx context.Context) error {
 }
 
 // assessScan compares the finished scan with the provider's count, which must not have changed under a walk by numbers. A first
-// disagreement asks for one more scan; a second one is kept as a dispute.
-func (r *run) assessScan() error {
+// disagreement asks for one more scan; a second one is kept as a dispute. So do ids that the provider has shown, and that
+// the scan did not find.
+func (r *run) assessScan(ctx context.Context) error {
 	trust := r.program.Spec.Response.Total.Trust
 	state := patra.AssessCompleteness(trust, r.scan.total, r.scan.seen())
 	if r.resultsShifted(r.scan.walked) {
 		state = patra.StateDisputed
 	}
+	if again, err := r.outdated(ctx); again || err != nil {
+		return cmp.Or[error](err, disputed)
+	}
+	missing, err := r.missingShown(ctx)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		state = patra.StateDisputed
+	}
 	if state == patra.StateDisputed && r.rescans == 0 {
 		r.rescans++
+		if err := r.doubtBounds(ctx, missing); err != nil {
+			return err
+		}
 		return disputed
 	}
-	r.proof = &patra.Proof{ScanNo: r.scan.no, Trust: trust, State: state, IDsSeen: r.scan.seen(), Rescans: r.rescans + r.looks, Details: r.second != nil}
+	r.proof = &patra.Proof{ScanNo: r.scan.no, Trust: trust, State: state, IDsSeen: r.scan.seen(), Rescans: r.rescans + r.looks, Details: r.second != nil, Widened: r.widened}
 	return nil
 }
 
 // disputed is why a finished scan is read once more.
-var disputed = &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeDisputed, Text: "the provider's exact count differs from what was seen, or changed on the way"}
+var disputed = &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeDisputed, Text: "the provider's exact count differs from what was seen, or changed on the way, or records that it has shown are missing"}
 
 // preparePage makes the row of the next request of the search.
 func (r *run) preparePage(ctx context.Context, ordinal int64, position string) (pageRequest, error) {
@@ -266,6 +296,7 @@ func (r *run) commitNext(ctx context.Context, coming *inflightPage) (*inflightPa
 		}
 		res.Records, res.Outside = nil, 0
 	}
+	res.Shown = r.metShown(page, seen)
 	walked := r.follow(seen)
 	res.Order = walked.Order
 	r.strain.Page()
@@ -284,7 +315,10 @@ func (r *run) commitNext(ctx context.Context, coming *inflightPage) (*inflightPa
 	}
 	walked.Requests = r.scan.walked.Requests
 	r.scan.ordinal, r.scan.position, r.scan.lastBody, r.scan.walked = page.Ordinal+1, res.After, res.BodySHA256, walked
-	r.scan.count(seen, r.program.Spec.Window.Precision)
+	if res.Shown != nil {
+		r.shown = res.Shown
+	}
+	r.scan.count(seen, r.strays, r.program.Spec.Window.Precision)
 	r.advanced = true
 	r.reportSuccess(ctx, res.Exchange)
 	r.emit(Event{Kind: EventPage, Claim: r.claim, Counts: counts, Exchange: res.Exchange, Took: time.Since(res.Exchange.SentAt.Time())})

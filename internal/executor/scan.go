@@ -42,8 +42,12 @@ func (s *scan) saw(id string) {
 	s.ids[maphash.String(s.seed, id)] = struct{}{}
 }
 
-// sawRecord counts a record, and those that share its stretch of time.
-func (s *scan) sawRecord(o patra.Observation, grain patra.Unit) {
+// sawRecord counts a record, and those that share its stretch of time. One that lies outside of what was asked for counts for
+// nothing: the provider does not count it either.
+func (s *scan) sawRecord(o patra.Observation, strays func(*patra.Instant) bool, grain patra.Unit) {
+	if strays(o.UpdatedAt) {
+		return
+	}
 	before := len(s.ids)
 	s.saw(o.ID)
 	if o.UpdatedAt == nil {
@@ -56,12 +60,12 @@ func (s *scan) sawRecord(o patra.Observation, grain patra.Unit) {
 }
 
 // count keeps what a committed page brought.
-func (s *scan) count(res patra.PageResult, grain patra.Unit) {
+func (s *scan) count(res patra.PageResult, strays func(*patra.Instant) bool, grain patra.Unit) {
 	if res.Total != nil {
 		s.total = res.Total
 	}
 	for _, o := range res.Records {
-		s.sawRecord(o, grain)
+		s.sawRecord(o, strays, grain)
 	}
 	for _, q := range res.Quarantined {
 		s.saw(q.ID)

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"time"
 
 	"patra"
 )
@@ -36,17 +37,27 @@ func (r *run) resizable() bool {
 	return false
 }
 
-// tooLarge goes on after a page that cannot be had as it is: smaller, in the same walk or in a new one, or not at all.
-func (r *run) tooLarge(ctx context.Context, fault *patra.Fault) error {
-	anew := !r.resizable()
+// tooLarge goes on after a page that cannot be had as it is. It is asked for once more, since one that swells may be an accident of a
+// moment; then smaller, in the same walk or in a new one; then again as it is, as often as the source says; and then not at all.
+func (r *run) tooLarge(ctx context.Context, fault *patra.Fault, attempt int, wait time.Duration) error {
+	anew, most := !r.resizable(), r.program.Spec.Retry.MaxAttempts
+	if again := attempt == 1 && most > 1 && !r.program.Spec.Stateful(); again {
+		return r.sleep(ctx, wait)
+	}
 	if r.shrink(ctx, fault.Code, anew) {
 		if anew {
 			r.restart(ctx, patra.HealRestart, fault)
 		}
 		return nil
 	}
-	if r.isUnsplittable() {
-		return fault
+	switch {
+	case r.program.Spec.Stateful() && r.restarts < most:
+		r.restart(ctx, patra.HealRestart, fault)
+		return r.sleep(ctx, wait)
+	case !r.program.Spec.Stateful() && attempt < most:
+		return r.sleep(ctx, wait)
+	case r.isUnsplittable():
+		return lasting(fault)
 	}
 	return &earlyEndError{patra.ResliceBody, fault.Text}
 }

@@ -205,6 +205,15 @@ func planOn(t testing.TB, e storetest.Engine, file *source.File, params map[stri
 		t.Fatal(err)
 	}
 	start, end := patra.InstantOf(from), patra.InstantOf(to)
+	for name, e := range file.Endpoints { // nobody is asked here: what would be found out is known
+		if e.Window.Discover == nil {
+			continue
+		}
+		bounds := patra.FoundBounds{Source: file.Code, Endpoint: name, Address: base, WindowBounds: patra.WindowBounds{Precision: patra.UnitDay, Upper: patra.UpperInclusive}, FoundAt: &start}
+		if _, err := st.KeepWindowBounds(t.Context(), start, bounds); err != nil {
+			t.Fatal(err)
+		}
+	}
 	p := &planner.Planner{Store: st, Config: planner.Config{TaskAttempts: 20, Target: 10_000, MaxPages: 2000, MinStep: time.Hour}}
 	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Contact: "t@example.org", Params: params, From: &start, To: &end, BaseURL: base})
 	if err != nil {

@@ -271,7 +271,7 @@ func wireFault(err error, status int) *patra.Fault {
 	cert, isCert := errors.AsType[*tls.CertificateVerificationError](err)
 	switch {
 	case errors.Is(err, egress.ErrTooLarge):
-		f.Level, f.Code = patra.LevelRequest, patra.CodeTooLarge
+		f.Code = patra.CodeTooLarge
 	case errors.Is(err, egress.ErrRefused):
 		f.Level = patra.LevelRequest
 	case isCert:

@@ -124,7 +124,7 @@ func TestListsInCells(t *testing.T) {
 
 func TestColumnsHaveNamesOfTheirOwn(t *testing.T) {
 	var names []string
-	for _, c := range Columns(map[string]bool{"id": false, "year": false, "DOI": false, "doi": true, "title": false}, true) {
+	for _, c := range Columns(map[string]bool{"id": false, "year": false, "DOI": false, "doi": true, "title": false}, false, true) {
 		names = append(names, strings.ToLower(c.Name))
 	}
 	slices.Sort(names)

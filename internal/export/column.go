@@ -63,6 +63,7 @@ var fixed = []builtinColumn{
 	{Column: Column{Name: "source", Kind: Text}, text: always(func(r patra.Record) string { return r.Source })},
 	{Column: Column{Name: "record_type", Kind: Text}, text: always(func(r patra.Record) string { return r.Type })},
 	{Column: Column{Name: "id", Kind: Text}, text: always(func(r patra.Record) string { return r.ProviderID })},
+	{Column: Column{Name: repository, Kind: Text}, text: func(r patra.Record) (string, bool) { return r.Repository, r.Repository != "" }},
 	{Column: Column{Name: "rev", Kind: Number}, number: count(func(r patra.Record) int64 { return r.Rev })},
 	{Column: Column{Name: "updated_at", Kind: Time}, number: func(r patra.Record) (int64, bool) { return instant(r.UpdatedAt) }},
 	{Column: Column{Name: "first_seen", Kind: Time}, number: count(func(r patra.Record) int64 { return int64(r.FirstSeen) })},
@@ -71,6 +72,8 @@ var fixed = []builtinColumn{
 	{Column: Column{Name: "deleted", Kind: Boolean}, number: count(func(r patra.Record) int64 { return truth(r.Deleted) })},
 	{Column: Column{Name: "merged_into", Kind: Text}, text: func(r patra.Record) (string, bool) { return r.MergedInto, r.MergedInto != "" }},
 	{Column: Column{Name: "retracted", Kind: Boolean}, number: count(func(r patra.Record) int64 { return truth(r.Retracted) })},
+	{Column: Column{Name: "missing_since", Kind: Time}, number: func(r patra.Record) (int64, bool) { return instant(r.MissingSince) }},
+	{Column: Column{Name: "gone_at", Kind: Time}, number: func(r patra.Record) (int64, bool) { return instant(r.GoneAt) }},
 	{Column: Column{Name: "content_sha256", Kind: Text}, text: always(func(r patra.Record) string { return r.ContentSHA256 })},
 	{Column: Column{Name: "batch_id", Kind: Number}, number: count(func(r patra.Record) int64 { return r.BatchID })},
 	{Column: Column{Name: "fields", Kind: JSON}, text: func(r patra.Record) (string, bool) { return string(r.Fields), len(r.Fields) > 0 }},
@@ -103,16 +106,22 @@ func rawText(r patra.Record) (string, bool) {
 	return string(raw), len(raw) > 0 && string(raw) != "null"
 }
 
+// repository is a column only where a source has several.
+const repository = "repository"
+
 // year is the second level of folders that are named after their content.
 const year = "year"
 
 // Columns are the columns of a table with the mapped fields of some sources: what every record has, then a column for each
-// field that is a text or a list of texts, by name, then all fields together. A field that is called like another column
+// field that is a text or a list of texts, by name, then all fields together. The repository of a record is among them where a source has several. A field that is called like another column
 // (in whatever case: some readers do not tell them apart) has field_ before its name.
-func Columns(fields map[string]bool, raw bool) []Column {
+func Columns(fields map[string]bool, repositories, raw bool) []Column {
 	var all []Column
 	taken := map[string]bool{year: true}
 	for _, k := range fixed {
+		if k.Name == repository && !repositories {
+			continue
+		}
 		taken[k.Name] = true
 		if k.Name != "fields" && k.Name != "raw" {
 			all = append(all, k.Column)
@@ -144,7 +153,8 @@ func Columns(fields map[string]bool, raw bool) []Column {
 // Choose picks columns by name. A name that is not among those that every record has is that of a mapped field.
 func Choose(names []string, fields map[string]bool) (all []Column) {
 	for _, name := range names {
-		if k, ok := fixedColumn(name); ok {
+		_, mapped := fields[name]
+		if k, ok := fixedColumn(name); ok && !(name == repository && mapped) {
 			all = append(all, k.Column)
 			continue
 		}

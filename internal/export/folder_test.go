@@ -199,7 +199,7 @@ func sameRecords(t *rapid.T, dir string, records []patra.Record) {
 func TestAFileGoesOnWhereItWas(t *testing.T) {
 	records := corpus(60)
 	want := filepath.Join(t.TempDir(), "want.csv")
-	job := Job{Form: Format{Format: CSV, Separator: "; ", Columns: Columns(mapped, true), Raw: true}}
+	job := Job{Form: Format{Format: CSV, Separator: "; ", Columns: Columns(mapped, false, true), Raw: true}}
 	if err := take(t, fileSink(want, ExistingPolicy{}), job, records, -1, false); err != nil {
 		t.Fatal(err)
 	}

@@ -55,7 +55,9 @@ func corpus(n int) (all []patra.Record) {
 
 var mapped = map[string]bool{"title": false, "tags": true, "n": false}
 
-func parquetForm() Format { return Format{Format: Parquet, Columns: Columns(mapped, true), Raw: true} }
+func parquetForm() Format {
+	return Format{Format: Parquet, Columns: Columns(mapped, false, true), Raw: true}
+}
 
 type typedRow struct {
 	Title *string  `parquet:"title,optional"`

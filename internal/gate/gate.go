@@ -1,8 +1,8 @@
 // Package gate decides when a request may be sent. Every request asks it first.
 //
-// The promise, for a provider that permits perSecond and burst: in any stretch of time T at most burst + perSecond*T
-// requests leave, whatever the number of processes that share the rows, their clocks and their deaths; and none leaves
-// inside a cooldown. It holds as long as whoever sends uses a grant neither before its moment nor more than its Patience
+// The promise, for a provider that permits perSecond and burst: in any half-open second [t, t+1) at most perSecond requests
+// leave, and in any stretch of time T at most burst + perSecond*T, whatever the number of processes that share the rows,
+// their clocks and their deaths; and none leaves inside a cooldown. It holds as long as whoever sends uses a grant neither before its moment nor more than its Patience
 // after it, asks Remaining before and takes another grant if a cooldown began or a person ended one (Ended), and as long
 // as the clock of the rows goes forward. Between the last look at the clock and the provider there is more time that nobody
 // here sees: the promise holds at the provider if no request needs longer for that than the fastest one by more than what

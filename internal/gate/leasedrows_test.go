@@ -175,6 +175,9 @@ func (s *stage) judge() {
 	if err := gatetest.Judge(s.sent, s.limit.PerSecond, s.limit.Burst); err != nil {
 		s.t.Error(err)
 	}
+	if err := gatetest.JudgeSeconds(s.sent, s.limit.PerSecond, 0); err != nil {
+		s.t.Error(err)
+	}
 }
 
 func (s *stage) loan() patra.StateLease {

@@ -18,10 +18,11 @@ const (
 	// frugalFor is how long a process takes no grants ahead after one of them was not used although there was a queue. It
 	// bounds what others lose to one lease in this time.
 	frugalFor = 10 * time.Second
-	// headStart is what a caller may need to write down what it is about to do. A grant that is missed for this costs an
-	// interval; one that lies a little ahead costs nothing while there is a queue.
-	headStart = 50 * time.Millisecond
-	mostLead  = time.Second
+	// leastStart and headStart are what a caller may need to write down what it is about to do, which takes as long as
+	// committing the charge or a little longer. A grant that is missed for this costs an interval; one that lies a little
+	// ahead costs nothing while there is a queue.
+	leastStart, headStart = 10 * time.Millisecond, 50 * time.Millisecond
+	mostLead              = time.Second
 	// farthest is how far ahead grants are given while we are slow: the next answers may make us faster, and nobody gives
 	// a grant back. askAgain is how long to wait before asking for one again, at least and at most.
 	farthest            = 2 * time.Second
@@ -66,6 +67,7 @@ func (d *permitCache) charge(now patra.Instant, is patra.RateState) ([]patra.Ins
 	var all []patra.Instant
 	for {
 		at, next := d.grant(is, from, rate, burst)
+		last := max(at, next.Arrival-interval(rate)) // a request may be late by what it costs beyond one
 		// What was given to others counts, and not what this request costs: a heavy one would never be let through.
 		if ahead := max(is.Arrival-from, 0); is.Tempo.Rate > 0 && time.Duration(ahead)*time.Microsecond > farthest {
 			if len(all) == 0 {
@@ -77,14 +79,14 @@ func (d *permitCache) charge(now patra.Instant, is patra.RateState) ([]patra.Ins
 		if n := len(all); n >= wanted && !d.useful(at-now, at-all[0], n, gap*time.Duration(n-wanted+1)) {
 			break
 		}
-		if is.Latest > 0 && at > is.Latest {
+		if is.Latest > 0 && last > is.Latest {
 			if len(all) == 0 {
-				is.Wanted = at
+				is.Wanted = last
 				return nil, is
 			}
 			break
 		}
-		all, is.Arrival = append(all, at), next
+		all, is = append(all, at), next
 	}
 	d.queued.Store(all[0] > from+patra.Instant(d.cost)*interval(rate))
 	return all, is
@@ -92,31 +94,44 @@ func (d *permitCache) charge(now patra.Instant, is patra.RateState) ([]patra.Ins
 
 // speed is how fast grants follow each other as a row stands, and how many there may be at once.
 func (d *permitCache) speed(is patra.RateState) (perSecond float64, burst int) {
-	if now := is.Rate(); now < float64(is.Limit)/1000 {
-		// While we are to be slow there are no bursts either: they would be longer than at the usual rate.
-		return min(d.pace.PerSecond, now), 1
+	perSecond, burst = d.pace.PerSecond, d.pace.Burst
+	if is.Rate() < float64(is.Limit)/1000 {
+		burst = 1 // While we are to be slow there are no bursts either: they would be longer than at the usual rate.
 	}
-	return d.pace.PerSecond, d.pace.Burst
+	if lower := is.Permitted(); lower < is.Limit { // what we are told or made to permit is used with the same care
+		perSecond = min(perSecond, float64(lower)/1000*d.pace.PerSecond/d.PerSecond)
+	}
+	if is.Tempo.Rate > 0 {
+		perSecond = min(perSecond, float64(is.Tempo.Rate)/1000)
+	}
+	return perSecond, burst
 }
 
-// grant is the next grant. During a warm-up it costs more, and there are no bursts.
-func (d *permitCache) grant(is patra.RateState, from patra.Instant, rate float64, burst int) (at, next patra.Instant) {
+// grant is the next grant, and the state after it. During a warm-up it costs more, and there are no bursts.
+func (d *permitCache) grant(is patra.RateState, from patra.Instant, rate float64, burst int) (at patra.Instant, next patra.RateState) {
 	first := max(is.Arrival, from)
 	if !cold(first, is.WarmSince, d.Warmup) {
-		return NextPermit(is.Arrival, from, rate, burst, d.cost)
+		var t Turns
+		at, t = Turns{is.Arrival, is.Early}.Take(from, rate, burst, d.cost)
+		is.Arrival, is.Early = t.Next, t.Early
+		return at, is
 	}
 	paid := func(cost int) patra.Instant {
 		permitted := min(d.pace.PerSecond, float64(is.Permitted())/1000)
 		return max(first+patra.Instant(cost)*interval(rate), Warm(first, is.WarmSince, d.Warmup, permitted, cost))
 	}
-	return paid(d.cost - 1), paid(d.cost)
+	is.Arrival = paid(d.cost)
+	return paid(d.cost - 1), is
 }
 
 // afterLoan begins where somebody else ended who may have used up everything: with nothing. If that one is still at it,
 // nothing more is lent: two who grant at the same time would grant twice as much.
 func (d *permitCache) afterLoan(now patra.Instant, is *patra.RateState) {
 	if is.Loan.Until > 0 {
-		is.Arrival = max(is.Arrival, is.Loan.Until+patra.Instant(d.pace.Burst)*interval(d.pace.PerSecond))
+		after := is.Loan.Until + patra.Instant(d.pace.Burst)*interval(d.pace.PerSecond)
+		if after > is.Arrival {
+			is.Arrival, is.Early = after, patra.EarlyTurns{}
+		}
 	}
 	if is.Latest == 0 && is.Loan.Active() {
 		is.Loan.RecalledAt = now
@@ -174,7 +189,8 @@ func (d *permitCache) early() time.Duration {
 	defer d.mu.Unlock()
 	ahead := time.Duration(0)
 	if d.patience() < headStart {
-		ahead = min(headStart, time.Duration(interval(d.pace.PerSecond))*time.Microsecond)
+		every := time.Duration(interval(d.pace.PerSecond)) * time.Microsecond
+		ahead = min(max(4*d.lead, leastStart), headStart, every)
 	}
 	if d.lead <= d.patience()/4 {
 		return ahead

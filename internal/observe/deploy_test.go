@@ -104,7 +104,7 @@ func (k known) wrong(expr string) (found []string) {
 	return found
 }
 
-// kinds are those of docs/alerts.md.
+// kinds are those of docs/alerts.md that a metric knows: PLAN and REFUSED are read from the tables.
 var kinds = []string{"HALTED", "BREAKER", "FAILED", "STALLED", "ERRORS", "THROTTLED", "SURGE", "IDLE", "QUOTA", "DISPUTED", "VOLUME", "QUARANTINE", "SINK"}
 
 // Every kind of alert has a rule, and no rule names a number or a label that is not there. Which alert uses a number is

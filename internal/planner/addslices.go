@@ -50,7 +50,7 @@ func ended(plan patra.Plan) error {
 	if plan.Status != patra.Failed && plan.Status != patra.Cancelled {
 		return nil
 	}
-	text, hint := fmt.Sprintf("plan %d for this window is %s", plan.ID, plan.Status), "See patra plans; a request with {force} makes a new one"
+	text, hint := fmt.Sprintf("plan %d for this window is %s", plan.ID, plan.Status), "The same command makes a new one"
 	if plan.Status == patra.Cancelled {
 		hint = fmt.Sprintf("The command patra retry plan:%d goes on with it; a request with {force} makes a new one", plan.ID)
 	}
@@ -66,6 +66,7 @@ func (p *Planner) storeSlices(ctx context.Context, now patra.Instant, res *Resul
 	if err != nil {
 		return err
 	}
+	j.judge.shown = res.shown
 	version, parts, err := p.need(ctx, j, res.Cursor)
 	if err != nil {
 		return err
@@ -88,7 +89,7 @@ func (p *Planner) storeSlices(ctx context.Context, now patra.Instant, res *Resul
 	}
 	res.SlicingStats.add(j.tally)
 	if c.err != nil {
-		return p.failPlan(ctx, j, c.err)
+		return c.err
 	}
 	end := patra.SlicingEnd{Status: patra.Ready, Reason: res.Decision.Reason, Records: c.records, Requests: c.requests, Warnings: j.tally.Warnings}
 	if c.full != "" {
@@ -99,19 +100,6 @@ func (p *Planner) storeSlices(ctx context.Context, now patra.Instant, res *Resul
 	}
 	res.Plan.Status, res.Plan.Reason = end.Status, end.Reason
 	return nil
-}
-
-// failPlan ends a plan whose window cannot be cut at all. An interruption ends nothing: the plan is gone on with later.
-func (p *Planner) failPlan(ctx context.Context, j *job, why error) error {
-	problems, ok := errors.AsType[patra.Problems](why)
-	if !ok {
-		return why
-	}
-	err := p.Store.EndSlicing(ctx, j.plan.ID, patra.SlicingEnd{Status: patra.Failed, Reason: problems[0].Code, Warnings: problems})
-	if errors.Is(err, patra.ErrIllegalMove) { // another planner has come to the same end
-		err = nil
-	}
-	return errors.Join(why, err)
 }
 
 func (t *SlicingStats) add(o SlicingStats) {

@@ -43,11 +43,30 @@ func (j *job) fit(ctx context.Context, p needPart, est patra.Estimate, give slic
 		give(nil, err)
 		return false
 	}
+	if shares == nil {
+		return j.uncounted(ctx, p, give)
+	}
 	if j.Newest {
 		reverse(pieces, shares)
 	}
 	for i, w := range pieces {
 		if !j.fit(ctx, needPart{w, p.why}, shares[i], give) {
+			return false
+		}
+	}
+	return true
+}
+
+// uncounted cuts a stretch whose counts do not add up: every step is a slice, and only what history says is too full is cut
+// further. What is still too full is cut again while it is read.
+func (j *job) uncounted(ctx context.Context, p needPart, give sliceSink) bool {
+	for w := range p.Pieces(j.Step, j.Newest) {
+		est, err := j.judge.estimate(ctx, w, nil)
+		if err != nil {
+			give(nil, err)
+			return false
+		}
+		if !j.fit(ctx, needPart{w, p.why}, est, give) {
 			return false
 		}
 	}

@@ -280,7 +280,7 @@ func TestWhatHistorySaysIsTooFullIsCut(t *testing.T) {
 	}
 }
 
-func TestAFieldThatCannotBeCutByIsRefused(t *testing.T) {
+func TestCountsThatDoNotAddUpAreNotBelieved(t *testing.T) {
 	spec := pubmed(t, smallCap)
 	for name, extra := range map[string]func(w patra.Window, n int64) int64{
 		"twice": func(w patra.Window, n int64) int64 { // each record has two dates, in two pieces
@@ -300,24 +300,20 @@ func TestAFieldThatCannotBeCutByIsRefused(t *testing.T) {
 		for i := range 500 {
 			from.papers = append(from.papers, paper{start + patra.Instant(i)*patra.Hour/2, int64(i + 1)})
 		}
-		_, _, err := newBench(spec, from).try(needed(days(0, 12))...)
-		if err == nil || !strings.Contains(err.Error(), "PARTITION_LAW") {
-			t.Errorf("%s: %v", name, err)
+		all, tally, err := newBench(spec, from).try(needed(days(0, 12))...)
+		if err != nil || len(all) != 12 || !slices.Equal(owned(t, all), patra.NewCoverage(days(0, 12))) {
+			t.Errorf("%s: %d slices, %v", name, len(all), err)
 		}
-		open := *spec
-		open.Window.Upper = "EXCLUSIVE"
-		_, _, other := newBench(&open, from).try(needed(days(0, 12))...)
-		for _, said := range []struct {
-			err  error
-			hint string
-			told bool
-		}{
-			{err, "window.upper: EXCLUSIVE", name == "lost"}, {err, "window.upper: INCLUSIVE_DAY", false},
-			{other, "window.upper: EXCLUSIVE", false}, {other, "window.upper: INCLUSIVE_DAY", name == "twice"},
-		} {
-			if said.err == nil || strings.Contains(said.err.Error(), said.hint) != said.told {
-				t.Errorf("%s: %q is told, or is not: %v", name, said.hint, said.err)
+		for _, sl := range all {
+			if sl.Estimate.Grounds == patra.ByCount || sl.Estimate.Grounds == patra.ByShare {
+				t.Errorf("%s: %s is expected to have what was counted: %+v", name, sl.Window, sl.Estimate)
 			}
+		}
+		if len(tally.Warnings) != 1 || tally.Warnings[0].Code != CountsDisagree || !strings.Contains(tally.Warnings[0].Text, "3 times over") || tally.Warnings[0].Path != "" {
+			t.Errorf("%s: %+v", name, tally.Warnings)
+		}
+		if from.asked > 3*13 {
+			t.Errorf("%s: %d counts were asked for", name, from.asked)
 		}
 		lenient := *spec
 		lenient.Response.Total.Trust = patra.TrustEstimate

@@ -24,6 +24,9 @@ type Draft struct {
 	Warnings patra.Problems       `json:"warnings,omitempty"`
 	Plan     patra.Plan           `json:"plan"`
 	Existing *patra.Plan          `json:"existing,omitempty"` // the same plan, made earlier
+	Bounds   *patra.FoundBounds   `json:"bounds,omitempty"`   // of a source that leaves them to be found out
+
+	shown patra.ShownIDs // by the answers that bounds were found out by
 }
 
 // sliceParams is how a plan is cut. It is stored with the plan, so that whoever goes on with it cuts in the same way.
@@ -66,6 +69,9 @@ func (p *Planner) Draft(ctx context.Context, now patra.Instant, req Request) (*D
 		return nil, err
 	}
 	d.Decision = patra.PlanWindow(in)
+	if err := p.settleBounds(ctx, now, d, req); err != nil {
+		return nil, err
+	}
 	if err := p.describe(ctx, d, req); err != nil {
 		return nil, err
 	}
@@ -81,7 +87,7 @@ func (p *Planner) compile(req Request) (*Draft, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := spec.RequireHTTPS(req.BaseURL); err != nil {
+	if err := spec.RequireHTTPS(req.BaseURL, p.Config.Insecure); err != nil {
 		return nil, err
 	}
 	if err := possible(spec, req); err != nil {
@@ -89,7 +95,7 @@ func (p *Planner) compile(req Request) (*Draft, error) {
 	}
 	lacking, err := spec.Access(p.have())
 	if err == nil {
-		err = spec.CheckSecretTarget(req.BaseURL, p.have())
+		err = spec.CheckSecretTarget(cmp.Or(req.BaseURL, spec.Address(source.Vars{})), p.have())
 	}
 	if err != nil {
 		return nil, err
@@ -245,7 +251,7 @@ func (p *Planner) describe(ctx context.Context, d *Draft, req Request) error {
 	}
 	plan := patra.Plan{Source: s.Source, Endpoint: s.Endpoint, Operation: req.Operation, Campaign: campaign(req), Window: d.Decision.Window,
 		ExprProtoHash: d.Expr.Hash(), ExprProto: d.Expr.JSON(), Spec: d.Snapshot.Fingerprint, Strategy: d.Spec.Strategy(),
-		BaseURL: req.BaseURL, Priority: req.Priority, Reason: d.Decision.Reason}
+		BaseURL: req.BaseURL, Priority: req.Priority, Reason: d.Decision.Reason, Repository: s.Repository()}
 	if plan.Priority == 0 {
 		plan.Priority = req.Operation.Priority()
 	}
@@ -280,6 +286,7 @@ func (p *Planner) buckets(ctx context.Context, now patra.Instant, spec *source.S
 		return 0, 0, err
 	}
 	*req.Pick = req.Pick.Resolve(now, known)
+	req.Pick.Repository = spec.Repository()
 	if req.Pick.By == patra.PickMapping {
 		if req.Pick.Specs, err = p.otherMappings(ctx, spec); err != nil {
 			return 0, 0, err
@@ -315,6 +322,9 @@ func (p *Planner) otherMappings(ctx context.Context, spec *source.Spec) (others 
 // known is how many ids an update by id has to go by.
 func (p *Planner) known(ctx context.Context, spec *source.Spec, idsOf string) (int64, error) {
 	from, _ := patra.KnownIDs(cmp.Or(idsOf, patra.OwnIDs), spec.Source)
+	if repository := spec.Repository(); repository != "" && idsOf == "" {
+		return p.Store.CountKnown(ctx, from, repository)
+	}
 	return p.Store.CountRecords(ctx, from)
 }
 
@@ -327,7 +337,7 @@ func (p *Planner) findSame(ctx context.Context, d *Draft, req Request) (err erro
 		if err != nil {
 			return err
 		}
-		if open != nil {
+		if open != nil && open.Status != patra.Failed {
 			if done, err := p.done(ctx, *open); err != nil || !done {
 				d.Plan, d.Existing = *open, open
 				return err
@@ -338,7 +348,8 @@ func (p *Planner) findSame(ctx context.Context, d *Draft, req Request) (err erro
 		if d.Existing, err = p.Store.PlanByKey(ctx, d.Plan.Key); err != nil || d.Existing == nil {
 			return err
 		}
-		again := req.Force || req.Fill != nil // what is missing is another stretch each time
+		// What is missing is another stretch each time, and a plan that failed is over: to ask again is to plan again.
+		again := req.Force || req.Fill != nil || d.Existing.Status == patra.Failed
 		if req.ByID && !again {
 			if again, err = p.done(ctx, *d.Existing); err != nil {
 				return err

@@ -16,11 +16,16 @@ type estimator struct {
 	planner *Planner
 	job     *job
 	left    int
+	doubted bool // its counts did not add up, so none is asked for any more
 	density *patra.Density
+	shown   patra.ShownIDs // by the answers to all that was asked
 }
 
+// mostShown is how many ids a planner has in mind of what a provider has shown of one plan.
+const mostShown = 100 * patra.MaxShown
+
 // counts reports whether the provider can still be asked.
-func (g *estimator) counts() bool { return g.probes() && g.job.spec.CanCount() }
+func (g *estimator) counts() bool { return g.probes() && !g.doubted && g.job.spec.CanCount() }
 
 func (g *estimator) probes() bool { return g.planner.Prober != nil && g.left > 0 }
 
@@ -38,7 +43,7 @@ func (g *estimator) estimate(ctx context.Context, w patra.Window, ids *patra.IDR
 	if d, err := g.history(ctx); err != nil || d.Span > 0 {
 		return patra.Estimate{Records: d.Expected(w), Grounds: patra.ByHistory}, err
 	}
-	if g.probes() && !g.job.spec.Stateful() {
+	if g.probes() && !g.doubted && !g.job.spec.Stateful() { // of a source that counts, a probe is a count
 		probe, err := g.probe(ctx, w, ids)
 		if err != nil {
 			return patra.Estimate{}, err
@@ -74,6 +79,7 @@ func (g *estimator) probe(ctx context.Context, w patra.Window, ids *patra.IDRang
 	probe, err := g.planner.Prober.Probe(ctx, s, q, g.asked(w), g.job.plan.BaseURL)
 	if err == nil {
 		g.learn(probe)
+		g.shown = g.shown.With(probe.Shown, mostShown)
 		g.planner.publish(g.job.tally)
 		return &probe, nil
 	}
@@ -123,22 +129,29 @@ func (g *estimator) history(ctx context.Context) (patra.Density, error) {
 }
 
 // divide estimates the pieces of a window whose estimate is known. Pieces that the provider can tell apart must add up to
-// the whole.
+// the whole; they are nil if they do not, however often they are asked for.
 func (g *estimator) divide(ctx context.Context, w patra.Window, est patra.Estimate, pieces []patra.Window) ([]patra.Estimate, error) {
-	out, err := g.shares(est, len(pieces), func(i int) (patra.Estimate, error) { return g.estimate(ctx, pieces[i], nil) })
+	ask := func(i int) (patra.Estimate, error) { return g.estimate(ctx, pieces[i], nil) }
+	out, err := g.shares(est, len(pieces), ask)
 	if err != nil || slices.ContainsFunc(pieces, func(p patra.Window) bool { return g.asked(p) != p }) {
 		return out, err
 	}
-	return out, g.partitionLaw(est, out, w.String())
+	return g.addedUp(countedWhole{w.String(), est, func() (patra.Estimate, error) { return g.estimate(ctx, w, nil) }}, out, ask)
 }
 
-// divideIDs estimates ranges of ids of one window.
-func (g *estimator) divideIDs(ctx context.Context, w patra.Window, est patra.Estimate, ranges []patra.IDRange) ([]patra.Estimate, error) {
-	out, err := g.shares(est, len(ranges), func(i int) (patra.Estimate, error) { return g.estimate(ctx, w, &ranges[i]) })
+// divideIDs estimates ranges of ids of one window; nil if they do not add up to it.
+func (g *estimator) divideIDs(ctx context.Context, w patra.Window, r idPart, ranges []patra.IDRange) ([]patra.Estimate, error) {
+	ask := func(i int) (patra.Estimate, error) { return g.estimate(ctx, w, &ranges[i]) }
+	out, err := g.shares(r.est, len(ranges), ask)
 	if err != nil {
 		return nil, err
 	}
-	return out, g.partitionLaw(est, out, w.String()+" by "+g.job.spec.Window.Split.Field)
+	of := &r.IDRange
+	if r.IDRange == g.job.spec.Window.Split.Range() { // all ids there are: what lies outside must not be left out of the whole
+		of = nil
+	}
+	whole := countedWhole{w.String() + " by " + g.job.spec.Window.Split.Field, r.est, func() (patra.Estimate, error) { return g.estimate(ctx, w, of) }}
+	return g.addedUp(whole, out, ask)
 }
 
 // shares asks for each piece while that is possible, and otherwise deals out what is left in equal shares.
@@ -172,50 +185,106 @@ func (g *estimator) splitEvenly(out []patra.Estimate, est patra.Estimate, known 
 	}
 }
 
-// within makes sure that all ids of a window lie in the space that is cut: those outside would never be asked for.
-func (g *estimator) within(ctx context.Context, w patra.Window, space patra.IDRange, est patra.Estimate) error {
+// within reports whether all ids of a window lie in the space that is cut, as far as counts tell: those outside would never be
+// asked for.
+func (g *estimator) within(ctx context.Context, w patra.Window, space patra.IDRange, est patra.Estimate) (bool, error) {
 	if est.Grounds != patra.ByCount || !g.counts() {
-		return nil
+		return true, nil
 	}
 	inside, err := g.estimate(ctx, w, &space)
 	if err != nil {
-		return err
+		return false, err
 	}
-	return g.partitionLaw(est, []patra.Estimate{inside}, fmt.Sprintf("%s by %s from %d to %d", w, g.job.spec.Window.Split.Field, space.From, space.To-1))
+	of := fmt.Sprintf("%s by %s from %d to %d", w, g.job.spec.Window.Split.Field, space.From, space.To-1)
+	whole := countedWhole{of, est, func() (patra.Estimate, error) { return g.estimate(ctx, w, nil) }}
+	out, err := g.addedUp(whole, []patra.Estimate{inside}, func(int) (patra.Estimate, error) { return g.estimate(ctx, w, &space) })
+	return out != nil, err
 }
 
 // Counts move while they are taken, so a small difference is none.
 const (
-	lawSlack = 5
-	lawShare = 500 // one in
+	countSlack = 5
+	countShare = 500 // one in
 )
 
-// partitionLaw refuses a field by which a window cannot be cut: the pieces have more than the whole when a record has
-// two dates, and less when records have none, which would be lost. Only exact counts are evidence.
-func (g *estimator) partitionLaw(whole patra.Estimate, pieces []patra.Estimate, of string) error {
-	sum := int64(0)
-	counted := whole.Grounds == patra.ByCount && g.job.spec.Response.Total.Trust == patra.TrustExact
-	for _, p := range pieces {
-		counted = counted && p.Grounds == patra.ByCount
-		sum += p.Records
-	}
-	slack := lawSlack + whole.Records/lawShare
-	if !counted || max(whole.Records-sum, sum-whole.Records) <= slack {
-		return nil
-	}
-	return patra.Problems{{Code: "PARTITION_LAW", Path: "window.field", Text: fmt.Sprintf("%s has %d records, but its pieces have %d together: %s cannot be cut by this field without losing or doubling records", of, whole.Records, sum, g.job.spec.Source),
-		Hint: lawHint(g.job.spec.Window.Upper, sum > whole.Records)}}
+// countAgain is how often counts that do not add up are asked for again. One round is enough for records that moved while the
+// first was taken; more than two would only find out how fast a busy provider changes.
+const countAgain = 2
+
+// countedWhole is what some pieces must add up to.
+type countedWhole struct {
+	of  string
+	est patra.Estimate
+	ask func() (patra.Estimate, error)
 }
 
-// lawHint names the mistake that is made most often, where the source can have made it: a day that two pieces have in common, or
-// that is in none of them.
-func lawHint(upper string, more bool) string {
-	hint := "use an endpoint with a date that every record has exactly once"
-	switch exclusive := upper == string(query.Exclusive); {
-	case more && exclusive:
-		return "if the provider includes the end of a filter, write window.upper: INCLUSIVE_DAY; otherwise " + hint
-	case !more && !exclusive:
-		return "if the provider leaves out the end of a filter, write window.upper: EXCLUSIVE; otherwise " + hint
+// addedUp gives the estimates of pieces whose counts add up to the whole. If they do not, all of them are asked for again; if
+// they still do not, it is nil, and no count is believed any more: neither that the provider counts wrongly nor that records
+// moved nor that some have two dates or none can be told from numbers alone.
+func (g *estimator) addedUp(whole countedWhole, out []patra.Estimate, ask func(i int) (patra.Estimate, error)) ([]patra.Estimate, error) {
+	seen := []countSums{sumsOf(whole.est, out)}
+	for n := 0; g.contradict(whole.est, out); n++ {
+		if n == countAgain || g.left < len(out)+1 {
+			g.doubt(whole.of, len(out), seen)
+			return nil, nil
+		}
+		var err error
+		if whole.est, err = whole.ask(); err != nil {
+			return nil, err
+		}
+		for i := range out {
+			if out[i], err = ask(i); err != nil {
+				return nil, err
+			}
+		}
+		seen = append(seen, sumsOf(whole.est, out))
 	}
-	return hint
+	return out, nil
 }
+
+// contradict reports whether exact counts of pieces differ from that of the whole by more than what moves while they are taken.
+func (g *estimator) contradict(whole patra.Estimate, pieces []patra.Estimate) bool {
+	exact := g.job.spec.Response.Total.Trust == patra.TrustExact && whole.Grounds == patra.ByCount
+	for _, p := range pieces {
+		exact = exact && p.Grounds == patra.ByCount
+	}
+	sums := sumsOf(whole, pieces)
+	return exact && max(sums.whole-sums.pieces, sums.pieces-sums.whole) > countSlack+sums.whole/countShare
+}
+
+// countSums are the counts of one round.
+type countSums struct{ whole, pieces int64 }
+
+func sumsOf(whole patra.Estimate, pieces []patra.Estimate) countSums {
+	s := countSums{whole: whole.Records}
+	for _, p := range pieces {
+		s.pieces += p.Records
+	}
+	return s
+}
+
+// doubt goes on without counts, and says what was seen.
+func (g *estimator) doubt(of string, pieces int, seen []countSums) {
+	g.doubted = true
+	text := fmt.Sprintf("%s was counted as %d, and its %d pieces as %d together", of, seen[0].whole, pieces, seen[0].pieces)
+	if pieces == 1 {
+		text = fmt.Sprintf("%s was counted as %d, and without that range as %d", of, seen[0].pieces, seen[0].whole)
+	}
+	steady := true
+	for _, s := range seen[1:] {
+		steady = steady && s == seen[0]
+	}
+	switch {
+	case len(seen) == 1:
+	case steady:
+		text += fmt.Sprintf(", %d times over", len(seen))
+	default:
+		for _, s := range seen[1:] {
+			text += fmt.Sprintf(", then %d and %d", s.whole, s.pieces)
+		}
+	}
+	g.job.tally.Warnings = append(g.job.tally.Warnings, patra.Problem{Code: CountsDisagree, Text: text + ": counts are not believed, slices are cut without them"})
+}
+
+// CountsDisagree is the code of a warning: counts of pieces did not add up to that of the whole.
+const CountsDisagree = "COUNTS_DISAGREE"

@@ -189,19 +189,3 @@ func TestAFillIsWhatIsMissingOrInDisputeAndNobodysWork(t *testing.T) {
 		}
 	})
 }
-
-func TestARecountAsksForExactlyTheWindows(t *testing.T) {
-	y := newYard(t, storetest.Engines()[0], "crossref")
-	harvest := y.plan(y.ask(patra.Harvest, 0, 3))
-	y.from.papers = []paper{{start, 1}, {start + patra.Day, 2}, {start + patra.Day, 3}}
-	var totals []int64
-	asked := []patra.Window{days(0, 1), days(1, 2), days(2, 3)}
-	err := y.planner.Recount(t.Context(), harvest.Plan, asked, func(_ int, total int64) error { totals = append(totals, total); return nil })
-	if err != nil || !slices.Equal(totals, []int64{1, 2, 0}) {
-		t.Errorf("%v, %v", totals, err)
-	}
-	y.planner.Prober = nil
-	if err := y.planner.Recount(t.Context(), harvest.Plan, asked, nil); err == nil {
-		t.Error("nobody can be asked, and nobody says so")
-	}
-}

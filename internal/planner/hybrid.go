@@ -16,7 +16,10 @@ type idPart struct {
 // byParts cuts a window that is too full by ids. The parts tile the space of ids, the empty stretches too: nobody can
 // say that an id is not there before it was asked for.
 func (j *job) byParts(ctx context.Context, p needPart, space patra.IDRange, est patra.Estimate, give sliceSink) bool {
-	err := j.judge.within(ctx, p.Window, space, est)
+	all, err := j.judge.within(ctx, p.Window, space, est)
+	if err == nil && !all {
+		est, err = j.judge.estimate(ctx, p.Window, &space)
+	}
 	var parts []idPart
 	if err == nil {
 		parts, err = j.divideIDs(ctx, p.Window, idPart{space, est})
@@ -50,9 +53,13 @@ func (j *job) divideIDs(ctx context.Context, w patra.Window, r idPart) ([]idPart
 		return []idPart{r}, nil
 	}
 	ranges := r.Cut(max((r.est.Records+limit-1)/limit, 2))
-	shares, err := j.judge.divideIDs(ctx, w, r.est, ranges)
+	shares, err := j.judge.divideIDs(ctx, w, r, ranges)
 	if err != nil {
 		return nil, err
+	}
+	if shares == nil { // it is cut again while it is read, if it is too full
+		r.est, err = j.judge.estimate(ctx, w, &r.IDRange)
+		return []idPart{r}, err
 	}
 	var all []idPart
 	for i, piece := range ranges {

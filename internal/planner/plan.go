@@ -70,7 +70,7 @@ func (p *Planner) freeze(ctx context.Context, now patra.Instant, d *Draft, pick 
 func (p *Planner) store(ctx context.Context, now patra.Instant, d *Draft) error {
 	if !d.Decision.Window.IsEmpty() && d.Plan.Strategy != patra.StrategyIDRange {
 		c, err := p.Store.EnsureCursor(ctx, now, patra.Cursor{Namespace: d.namespace(), Origin: d.Decision.Window.From, OriginCode: d.Decision.OriginCode,
-			ExprProtoHash: d.Plan.ExprProtoHash, Campaign: d.Plan.Campaign})
+			ExprProtoHash: d.Plan.ExprProtoHash, Campaign: d.Plan.Campaign, Repository: d.Plan.Repository})
 		if err != nil {
 			return err
 		}
@@ -165,6 +165,9 @@ func (p *Planner) restore(ctx context.Context, plan patra.Plan) (*Draft, error) 
 	}
 	d := &Draft{Plan: plan}
 	if d.Spec, err = source.FromSnapshot(plan.Spec, body); err != nil {
+		return nil, err
+	}
+	if err := p.knownBounds(ctx, d, plan.BaseURL); err != nil {
 		return nil, err
 	}
 	if d.Expr, err = query.ParseJSON(plan.ExprProto); err != nil {

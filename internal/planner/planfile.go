@@ -109,6 +109,19 @@ func (p *Planner) insert(ctx context.Context, now patra.Instant, f File, res *Re
 	return p.Store.EndSlicing(ctx, res.Plan.ID, patra.SlicingEnd{Status: patra.Ready, Reason: f.Plan.Reason, Records: c.records, Requests: c.requests})
 }
 
+// failPlan ends a plan whose slices are not what is needed any more, and keeps why.
+func (p *Planner) failPlan(ctx context.Context, j *job, why error) error {
+	problems, ok := errors.AsType[patra.Problems](why)
+	if !ok {
+		return why
+	}
+	err := p.Store.EndSlicing(ctx, j.plan.ID, patra.SlicingEnd{Status: patra.Failed, Reason: problems[0].Code, Warnings: problems})
+	if errors.Is(err, patra.ErrIllegalMove) { // another planner has come to the same end
+		err = nil
+	}
+	return errors.Join(why, err)
+}
+
 // together gives slices as they were made: the parts of a window with each other, all others alone.
 func together(all []patra.Slice) iter.Seq[[]patra.Slice] {
 	return func(yield func([]patra.Slice) bool) {

@@ -66,6 +66,7 @@ type HarvestHistory interface {
 	LastLag(ctx context.Context, cursorID int64) (*time.Duration, error)
 	Lateness(ctx context.Context, cursorID int64, since patra.Instant) (patra.Lateness, error)
 	CountRecords(ctx context.Context, source string) (int64, error)
+	CountKnown(ctx context.Context, source, repository string) (int64, error)
 }
 
 // RecordSelection tells which records an update by id is for, and keeps the list with the plan.
@@ -79,15 +80,24 @@ type RecordSelection interface {
 // patra.ErrIllegalMove when another planner was faster.
 type Splits interface {
 	PartialSlices(ctx context.Context, cursorID int64, limit int) ([]patra.Slice, error)
+	Shown(ctx context.Context, sliceID int64) (patra.ShownIDs, error)
 	Split(ctx context.Context, now patra.Instant, parent patra.Slice, children []patra.Slice, trigger string, maxAttempts int64) error
 	FailSlice(ctx context.Context, now patra.Instant, parent patra.Slice, why patra.Fault) error
 	Plan(ctx context.Context, id int64) (patra.Plan, error)
 	Snapshot(ctx context.Context, fingerprint string) (json.RawMessage, error)
 }
 
+// Bounds keeps what was found out about the windows of providers, for everybody. KeepWindowBounds gives what is stored then: where
+// another planner was faster, its finding counts.
+type Bounds interface {
+	WindowBounds(ctx context.Context, source, endpoint, address string) (patra.FoundBounds, error)
+	KeepWindowBounds(ctx context.Context, now patra.Instant, f patra.FoundBounds) (patra.FoundBounds, error)
+}
+
 // Store is what a planner needs of the tables.
 type Store interface {
 	Triggers
+	Bounds
 	Cursors
 	Plans
 	Queue
@@ -96,8 +106,9 @@ type Store interface {
 	Splits
 }
 
-// Prober asks a provider how much there is, through the same gate as every other request.
+// Prober asks a provider how much there is, and how finely it filters, through the same gate as every other request.
 type Prober interface {
+	Precision(ctx context.Context, spec *source.Spec, baseURL string) (patra.Unit, error)
 	Probe(ctx context.Context, spec *source.Spec, query query.Node, window patra.Window, baseURL string) (patra.Probe, error)
 }
 
@@ -116,6 +127,7 @@ type Config struct {
 	Inventory     int64         // tasks of one partition that may wait; 0 is no limit
 	Probes        int           // counts that may be asked for one plan
 	BackfillShare float64       // of a provider's quota, for history
+	Insecure      []string      // addresses that may be asked without encryption
 }
 
 // Planner makes plans.

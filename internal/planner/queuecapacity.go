@@ -27,7 +27,7 @@ func (p *Planner) room(ctx context.Context, now patra.Instant, j *job) (queueCap
 		return r, err
 	}
 	if p.Config.Inventory > 0 {
-		stock, err := p.Store.QueuedTasks(ctx, patra.Partition(j.plan.Source, j.plan.Endpoint, j.plan.Operation))
+		stock, err := p.Store.QueuedTasks(ctx, j.plan.WorkScope().Partition())
 		if err != nil {
 			return r, err
 		}

@@ -72,6 +72,11 @@ func (p *Planner) children(ctx context.Context, plan patra.Plan, parent patra.Sl
 	if err != nil {
 		return nil, err
 	}
+	shown, err := p.Store.Shown(ctx, parent.ID)
+	if err != nil {
+		return nil, err
+	}
+	j.judge.shown = shown.Afresh() // the children count their scans anew
 	return j.children(ctx, parent)
 }
 
@@ -130,7 +135,14 @@ func (j *job) cutRest(ctx context.Context, parent patra.Slice, w patra.Window, g
 		return false
 	}
 	for i, piece := range pieces {
-		if !j.fit(ctx, needPart{piece, p.why}, shares[i], give) {
+		var est patra.Estimate
+		if shares != nil {
+			est = shares[i]
+		} else if est, err = j.judge.estimate(ctx, piece, nil); err != nil { // the counts do not add up
+			give(nil, err)
+			return false
+		}
+		if !j.fit(ctx, needPart{piece, p.why}, est, give) {
 			return false
 		}
 	}

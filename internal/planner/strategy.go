@@ -132,7 +132,7 @@ func (j *job) slice(p needPart, strategy patra.Strategy, w patra.Window, est pat
 	bound := query.Bind(j.expr, j.spec.Window.Field, w)
 	spec := patra.NewTimeSlice(w, j.spec.Window.Precision, patra.Hints{PageSize: j.spec.Pagination.PageSize, Order: j.spec.Window.Order})
 	spec.Strategy, spec.Budget = strategy, j.budget(est)
-	return patra.Slice{Purpose: p.why, Window: w, Fetch: w.Widen(j.spec.Window.Overlap, j.spec.Window.Precision), Expr: bound.JSON(), ExprHash: bound.Hash(), Spec: spec, Estimate: &est}
+	return patra.Slice{Shown: j.judge.shown.Within(w), Purpose: p.why, Window: w, Fetch: w.Widen(j.spec.Window.Overlap, j.spec.Window.Precision), Expr: bound.JSON(), ExprHash: bound.Hash(), Spec: spec, Estimate: &est}
 }
 
 // one yields a single slice.

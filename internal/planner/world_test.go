@@ -75,6 +75,10 @@ func (p *provider) Probe(_ context.Context, spec *source.Spec, query query.Node,
 	return patra.Probe{Total: &n, Trust: spec.Response.Total.Trust, Items: 1, Bytes: 1000}, nil
 }
 
+func (p *provider) Precision(context.Context, *source.Spec, string) (patra.Unit, error) {
+	return "", errors.New("nobody asks")
+}
+
 func (p *provider) count(w patra.Window, ids *patra.IDRange) (n int64) {
 	for _, r := range p.papers {
 		if w.Contains(r.at) && (ids == nil || (ids.From <= r.id && r.id < ids.To)) {

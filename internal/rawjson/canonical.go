@@ -16,8 +16,10 @@ type entry struct {
 }
 
 // Canonical appends the value with sorted names, without spaces, with one spelling for every string, and with numbers as they
-// were written. Values that are in without are left out, where they are members of objects.
+// were written. Values that are in without are left out, where they are members of objects. Repeated tells afterwards whether a key
+// occurs twice in one object, which is found on the way: members are sorted anyway.
 func (n Node) Canonical(b []byte, without ...Node) []byte {
+	n.doc.twice = 0
 	return n.doc.canonical(b, n.at, without)
 }
 
@@ -65,8 +67,15 @@ func (d *Doc) canonicalObject(b []byte, at uint32, without []Node) []byte {
 	first := true
 	for i := range members {
 		m := d.sort[from+i] // what is inside may have moved the list
-		if i+1 < len(members) && d.sameName(m, d.sort[from+i+1]) || slices.ContainsFunc(without, func(n Node) bool { return n.at == m.key+1 }) {
+		if i+1 < len(members) && d.sameName(m, d.sort[from+i+1]) {
+			d.twice = m.key
 			continue // the last of a name counts
+		}
+		if slices.ContainsFunc(without, func(n Node) bool { return n.at == m.key+1 }) {
+			if key := d.repeated(m.key+1, 0); key != 0 {
+				d.twice = key
+			}
+			continue
 		}
 		if !first {
 			b = append(b, ',')

@@ -2,7 +2,8 @@
 // bytes, without a tree of maps and lists being made first.
 //
 // It says of every text what the standard library says of it: which ones are valid, which of two members of the same name
-// counts (the last), what a string means. It never changes a text, and never keeps one longer than its document.
+// counts (the last), what a string means. It never changes a text, and never keeps one longer than its document. It also says where
+// the standard library repairs what it reads: where a string is no valid text, and where an object has a key twice.
 package rawjson
 
 import (
@@ -44,6 +45,8 @@ type Doc struct {
 
 	members []entry // of the object that is asked most
 	of      uint32  // the node behind which it is; 0: there is none
+
+	twice uint32 // the name of a member that an object has twice, of what was written last; 0: there is none
 }
 
 // maxDepth is how deep values may stand inside each other: as deep as the standard library reads.

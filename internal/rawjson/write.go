@@ -15,6 +15,22 @@ func AppendString(b []byte, s string) []byte { return appendString(b, s) }
 // AppendText is AppendString for bytes.
 func AppendText(b, s []byte) []byte { return appendString(b, s) }
 
+// AppendBytes appends a string with all its bytes as they are, also those that are no text: whoever reads it sees them.
+func AppendBytes(b []byte, s string) []byte {
+	b = append(b, '"')
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c == '"' || c == '\\':
+			b = append(b, '\\', c)
+		case c < 0x20:
+			b = append(b, '\\', 'u', '0', '0', hexDigits[c>>4], hexDigits[c&15])
+		default:
+			b = append(b, c)
+		}
+	}
+	return append(b, '"')
+}
+
 func appendString[T string | []byte](b []byte, s T) []byte {
 	b = append(b, '"')
 	from := 0

@@ -16,7 +16,7 @@ import (
 // plain are documents that are read here, and must be.
 var plain = []string{
 	`<a/>`, `<a></a>`, "<a>\n x</a>\n", `<?xml version="1.0" encoding="UTF-8"?><a/>`, "\ufeff<?xml version='1.0'?>\n<a/>",
-	`<?xml version="1.0" ?>` + "\n" + `<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle//EN" "https://example.org/x.dtd"><a b='"1"' c = "x&amp;&#233;&#xe9;"/><!-- c --><?x y?>`,
+	`<!DOCTYPE a "[<" ><a/>`, `<?xml version="1.0" ?>` + "\n" + `<!DOCTYPE PubmedArticleSet PUBLIC "-//NLM//DTD PubMedArticle//EN" "https://example.org/x.dtd"><a b='"1"' c = "x&amp;&#233;&#xe9;"/><!-- c --><?x y?>`,
 	"<a>x\r\ny\rz&#13;&lt;&gt;&quot;&apos;\u00e9\u4e2d</a>", "<a><![CDATA[<b>&amp;]] \r\n]]></a>", `<a><!-- c - c --><?p  q="1" ?>t</a>`,
 	`<a xmlns="u" xmlns:p="v"><p:b p:c="1" xml:lang="en" d="2"/><b xmlns="w"/></a>`, `<r:a xmlns:r="u"><r:b xmlns:r="u"/></r:a>`,
 	"<a b='\t\n'/>", `<a>]] ></a>`, `<A-b.c_1><d/></A-b.c_1 >`, `<?xml version="1.0" encoding='utf-8' standalone="yes"?><a/>`, "<a>\u007f\U0001F600</a>",
@@ -25,7 +25,7 @@ var plain = []string{
 // strange are documents that are wrong, or that others read.
 var strange = []string{
 	``, ` `, `<a`, `<a>`, `</a>`, `<a/><b/>`, `<a/>x`, `x<a/>`, `<a></b>`, `<a b=1/>`, `<a b/>`, `<a b="1"c="2"/>`, `<a b="<"/>`, `<a>]]></a>`, `<a>&nbsp;</a>`, `<a>&#0;</a>`, `<a>&#xD800;</a>`, `<a>&amp</a>`,
-	"<a>\x01</a>", "<a>\xff</a>", "<a b='\xc3'/>", "<a>\uffff</a>", "<a><![CDATA[\ufffe]]></a>", `<!DOCTYPE a [<!ENTITY b "c">]><a/>`, `<!DOCTYPE a "[" ><a/>`, `<a><!DOCTYPE b></a>`, `<a><!-- -- --></a>`, `<a><!--->`,
+	"<a>\x01</a>", "<a>\xff</a>", "<a b='\xc3'/>", "<a>\uffff</a>", "<a><![CDATA[\ufffe]]></a>", `<!DOCTYPE a [<!ENTITY b "c">]><a/>`, `<!DOCTYPE a "[" [<!ENTITY b "c">]><a/>`, `<!DOCTYPE><a/>`, `<!DOCTYPE ><a/>`, `<!ENTITY b "c"><a/>`, `<a><!DOCTYPE b></a>`, `<a><!-- -- --></a>`, `<a><!--->`,
 	`<?xml version="1.1"?><a/>`, `<?xml version="1.0" encoding="ISO-8859-1"?><a/>`, ` <?xml version="1.0"?><a/>`, `<a><?xml version="1.0"?></a>`, `<p:a/>`, `<a p:b="1"/>`, `<a xmlns:p="u" xmlns:q="u"/>`, `<a xmlns="u" xmlns:q="u"/>`,
 	`<a><b xmlns:p="u"/><b xmlns:p="v"/></a>`, `<a xmlns:p=""/>`, `<a xmlns:p="xmlns" xmlns:q="1"/>`, `<a xmlns:xml="u"/>`, `<a><b xmlns:p="u"/><p:c/></a>`, `<a><b xmlns:p="u"></b><p:c/></a>`, `<a b:xmlns="u" xmlns:b="v"/>`, `<a:b:c/>`, `<é/>`, `<a>![CDATA[x</a>`,
 	`<1/>`, `<a:/>`, `<:a/>`, `<a/ >`, `<![CDATA[x]]><a/>`, `<a><![cdata[x]]></a>`, "\ufeff\n<a/>", "\u00a0<a/>", strings.Repeat("<a>", 201) + strings.Repeat("</a>", 201), `<xmlns:a/>`, `<a xmlns:b="http://www.w3.org/XML/1998/namespace" b:c="1"/>`,
@@ -47,7 +47,7 @@ func former(text []byte) (elements []string, err error) {
 		}
 		switch t := token.(type) {
 		case xml.Directive:
-			if bytes.ContainsAny(t, "[<") {
+			if !NamesGrammar(t) {
 				return nil, errors.New("declares")
 			}
 		case xml.CharData:

@@ -121,17 +121,31 @@ func declaration(b []byte, i int) int {
 	return i + 2
 }
 
-// doctype gives the place behind the name of a grammar, which may declare nothing, or -1.
+// doctypeWord begins the name of a grammar.
+const doctypeWord = "DOCTYPE"
+
+// NamesGrammar reports whether a directive, without <! and >, is a DOCTYPE that gives the name of a grammar and where it is to be
+// found, and declares nothing.
+func NamesGrammar(directive []byte) bool {
+	whole := append(bytes.Clone(directive), '>')
+	return has(whole, 0, doctypeWord) && doctype(whole, 0) == len(whole)
+}
+
+// doctype gives the place behind the DOCTYPE at i, which has a name and may declare nothing, or -1.
 func doctype(b []byte, i int) int {
+	word := i + len(doctypeWord)
+	if i = spaces(b, word); i == word || i >= len(b) || b[i] == '>' {
+		return -1
+	}
 	var quote byte
 	for ; i < len(b); i++ {
 		switch c := b[i]; {
-		case c == '[' || c == '<':
-			return -1
-		case quote != 0:
+		case quote != 0: // an address may have brackets
 			if c == quote {
 				quote = 0
 			}
+		case c == '[' || c == '<':
+			return -1
 		case c == '"' || c == '\'':
 			quote = c
 		case c == '>':

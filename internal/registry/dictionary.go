@@ -39,6 +39,7 @@ var codeTypes = compileTypes(map[string]string{
 	"endpoints.*.window.align":             "reg_time_unit",
 	"endpoints.*.window.precision":         "reg_time_unit",
 	"endpoints.*.window.upper":             "reg_window_upper",
+	"endpoints.*.window.discover.words.*":  "reg_time_unit",
 	"endpoints.*.window.order":             "ing_order",
 	"endpoints.*.window.strategy":          "ing_slice_strategy",
 	"endpoints.*.auth.type":                "reg_auth_type",

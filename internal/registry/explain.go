@@ -157,8 +157,10 @@ func sourceWords(body tree) tree {
 		}
 	}
 	words["parameters"] = params
-	if changes, ok := body["changes"]; ok {
-		words["changes"] = changes
+	for _, key := range []string{"changes", "update"} {
+		if said, ok := body[key]; ok {
+			words[key] = said
+		}
 	}
 	if defaults, ok := body["defaults"].(tree); ok { // those that have no dimension of their own
 		words = overlay(words, defaults)

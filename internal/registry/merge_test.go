@@ -13,6 +13,7 @@ import (
 func TestMergeRulesAndNoticesComeBack(t *testing.T) {
 	f := detailed(t)
 	f.Merge = source.Merge{EqualTime: "BY(MedlineCitation/@VersionID)", Nulls: "FILL"}
+	f.Update = source.Update{Gone: source.Gone{Refusals: 4, Over: &patra.Period{Days: 30}}}
 	e := f.Endpoints["fetch"]
 	e.Response.MergedInto, e.Response.Retracted = "//Into", &source.FlagPath{Path: "//Type", Equals: "x"}
 	e.Response.Signals = []source.Notice{{Path: "//Ref", Reason: "ERRATUM", Target: "//Ref/PMID"}}
@@ -28,5 +29,8 @@ func TestMergeRulesAndNoticesComeBack(t *testing.T) {
 	}
 	if second := spec.Second; second.Merge != f.Merge || !reflect.DeepEqual(second.Response.Signals, e.Response.Signals) {
 		t.Errorf("compiled to %+v", second.Merge)
+	}
+	if !reflect.DeepEqual(spec.Update, f.Update) || !reflect.DeepEqual(spec.Second.Update, f.Update) {
+		t.Errorf("compiled to %+v and %+v", spec.Update, spec.Second.Update)
 	}
 }

@@ -196,7 +196,7 @@ func TestRowsCompileToWhatTheFileCompilesTo(t *testing.T) {
 				t.Errorf("%s/%s: compiled from rows it is another spec", code, endpoint)
 			}
 			for _, field := range fields {
-				if field.Layer.Name == registry.LayerCompiled && !derived(field.Path) {
+				if field.Layer.Name == registry.LayerCompiled && !derived(want, field.Path) {
 					t.Errorf("%s/%s: nobody said %s: %v", code, endpoint, field.Path, field.Value)
 				}
 			}
@@ -205,7 +205,10 @@ func TestRowsCompileToWhatTheFileCompilesTo(t *testing.T) {
 }
 
 // derived are the fields that the compiler works out.
-func derived(path string) bool {
+func derived(spec *source.Spec, path string) bool {
+	if spec.Discovers() && (path == "window.precision" || path == "window.upper") { // as wide as can be, until it is found out
+		return true
+	}
 	path = strings.TrimPrefix(path, "second.")
 	if path == "endpoint" {
 		return true

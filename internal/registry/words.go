@@ -41,8 +41,8 @@ func Words() patra.Dictionary {
 		}},
 		"reg_failure_means": {Items: []string{"RETRY", "REFUSED", "FATAL", "EMPTY", "TOKEN_EXPIRED", "SCHEMA"}},
 		"reg_window_mode":   {Items: []string{"CALENDAR", "SLIDING"}},
-		"reg_window_upper":  {Items: []string{"INCLUSIVE_DAY", "INCLUSIVE_SECOND", "EXCLUSIVE"}},
-		"reg_time_unit": {Items: []string{"MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "MONTH"}, Aliases: map[string]string{
+		"reg_window_upper":  {Items: []string{"INCLUSIVE_DAY", "INCLUSIVE_SECOND", "EXCLUSIVE", "DISCOVER"}},
+		"reg_time_unit": {Items: []string{"MILLISECOND", "SECOND", "MINUTE", "HOUR", "DAY", "MONTH", "DISCOVER"}, Aliases: map[string]string{
 			"ms":      "MILLISECOND",
 			"daily":   "DAY",
 			"hourly":  "HOUR",

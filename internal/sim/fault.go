@@ -45,6 +45,7 @@ const (
 	faultBroken      fault = "broken-body"
 	faultNoNext      fault = "no-next"
 	faultOld         fault = "old-version"
+	faultElsewhere   fault = "redirect"
 )
 
 // chances are the faults with their probabilities, in the order of precedence. New ones are added at the end, so that
@@ -61,6 +62,7 @@ func (f Faults) chances() []chance {
 		{faultShortLength, f.ShortLength}, {faultLongLength, f.LongLength}, {faultBomb, f.GzipBomb}, {faultTrickle, f.Trickle}, {faultHang, f.Hang},
 		{faultAuth, f.Unauthorized}, {faultStorm, f.Storm}, {faultNoContent, f.NoContent}, {faultPartial, f.Partial}, {faultNotModified, f.NotModified},
 		{faultBroken, f.BrokenBody}, {faultNoNext, f.NoNext}, {faultOld, f.OldVersion},
+		{faultElsewhere, f.Redirect},
 	}
 }
 

@@ -50,6 +50,7 @@ type Faults struct {
 	BrokenBody   float64 // a byte in the middle that no text may have
 	NoNext       float64 // a full page that does not say where the next one is; only Crossref
 	OldVersion   float64 // an item once more, as it was before it changed
+	Redirect     float64 // 302 to another path
 
 	DealEvery int // every so many requests one of the above that has a chance and has not happened yet has its turn; 0 leaves all to chance
 

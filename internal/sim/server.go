@@ -177,6 +177,10 @@ func spoil(p profile, c *call) (a answer, happened bool) {
 		return newAnswer(http.StatusOK, a.header.Get("Content-Type"), nil), true
 	case faultNoContent:
 		return newAnswer(http.StatusNoContent, a.header.Get("Content-Type"), nil), true
+	case faultElsewhere:
+		elsewhere := newAnswer(http.StatusFound, a.header.Get("Content-Type"), nil)
+		elsewhere.header.Set("Location", "/elsewhere")
+		return elsewhere, true
 	case faultNotModified:
 		return newAnswer(http.StatusNotModified, a.header.Get("Content-Type"), nil), true
 	case faultPartial:

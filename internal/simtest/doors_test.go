@@ -140,6 +140,14 @@ func (d doors) Halt(ctx context.Context, at patra.WorkScope, fault patra.Fault) 
 	return call(d.p, func() (patra.ControlChange, error) { return d.Store.Halt(ctx, at, fault) })
 }
 
+func (d doors) RecordSliceFailure(ctx context.Context, at patra.WorkScope, window string, fault patra.Fault) (patra.ControlChange, error) {
+	return call(d.p, func() (patra.ControlChange, error) { return d.Store.RecordSliceFailure(ctx, at, window, fault) })
+}
+
+func (d doors) RecordSliceSuccess(ctx context.Context, at patra.WorkScope) (patra.ControlChange, error) {
+	return call(d.p, func() (patra.ControlChange, error) { return d.Store.RecordSliceSuccess(ctx, at) })
+}
+
 func (d doors) QuotaExhausted(ctx context.Context, at patra.WorkScope, e patra.QuotaError) (patra.ControlChange, error) {
 	return call(d.p, func() (patra.ControlChange, error) { return d.Store.QuotaExhausted(ctx, at, e) })
 }

@@ -209,7 +209,7 @@ func (j *judge) lacks(v *version) string {
 		}
 		return ""
 	}
-	r, err := j.w.stores[len(j.w.stores)-1].Record(j.w.t.Context(), j.w.file.Code, j.w.spec.RecordType, v.id)
+	r, err := j.w.stores[len(j.w.stores)-1].RecordOf(j.w.t.Context(), j.w.file.Code, j.w.spec.RecordType, j.w.spec.Repository(), v.id)
 	j.must(err)
 	if r == nil {
 		return "it is missing"
@@ -275,6 +275,9 @@ func (j *judge) manners() {
 		}
 	}
 	if err := gatetest.Judge(sent, j.w.spec.Rate.PerSecond, max(j.w.spec.Rate.Burst, 1)); err != nil {
+		j.find("rate", "%v", err)
+	}
+	if err := gatetest.JudgeSeconds(sent, j.w.spec.Rate.PerSecond, 50*time.Millisecond); err != nil {
 		j.find("rate", "%v", err)
 	}
 }

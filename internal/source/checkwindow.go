@@ -3,6 +3,8 @@ package source
 import (
 	"cmp"
 	"fmt"
+	"maps"
+	"slices"
 
 	"patra"
 )
@@ -16,22 +18,52 @@ func (c *checker) window(at string, e Endpoint, f *File) {
 		units = append(units, string(u))
 	}
 	if w.filters() || w.Precision != "" {
-		c.oneOf(at+".precision", string(w.Precision), units...)
+		c.oneOf(at+".precision", string(w.Precision), append(slices.Clone(units), discovered)...)
 	}
 	if w.Mode == patra.ModeCalendar {
 		c.oneOf(at+".align", string(w.Align), units...)
 	}
 	c.oneOf(at+".order", cmp.Or(w.Order, "NONE"), "ASC", "DESC", "NONE")
 	if w.filters() || w.Upper != "" {
-		c.oneOf(at+".upper", w.Upper, "INCLUSIVE_DAY", "INCLUSIVE_SECOND", "EXCLUSIVE")
+		c.oneOf(at+".upper", w.Upper, "INCLUSIVE_DAY", "INCLUSIVE_SECOND", "EXCLUSIVE", discovered)
 	}
+	c.discover(at, e)
 	c.lengths(at, w)
 	c.windowField(at, w, f)
 	if !w.filters() && e.Pagination.Type == pageTime {
 		c.add(at+".strategy", "CONFLICT", "a walk by TIME moves the beginning of the window, and this source has no filter for it", "write another pagination.type")
 	}
+	if w.OtherDate && e.Pagination.Type == pageTime {
+		c.add(at+".otherDate", "CONFLICT", "a walk by TIME goes on from updatedAt, which must be the date that the window is about", "write another pagination.type")
+	}
 	if w.Split != nil {
 		c.split(at+".split", w, f)
+	}
+}
+
+// discover checks what is needed to find out how a provider reads the ends of a window.
+func (c *checker) discover(at string, e Endpoint) {
+	w := e.Window
+	if w.Upper != discovered {
+		if w.Precision == discovered || w.Discover != nil {
+			c.add(at+".upper", "CONFLICT", "what is found out begins with the upper bound", "write upper: DISCOVER, or leave out discover")
+		}
+		return
+	}
+	if w.OtherDate || len(e.Response.UpdatedAt) == 0 || e.Response.Total.Trust == patra.TrustExact {
+		c.add(at+".upper", "CONFLICT", "an upper bound is found out by the times of records, by which the filter must go, where no total is exact", "write response.updatedAt and leave out otherDate, or write the upper bound itself")
+	}
+	if w.Precision != discovered {
+		return
+	}
+	d := cmp.Or(w.Discover, &Discover{})
+	c.required(at+".discover.precision", d.Precision)
+	c.positive(at+".discover.words", len(d.Words) > 0, "the provider's words for its precision are needed, such as {YYYY-MM-DD: DAY}")
+	if d.Precision != "" {
+		c.path(at+".discover.precision", e.Response.Format, d.Precision)
+	}
+	for _, word := range slices.Sorted(maps.Keys(d.Words)) {
+		c.oneOf(at+".discover.words."+word, string(d.Words[word]), string(patra.UnitSecond), string(patra.UnitMinute), string(patra.UnitHour), string(patra.UnitDay))
 	}
 }
 

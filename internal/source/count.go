@@ -39,9 +39,16 @@ func (s *Spec) BuildCount(query query.Node, fetch patra.Window, baseURL string, 
 // Count reads how many records there are from the answer to BuildCount; nil if the provider does not say this time. The
 // way on is not looked for, because an answer to a request without a position may have none.
 func (p *Program) Count(status int, body []byte) (*int64, error) {
+	page, err := p.CountPage(status, body)
+	page.walked.release()
+	return page.Total, err
+}
+
+// CountPage is Count with what else came: items that nobody asked for are evidence all the same.
+func (p *Program) CountPage(status int, body []byte) (Page, error) {
 	page, _, err := p.open(status, body, p.Spec.First())
 	if err == nil && page.End == patra.EndEmptyCode {
-		return new(int64), nil
+		page.Total = new(int64)
 	}
-	return page.Total, err
+	return page, err
 }

@@ -29,7 +29,7 @@ var countRequests = map[string]string{
 	"doaj articles":          "GET /api/search/articles/last_updated:[2026-05-01T00:00:00Z TO 2026-05-02T23:59:59Z]?pageSize=1&sort=last_updated:asc",
 	"europepmc search":       "GET /europepmc/webservices/rest/search?email=me@example.org&format=json&pageSize=1&query=UPDATE_DATE:[2026-05-01 TO 2026-05-02]&resultType=core&synonym=false",
 	"medrxiv details":        "GET /details/medrxiv/2026-05-01/2026-05-02/0/json",
-	"oai records":            "GET /oai?from=2026-05-01&metadataPrefix=oai_dc&until=2026-05-02&verb=ListRecords",
+	"oai records":            "GET /oai?from=2026-05-01&metadataPrefix=oai_dc&until=2026-05-03&verb=ListRecords",
 	"openalex changed":       "GET /works?filter=from_updated_date:2026-05-01T00:00:00Z,to_updated_date:2026-05-03T00:00:00Z&per_page=1&sort=updated_date:asc",
 	"openalex published":     "GET /works?filter=from_publication_date:2026-05-01,to_publication_date:2026-05-02&per_page=1&sort=publication_date:asc",
 	"plos search":            "GET /search?fl=id,title_display,journal,publisher,publication_date,article_type,author_display,abstract,subject,eissn,received_date,accepted_date&fq=doc_type:full&q=publication_date:[2026-05-01T00:00:00Z TO 2026-05-03T00:00:00Z}&rows=1&sort=publication_date asc,id asc&wt=json",

@@ -23,6 +23,7 @@ type File struct {
 	Mapping    Mapping              `yaml:"mapping" json:"mapping,omitempty"`
 	Merge      Merge                `yaml:"merge" json:"merge,omitzero"`
 	Changes    Changes              `yaml:"changes" json:"changes,omitempty"`
+	Update     Update               `yaml:"update" json:"update,omitzero"`
 }
 
 // Parameter is something the user of a source sets, such as the set of a repository.
@@ -30,6 +31,8 @@ type Parameter struct {
 	Default  string `yaml:"default" json:"default,omitempty"`
 	Required bool   `yaml:"required" json:"required,omitempty"`
 	Doc      string `yaml:"doc" json:"doc,omitempty"`
+	// Identity says whether another value names another provider, whose records are others; see (*File).identity.
+	Identity *bool `yaml:"identity" json:"identity,omitempty"`
 }
 
 // Blocks are the settings that endpoints share, or change for themselves.
@@ -214,12 +217,21 @@ type Window struct {
 	Split     *Split           `yaml:"split" json:"split,omitempty"`
 	Precision patra.Unit       `yaml:"precision" json:"precision,omitempty"`
 	Upper     string           `yaml:"upper" json:"upper,omitempty"`
+	Discover  *Discover        `yaml:"discover" json:"discover,omitempty"` // how precision and upper are found out, where they are DISCOVER
 	Order     string           `yaml:"order" json:"order,omitempty"`
+	OtherDate bool             `yaml:"otherDate" json:"otherDate,omitempty"` // field is another date than updatedAt
 	Earliest  *patra.Instant   `yaml:"earliest" json:"earliest,omitempty"`
 	Origin    *patra.Instant   `yaml:"origin" json:"origin,omitempty"`
 	SafetyLag *patra.Period    `yaml:"safetyLag" json:"safetyLag,omitempty"`
 	Lookback  patra.Period     `yaml:"lookback" json:"lookback,omitzero"`
 	Overlap   patra.Period     `yaml:"overlap" json:"overlap,omitzero"`
+}
+
+// Discover is how the precision of a provider is found out: a request that it answers with a word for it.
+type Discover struct {
+	Query     map[string]string     `yaml:"query" json:"query,omitempty"`         // in place of request.query; nothing else is sent
+	Precision string                `yaml:"precision" json:"precision,omitempty"` // where the word stands in the answer
+	Words     map[string]patra.Unit `yaml:"words" json:"words,omitempty"`
 }
 
 // Duration is a length of time as people write it for requests: 10s, 100ms, 2m.

@@ -33,6 +33,8 @@ type parts struct {
 	apart  []byte // what the items are parts of, where that is not the page
 	around any
 	walked *parsedPage // nil: the items stand alone
+
+	unclear error // not nil: what stands around the items can be read in two ways
 }
 
 // opener makes a document of one item and identifies its content.
@@ -47,6 +49,9 @@ type jsonSplitter struct {
 	items namePath
 	order namePath
 	one   bool // an object in place of the list is the only item
+
+	reads []*path // what else is read around the items
+	next  *path   // nil: nothing says what comes next
 }
 
 func (j jsonSplitter) split(body []byte) (got parts, err error) {
@@ -63,13 +68,14 @@ func (j jsonSplitter) split(body []byte) (got parts, err error) {
 		return parts{}, cutJSON()
 	}
 	items, found := j.items.at(doc.Root())
+	got.unclear = j.unclear(doc.Root(), items)
 	if !found {
 		around := doc.Root().Value()
-		return parts{around: around}, schemaFault(j.text, "the answer has no such member"+others(around))
+		return parts{around: around, unclear: got.unclear}, schemaFault(j.text, "the answer has no such member"+others(around))
 	}
 	if j.order != nil { // the map is the envelope too, and such pages are small
 		all, err := j.byID(doc, items)
-		return parts{items: all, around: doc.Root().Value()}, err
+		return parts{items: all, around: doc.Root().Value(), unclear: got.unclear}, err
 	}
 	got.around = doc.Root().ValueWith(items, []any{})
 	if items.Kind() == rawjson.Object && j.one {
@@ -112,7 +118,13 @@ func (j jsonSplitter) byID(doc *document, items rawjson.Node) (all [][]byte, err
 	if !found || order.Kind() != rawjson.Array {
 		return nil, schemaFault(j.text, "there is no list of ids beside the items")
 	}
+	if key, twice := items.RepeatedMember(); twice {
+		return nil, saidTwice(j.text, key.Text())
+	}
 	for id := range order.Elements() {
+		if !id.ValidText() {
+			return nil, badBody(j.text, "an id in the list of ids is no valid text")
+		}
 		text, _ := textOf(id.Value())
 		item, found := items.Member(text)
 		if !found {

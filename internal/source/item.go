@@ -34,13 +34,16 @@ func (p *Program) observed(raw []byte, at patra.Instant) patra.Observation {
 func (p *Program) item(raw []byte, doc any, observedAt patra.Instant) (o patra.Observation, err error) {
 	o = p.observed(raw, observedAt)
 	var noID error
-	if o.ID, noID = p.readID(doc); noID != nil && p.Spec.Response.NoID != "HASH" {
+	if o.ID, noID = p.readID(raw, doc); noID != nil && (p.Spec.Response.NoID != "HASH" || patra.AsFault(noID).Code != patra.CodeMissingID) {
 		return o, noID
 	}
 	if o.UpdatedAt, err = p.readTime(doc); err != nil {
 		return o, err
 	}
 	p.readStanding(doc, &o)
+	if err := p.brokenLinks(raw, &o); err != nil {
+		return o, err
+	}
 	room := rooms.Get().(*itemBuffer)
 	defer room.giveBack()
 	fields, err := p.readFields(doc, room)
@@ -52,10 +55,13 @@ func (p *Program) item(raw []byte, doc any, observedAt patra.Instant) (o patra.O
 	if o.Hash, err = p.opener.hash(raw, doc); err != nil {
 		return o, dataFault(patra.CodeBadBody, "", err.Error())
 	}
+	if err := p.duplicateKey(doc, &o); err != nil { // the hash has looked at all keys
+		return o, err
+	}
 	if noID != nil {
 		o.ID = "sha256:" + o.Hash
 	}
-	o.Signals = p.signals(doc, o.ID)
+	o.Signals = p.signals(raw, doc, o.ID)
 	return o, nil
 }
 
@@ -66,13 +72,16 @@ func (p *Program) rawCode() string {
 	return formatJSON
 }
 
-// readID joins the parts of an id with a slash; every part must be there.
-func (p *Program) readID(doc any) (string, error) {
+// readID joins the parts of an id with a slash; every part must be there, and be valid text.
+func (p *Program) readID(raw []byte, doc any) (string, error) {
 	var room [4]string
 	parts := room[:0]
 	for i := range p.id {
 		path := &p.id[i]
 		if n, ok := path.nodes(doc); ok && len(n) == 1 {
+			if !n[0].ValidText() {
+				return "", noText(path.text)
+			}
 			if text, is := scalar(n[0]); is {
 				parts = append(parts, strings.TrimSpace(text))
 				continue
@@ -85,6 +94,9 @@ func (p *Program) readID(doc any) (string, error) {
 		text, ok := textOf(found[0])
 		if _, isBool := found[0].(bool); !ok || isBool {
 			return "", dataFault(patra.CodeMissingID, path.text, "the id is "+kindOf(found[0]))
+		}
+		if p.repaired(raw, text) {
+			return "", noText(path.text)
 		}
 		parts = append(parts, strings.TrimSpace(text))
 	}

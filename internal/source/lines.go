@@ -6,9 +6,12 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"patra"
+	"patra/internal/rawjson"
 )
 
 // linesSplitter reads one JSON value a line.
@@ -45,15 +48,12 @@ func (c csvSplitter) split(body []byte) (parts, error) {
 		return parts{}, &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is empty"}
 	}
 	var items [][]byte
+	clear := isClear(header)
 	for err == nil {
 		var row []string
 		if row, err = r.Read(); err == nil {
-			object := make(map[string]string, len(row))
-			for i, cell := range row {
-				object[header[i]] = cell
-			}
 			var item []byte
-			if item, err = json.Marshal(object); err == nil {
+			if item, err = rowObject(header, row, clear); err == nil {
 				items = append(items, item)
 			}
 		}
@@ -62,4 +62,45 @@ func (c csvSplitter) split(body []byte) (parts, error) {
 		return parts{}, notWhole(err)
 	}
 	return parts{items: items, around: map[string]any{}}, nil
+}
+
+// isClear reports whether the columns of a table have names of their own, all of them text. Columns without a name are often there
+// more than once, behind the others, and no path reads them.
+func isClear(header []string) bool {
+	names := make(map[string]bool, len(header))
+	for _, name := range header {
+		if name != "" && names[name] {
+			return false
+		}
+		names[name] = true
+	}
+	return validCells(header)
+}
+
+func validCells(cells []string) bool {
+	return !slices.ContainsFunc(cells, func(cell string) bool { return !utf8.ValidString(cell) })
+}
+
+// rowObject is a row as a JSON object of texts. What would have to be repaired stays as it was sent, bytes that are no text and columns
+// of the same name: whoever reads the item sees them.
+func rowObject(header, row []string, clear bool) ([]byte, error) {
+	if clear && validCells(row) {
+		object := make(map[string]string, len(row))
+		for i, cell := range row {
+			object[header[i]] = cell
+		}
+		return json.Marshal(object)
+	}
+	item := []byte{'{'}
+	for i, cell := range row {
+		if header[i] == "" && slices.Contains(header[i+1:], "") {
+			continue
+		}
+		if len(item) > 1 {
+			item = append(item, ',')
+		}
+		item = rawjson.AppendBytes(item, header[i])
+		item = rawjson.AppendBytes(append(item, ':'), cell)
+	}
+	return append(item, '}'), nil
 }

@@ -174,6 +174,7 @@ func validate(doc *strictyaml.Document, f *File) patra.Problems {
 		c.mapping("mapping", format, f.Mapping)
 	}
 	c.merge(f)
+	c.update(f.Update)
 	c.changes(f)
 	slices.SortStableFunc(c.found, func(a, b patra.Problem) int { return a.Line - b.Line })
 	return c.found

@@ -34,13 +34,13 @@ func (c *compiler) notice(n Notice) notice {
 }
 
 // signals are the records that an item says should be looked at again.
-func (p *Program) signals(doc any, id string) (all []patra.Signal) {
+func (p *Program) signals(raw []byte, doc any, id string) (all []patra.Signal) {
 	for _, n := range p.notices {
 		if !isTrue(n.path.find(doc), n.Equals) {
 			continue
 		}
 		for _, target := range n.targets(doc, id) {
-			if target != "" && len(target) <= maxID {
+			if target != "" && len(target) <= maxID && !p.repaired(raw, target) {
 				all = append(all, patra.Signal{ID: target, Reason: patra.SignalReason(n.Reason), By: id})
 			}
 		}

@@ -32,7 +32,7 @@ type Page struct {
 
 // onward decides whether the walk goes on, by the end rules of the source. A short page ends nothing by itself, and a
 // total never does.
-func (p *Program) onward(page *Page, around any, position string) error {
+func (p *Program) onward(page *Page, around any, position string, fetch patra.Window) error {
 	if p.Spec.Pagination.Type == "" { // records by id: one answer is all there is
 		page.End = patra.EndItemsDone
 		return nil
@@ -47,21 +47,31 @@ func (p *Program) onward(page *Page, around any, position string) error {
 	}
 	switch p.Spec.Pagination.Type {
 	case pageOffset:
-		return p.step(page, position, len(page.Items))
+		return p.step(page, position, p.offsetStep(len(page.Items)))
 	case pagePage:
 		if p.next != nil {
 			return p.byToken(page, around, position)
 		}
 		return p.step(page, position, 1)
 	case pageTime:
-		return p.byTime(page, position)
+		return p.byTime(page, position, fetch)
 	}
 	return p.byToken(page, around, position)
 }
 
 func (p *Program) ends(code string) bool { return slices.Contains(p.Spec.Pagination.End, code) }
 
-// step counts on: by the items that were received, never by the size that was asked for, or by one page.
+// offsetStep is how far the next offset lies behind this one. A page that is smaller than asked for moves it by what came, because
+// providers cap the page size; a larger one moves it by what was asked for, because a surplus row need not be the next row of the
+// list. A step that is too short reads a row twice, and one that is too long skips a row.
+func (p *Program) offsetStep(received int) int {
+	if size := p.Spec.Pagination.PageSize; size > 0 {
+		return min(received, size)
+	}
+	return received
+}
+
+// step adds to a position that is a number: the step of an offset, or one page.
 func (p *Program) step(page *Page, position string, by int) error {
 	at, err := strconv.ParseInt(position, 10, 64)
 	if err != nil {
@@ -103,7 +113,7 @@ func (p *Program) byToken(page *Page, around any, position string) error {
 			return nil
 		case "CONTINUE":
 		default:
-			return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeLoop, Path: p.next.text, Text: "the provider gave the same position again"}
+			return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeLoop, Path: p.next.text, Text: "the provider gave the same position again"}
 		}
 	}
 	page.HasNext = true
@@ -119,18 +129,28 @@ func (p *Program) stop(page *Page, how string) error {
 	return nil
 }
 
-// byTime goes on from the time of the last item. The boundary is read twice, which is harmless; a page that is full of
-// one and the same time cannot be passed.
-func (p *Program) byTime(page *Page, position string) error {
+// byTime goes on from the time of the last item that lies in what was asked for: the fetch window from position on. An item outside
+// of it would lead the walk past everything between. The boundary is read twice, which is harmless; a page that is full of one and
+// the same time cannot be passed.
+func (p *Program) byTime(page *Page, position string, fetch patra.Window) error {
 	var last *patra.Instant
+	outside := 0
 	for i := range page.Items {
 		o, err := p.itemAt(page, i, 0)
-		if err == nil && o.UpdatedAt != nil && (last == nil || *o.UpdatedAt > *last) {
+		switch {
+		case err != nil || o.UpdatedAt == nil:
+		case !askedFor(*o.UpdatedAt, position, fetch):
+			outside++
+		case last == nil || *o.UpdatedAt > *last:
 			last = o.UpdatedAt
 		}
 	}
+	if only := outside == len(page.Items); last == nil && only && position == p.Spec.First() && outside < p.Spec.Pagination.PageSize && p.ends(patra.EndEmptyPage) {
+		page.End = patra.EndEmptyPage // there is nothing in the window
+		return nil
+	}
 	if last == nil {
-		return schemaFault("updatedAt", "no item of the page has a time to go on from")
+		return schemaFault("updatedAt", "no item of the page has a time in the window to go on from")
 	}
 	page.Next, page.HasNext = p.Spec.Window.Precision.Floor(*last).String(), true
 	if page.Next != position {
@@ -141,6 +161,15 @@ func (p *Program) byTime(page *Page, position string) error {
 	}
 	page.HasNext, page.End = false, patra.EndSameToken
 	return nil
+}
+
+// askedFor reports whether a time lies in the fetch window from position on. The zero window has no bounds.
+func askedFor(at patra.Instant, position string, fetch patra.Window) bool {
+	if fetch != (patra.Window{}) && !fetch.Contains(at) {
+		return false
+	}
+	from, err := patra.ParseInstant(position)
+	return err != nil || at >= from
 }
 
 // number reads a count that may be written as a number or as text.

@@ -74,14 +74,15 @@ func TestOddItemsAreReadInTheirPageAsAlone(t *testing.T) {
 		{"DOI": "10.1/X", "of": [{"id": "10.1/a", "is": "A"}, {"id": "10.1/X", "is": "X"}], "indexed": {"date-time": "2026-05-01"}, "title": [], "published": {"date-parts": [[2024, 3]]}, "abstract": null, "author": {"x": {"given": "G"}}},
 		{"DOI": ["10.1/a"]},
 		{"DOI": "10.1/b", "indexed": {"date-time": 5}},
-		{"DOI": "10.1/c", "DOI": "10.1/d", "published": {"date-parts": [["x"]]}, "publisher": {"b": 1, "a": "\/"}, "reference": [{"key": "1"}, {}, {"key": null}]},
-		{"DOI": "10.1/e", "published": [1]}, "text", 5, null, []
+		{"DOI": "10.1/d", "published": {"date-parts": [["x"]]}, "publisher": {"b": 1, "a": "\/"}, "reference": [{"key": "1"}, {}, {"key": null}]},
+		{"DOI": "10.1/e", "published": [1]}, "text", 5, null, [],
+		{"DOI": "10.1/c", "DOI": "10.1/d", "publisher": {"b": 1, "a": "\/"}}, {"DOI": "10.1/\ud800"}
 	]}}`)
 	page, err := p.Read(200, body, p.Spec.First())
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got := sameAsAlone(t, "odd", p, page); got != 10 {
+	if got := sameAsAlone(t, "odd", p, page); got != 12 {
 		t.Errorf("%d items", got)
 	}
 	if o, err := p.Item(page.Items[0], 7); err != nil || string(o.Fields) != `{"authors":[{"family":"B"},{},{"orcid":[{"a":2,"b":1}]}],"doi":"10.1/a","title":"Té","type":["A"]}` {

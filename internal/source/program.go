@@ -17,6 +17,7 @@ type Program struct {
 	opener     opener
 	next       *path
 	total      *path
+	precision  *path // where a provider says how finely it filters
 	id         []path
 	updatedAt  []path
 	deleted    *path
@@ -45,6 +46,9 @@ func (s *Spec) Compile() (*Program, error) {
 	p.splitter, p.opener = c.reader(s.Response, s.Role == roleDetail)
 	p.next = c.optional(s.Pagination.Next)
 	p.total = c.optional(s.Response.Total.Path)
+	if s.AsksPrecision() {
+		p.precision = c.optional(s.Window.Discover.Precision)
+	}
 	for _, text := range s.Response.ID {
 		p.id = append(p.id, c.path(text))
 	}
@@ -64,6 +68,9 @@ func (s *Spec) Compile() (*Program, error) {
 	}
 	for _, f := range s.Response.Errors {
 		p.failures = append(p.failures, compiledErrorRule{ErrorRule: f, path: c.optional(f.Path), match: c.regexp(f.Match)})
+	}
+	if j, ok := p.splitter.(jsonSplitter); ok {
+		p.splitter = j.reading(p)
 	}
 	if s.Detail == nil { // where there are two phases, the mapping reads the second
 		p.mark = c.optional(s.Merge.by())
@@ -168,11 +175,16 @@ func (c *compiler) reader(r Response, one bool) (splitter, opener) {
 // Read finds the items and the way on in an answer to a request for position, or says what kind of failure it is. An
 // answer that is not understood is never taken for an empty one.
 func (p *Program) Read(status int, body []byte, position string) (Page, error) {
+	return p.ReadWithin(status, body, position, patra.Window{})
+}
+
+// ReadWithin is Read for an answer to a request for a fetch window: a walk by time looks for the way on only in items of that window.
+func (p *Program) ReadWithin(status int, body []byte, position string, fetch patra.Window) (Page, error) {
 	page, around, err := p.open(status, body, position)
 	if err != nil || page.End != "" {
 		return page, err
 	}
-	if err := p.onward(&page, around, position); err != nil {
+	if err := p.onward(&page, around, position, fetch); err != nil {
 		page.walked.release()
 		return page, err
 	}
@@ -190,14 +202,14 @@ func (p *Program) open(status int, body []byte, position string) (page Page, aro
 	around = got.around
 	if means, fault := p.failed(status, body, around); fault != nil {
 		return Page{}, nil, fault
-	} else if means == meansEmpty {
+	} else if means == meansEmpty && got.unclear == nil {
 		return Page{End: patra.EndEmptyCode}, nil, nil
 	}
 	if fault := p.Spec.classify(status, position); fault != nil {
 		return Page{}, nil, fault
 	}
-	if splitErr != nil {
-		return Page{}, nil, splitErr
+	if err := firstOf(got.unclear, splitErr); err != nil {
+		return Page{}, nil, err
 	}
 	page.Items, page.Apart, page.walked = got.items, got.apart, got.walked
 	if p.total != nil {

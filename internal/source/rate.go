@@ -6,6 +6,7 @@ import (
 	"maps"
 	"net/url"
 	"slices"
+	"strings"
 	"time"
 
 	"patra"
@@ -64,15 +65,19 @@ func (s *Spec) Limit(keyed bool, address string) patra.RateLimit {
 
 // gateKey names what counts together.
 func (s *Spec) gateKey(address string) string {
+	one := s.Source // or one of many: other repositories are other machines
+	if r := s.Repository(); r != "" {
+		one += "@" + patra.RepositoryKey(strings.ReplaceAll(r, "/", "%2F")) // a key with a slash is that of an endpoint
+	}
 	switch s.Rate.Share {
 	case shareEndpoint:
-		return s.Source + "/" + s.Endpoint
+		return one + "/" + s.Endpoint
 	case shareHost:
 		if u, err := url.Parse(address); err == nil && u.Host != "" {
 			return "host:" + u.Host
 		}
 	}
-	return s.Source
+	return one
 }
 
 // HasOwnRateKey reports whether the endpoint counts on its own.

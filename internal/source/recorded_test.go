@@ -623,7 +623,7 @@ func TestShippedRequests(t *testing.T) {
 		{"openalex", "published", "*", "/works?cursor=*&filter=from_publication_date:2026-05-01,to_publication_date:2026-05-01&per_page=100&sort=publication_date:asc"},
 		{"openalex", "changed", "*", "/works?cursor=*&filter=from_updated_date:2026-05-01T00:00:00Z,to_updated_date:2026-05-02T00:00:00Z&per_page=100&sort=updated_date:asc"},
 		{"pubmed", "search", "0", "/esearch.fcgi?datetype=edat&db=pubmed&email=me@example.org&maxdate=2026/05/01&mindate=2026/05/01&retmax=5000&retmode=json&retstart=0&term=all[sb]&tool=patra"},
-		{"oai", "records", "", "?from=2026-05-01&metadataPrefix=oai_dc&until=2026-05-01&verb=ListRecords"},
+		{"oai", "records", "", "?from=2026-05-01&metadataPrefix=oai_dc&until=2026-05-02&verb=ListRecords"},
 		{"arxiv-oai", "records", "", "/oai?from=2026-05-01&metadataPrefix=arXiv&until=2026-05-01&verb=ListRecords"},
 		{"arxiv-oai", "records", "x y", "/oai?resumptionToken=x y&verb=ListRecords"},
 		{"pmc-oai", "records", "oai%3Ax", "/api/oai/v1/mh/?verb=ListRecords&resumptionToken=oai:x"},

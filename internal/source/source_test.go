@@ -223,7 +223,7 @@ func TestStatuses(t *testing.T) {
 		{400, "x", patra.LevelRetry, patra.CodeTokenExpired},
 		{401, "x", patra.LevelFatal, patra.CodeAuth},
 		{403, "*", patra.LevelFatal, patra.CodeAuth},
-		{301, "*", patra.LevelRequest, patra.CodeHTTP},
+		{301, "*", patra.LevelRetry, patra.CodeHTTP},
 		{206, "*", patra.LevelRetry, patra.CodeBadBody},
 	} {
 		_, err := p.Read(c.status, []byte(`{"message":{"items":[],"next-cursor":"x"}}`), c.position)

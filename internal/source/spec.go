@@ -34,6 +34,7 @@ type Spec struct {
 	Endpoint   string            `json:"endpoint"`
 	Operation  patra.Operation   `json:"operation"`
 	Parameters map[string]string `json:"parameters,omitempty"`
+	Identity   []string          `json:"identity,omitzero"` // the parameters that name the provider, where the address does not tell; see Repository
 	Blocks
 	Role       string        `json:"role"`
 	Detail     *Detail       `json:"detail,omitempty"`
@@ -46,6 +47,7 @@ type Spec struct {
 	Mapping    Mapping       `json:"mapping,omitempty"`
 	Merge      Merge         `json:"merge,omitzero"`
 	Changes    Changes       `json:"changes,omitempty"`
+	Update     Update        `json:"update,omitzero"`
 }
 
 // Options are what the user of a source says about it.
@@ -68,7 +70,8 @@ func Compile(f *File, o Options) (*Spec, error) {
 	}
 	s := &Spec{
 		V: specVersion, Source: f.Code, RecordType: f.RecordType, Endpoint: name, Operation: o.Operation, Parameters: params,
-		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Response: e.Response, Window: e.Window, Query: f.grammar(e.Window), Mapping: f.Mapping, Merge: f.Merge, Changes: f.Changes,
+		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Response: e.Response, Window: e.Window.wide(), Query: f.grammar(e.Window), Mapping: f.Mapping, Merge: f.Merge, Changes: f.Changes,
+		Update: f.Update,
 	}
 	if len(e.Mapping) > 0 {
 		s.Mapping = e.Mapping
@@ -79,6 +82,12 @@ func Compile(f *File, o Options) (*Spec, error) {
 	s.Request.Send = cmp.Or(s.Request.Send, sendQuery)
 	s.Response.NoID = cmp.Or(s.Response.NoID, "QUARANTINE")
 	if err := s.reachable(); err != nil {
+		return nil, err
+	}
+	if own := f.identity(); !slices.Equal(own, s.inAddress()) {
+		s.Identity = append([]string{}, own...) // none is something that is said too
+	}
+	if err := s.nameable(); err != nil {
 		return nil, err
 	}
 	if o.Contact == "" && s.asksForContact() {
@@ -120,15 +129,9 @@ func (f *File) grammar(own Window) query.Grammar {
 		windows = append(windows, f.Endpoints[name].Window)
 	}
 	for _, w := range append(windows, own) {
-		field, ok := g.Fields[w.Field]
-		if !ok || !w.filters() {
-			continue
+		if field, ok := g.Fields[w.Field]; ok && w.filters() {
+			g.Fields[w.Field] = w.wide().bounds(field)
 		}
-		field.Precision, field.Upper = w.Precision, query.Inclusive
-		if w.Upper == "EXCLUSIVE" {
-			field.Upper = query.Exclusive
-		}
-		g.Fields[w.Field] = field
 	}
 	return g
 }
@@ -324,14 +327,15 @@ func (s *Spec) reachable() error {
 }
 
 // RequireHTTPS refuses an address without encryption before anything is planned or sent there, as every request would be. One
-// that somebody names for this very time, such as a simulator on this machine, may be so.
-func (s *Spec) RequireHTTPS(baseURL string) error {
+// that somebody names for this very time, such as a simulator on this machine, may be so, and so may those that are permitted by
+// their whole address.
+func (s *Spec) RequireHTTPS(baseURL string, permitted []string) error {
 	at := s.Address(Vars{})
-	if u, err := url.Parse(at); baseURL != "" || err != nil || u.Scheme == "https" {
+	if u, err := url.Parse(at); baseURL != "" || err != nil || u.Scheme == "https" || slices.Contains(permitted, at) {
 		return nil
 	}
 	return patra.Problems{{Code: "BAD_VALUE", Path: "http.baseUrl", Text: fmt.Sprintf("%s is asked at %s, which is without encryption", s.Source, at),
-		Hint: "write https://host/path; a server of your own, such as patra sim, is named with {base_url}"}}
+		Hint: "write https://host/path, or permit this address under sources.insecure in patra.yaml; a server of your own, such as patra sim, is named with {base_url}"}}
 }
 
 // Address is where the source is, with what the user said about it.

@@ -27,7 +27,7 @@ func (s *Spec) classify(status int, position string) *patra.Fault {
 	case tokens && position != s.First() && (status == http.StatusNotFound || status == http.StatusBadRequest || status == http.StatusGone):
 		f.Level, f.Code, f.Text = patra.LevelRetry, patra.CodeTokenExpired, "the provider no longer knows the paging token"
 	case status >= 300 && status < 400:
-		f.Level, f.Text = patra.LevelRequest, "the provider sends us elsewhere, and redirects are not followed"
+		f.Level, f.Text = patra.LevelRetry, "the provider sends us elsewhere, and redirects are not followed"
 	case status >= 200 && status < 300:
 		f.Level, f.Code, f.Text = patra.LevelRetry, patra.CodeBadBody, fmt.Sprintf("status %d is not a whole answer", status)
 	default:

@@ -157,9 +157,9 @@ func cutTokens(body []byte, which []elementPath) (pieces [][]byte, rest []byte, 
 		}
 		switch t := token.(type) {
 		case xml.Directive:
-			// The name of a grammar is harmless, and PubMed sends one; declarations of our own reading are not.
-			if bytes.ContainsAny(t, "[<") {
-				return nil, nil, "", &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeBadBody, Text: "the document declares entities or elements of its own"}
+			// The name of a grammar is harmless, and PubMed sends one: nothing is fetched. What declares something is refused.
+			if !rawxml.NamesGrammar(t) {
+				return nil, nil, "", badBody("DOCTYPE", "the document declares entities or elements of its own")
 			}
 		case xml.CharData:
 			if len(open) == 0 && len(bytes.TrimSpace(t)) > 0 && !bytes.Equal(t, []byte("\ufeff")) {

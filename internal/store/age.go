@@ -2,6 +2,7 @@ package store
 
 import (
 	"context"
+	"errors"
 	"fmt"
 )
 
@@ -12,7 +13,10 @@ import (
 const generation = 1000
 
 // SchemaVersion is where the tables are, and where this program would bring them.
-type SchemaVersion struct{ Store, Program int64 }
+type SchemaVersion struct {
+	Store   int64 `json:"store"`
+	Program int64 `json:"program"`
+}
 
 // Ahead reports whether the tables are newer than this program.
 func (v SchemaVersion) Ahead() bool { return v.Store > v.Program }
@@ -45,12 +49,45 @@ func (s *Store) SchemaVersion(ctx context.Context) (v SchemaVersion, err error) 
 	return v, nil
 }
 
+// RequireOrCreate is RequireSchema for one who may make a store: an embedded one without tables gets them.
+func (s *Store) RequireOrCreate(ctx context.Context) (created bool, err error) {
+	err = s.RequireSchema(ctx)
+	if errors.Is(err, ErrNoTables) && s.Embedded() {
+		steps, err := s.Migrate(ctx)
+		return len(steps) > 0, err
+	}
+	return false, err
+}
+
 // RequireSchema refuses a store whose tables this program does not know. Tables of a newer program are good enough, if it only
-// added to them.
+// added to them. While another process makes the tables of an embedded store, it waits for that.
 func (s *Store) RequireSchema(ctx context.Context) error {
 	v, err := s.SchemaVersion(ctx)
 	if err != nil {
 		return err
 	}
+	if err = v.verdict(); err == nil || !errors.Is(err, ErrNeedsMigration) || s.path == "" {
+		return err
+	}
+	unlock, err := s.lockMigrations()
+	if err != nil {
+		return fmt.Errorf("check store: %w", err)
+	}
+	defer unlock()
+	if v, err = s.SchemaVersion(ctx); err != nil {
+		return err
+	}
 	return v.verdict()
+}
+
+// migratable refuses tables of a newer program that did more than add to them: there is nothing that this one could do.
+func (s *Store) migratable(ctx context.Context) error {
+	v, err := s.SchemaVersion(ctx)
+	if err != nil {
+		return nil // another process may be making the table of versions now; the migration itself meets any other fault
+	}
+	if err := v.verdict(); errors.Is(err, ErrTooNew) {
+		return err
+	}
+	return nil
 }

@@ -13,12 +13,12 @@ import (
 const (
 	alikeInto = `INSERT {orfail} INTO ing_record
 		(id, provenance_code, record_type, provider_id, rev, provider_updated_at, content_sha256, deleted, merged_into, fields, raw, raw_code, first_seen_at, observed_at, changed_at, last_refreshed_at,
-		 batch_id, expr_hash, spec_fingerprint, created_at, record_remarks, raw_from, raw_size) VALUES `
-	alikeRow = `(NULL, ?1, ?2, ?, 1, ?, ?, 0, NULL, ?, ?, ?8, ?9, ?10, ?11, ?9, ?12, ?13, ?14, ?9, ?, ?, ?)`
+		 batch_id, expr_hash, spec_fingerprint, created_at, record_remarks, raw_from, raw_size, repository) VALUES `
+	alikeRow = `(NULL, ?1, ?2, ?, 1, ?, ?, 0, NULL, ?, ?, ?8, ?9, ?10, ?11, ?9, ?12, ?13, ?14, ?9, ?, ?, ?, ?18)`
 )
 
 var (
-	// A mark without a number is the one behind the highest so far: in the first row 3 to 7 and 15 to 17, then one after the other.
+	// A mark without a number is the one behind the highest so far: in the first row 3 to 7 and 15 to 17, behind which is 18, then one after the other.
 	insertAlike = alikeStmts()
 
 	changesOfAlike = stmt{"insert_alike_revs", `INSERT {orfail} INTO ing_record_rev (record_id, rev, change_code, content_sha256, provider_updated_at, observed_at, batch_id, created_at)
@@ -89,15 +89,15 @@ func (in *recordWriter) tellOf(st stmt, as any, last int64, n int) error {
 
 // alikeValues are the values of a statement of insertAlike.
 func (in *recordWriter) alikeValues(some []incomingRecord, changed patra.Instant) []any {
-	args := make([]any, 0, 17+8*(len(some)-1))
+	args := make([]any, 0, 18+8*(len(some)-1))
 	for i, o := range some {
 		at := in.raws.place(o.Raw)
 		if i == 0 {
-			args = append(args, in.claim.Task.Source, in.recordType, o.ID, o.UpdatedAt, o.Hash, string(o.Fields), at.raw,
-				o.RawCode, int64(in.now), int64(o.ObservedAt), int64(changed), in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, o.said, at.from, at.size)
+			args = append(args, in.claim.Task.Source, in.recordType, scopedID(in.repository, o.ID), o.UpdatedAt, o.Hash, string(o.Fields), at.raw,
+				o.RawCode, int64(in.now), int64(o.ObservedAt), int64(changed), in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, o.said, at.from, at.size, optional(in.repository))
 			continue
 		}
-		args = append(args, o.ID, o.UpdatedAt, o.Hash, string(o.Fields), at.raw, o.said, at.from, at.size)
+		args = append(args, scopedID(in.repository, o.ID), o.UpdatedAt, o.Hash, string(o.Fields), at.raw, o.said, at.from, at.size)
 	}
 	return args
 }

@@ -12,6 +12,8 @@ type VersionEntry struct {
 	RecordVersion
 	Why     string         `json:"why"`
 	Lineage *patra.Lineage `json:"lineage,omitempty"`
+
+	Absences []patra.AbsenceEpisode `json:"absences,omitempty"` // that began while it was the newest version
 }
 
 // VersionHistory is the versions of a record, each with the work that brought it and the reason for which it stayed.
@@ -20,11 +22,20 @@ func (s *Store) VersionHistory(ctx context.Context, rec patra.Record) ([]Version
 	if err != nil {
 		return nil, err
 	}
+	absences, err := s.Absences(ctx, rec.ID)
+	if err != nil {
+		return nil, err
+	}
 	all := []VersionEntry{}
 	for i, c := range changes {
 		v := VersionEntry{RecordVersion: c, Why: "never seen before"}
 		if i > 0 {
 			v.Why = whyStayed(changes[i-1], c)
+		}
+		for _, a := range absences {
+			if a.Rev == c.Rev {
+				v.Absences = append(v.Absences, a)
+			}
 		}
 		if v.Lineage, err = s.Lineage(ctx, c.BatchID); err != nil {
 			return nil, err

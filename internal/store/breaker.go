@@ -9,7 +9,7 @@ import (
 
 // unparkBroken lets tasks go on that were given back because of something that is over.
 var unparkBroken = stmt{"unpark_broken", `UPDATE ing_task SET scheduled_at = {now}, wait_code = NULL
-	WHERE provenance_code = ? AND endpoint_name = ? AND status_code = 'QUEUED' AND wait_code = 'BREAKER'`}
+	WHERE provenance_code = ? AND endpoint_name = ? AND status_code = 'QUEUED' AND wait_code = 'BREAKER' AND ` + tasksOfRepository}
 
 func setBreaker(c *patra.Control, b patra.Breaker) {
 	c.State, c.Failures, c.Detail.Trips, c.Until, c.Detail.Prober = b.State, b.Failures, b.Trips, b.Until, b.Prober
@@ -83,7 +83,7 @@ func (s *Store) RecordSuccess(ctx context.Context, at patra.WorkScope, probe int
 		if change = m.change(); err != nil || !m.changed() || m.was.State == patra.Closed {
 			return err
 		}
-		if _, err := t.exec(unparkBroken, at.Source, at.Endpoint); err != nil {
+		if _, err := t.exec(unparkBroken, append([]any{at.Source, at.Endpoint}, repositoryArgs(at)...)...); err != nil {
 			return err
 		}
 		change.Healing, err = t.writeHealing(at, m, patra.HealClose, patra.WaitBreaker, map[string]any{"open_seconds": m.now.Sub(m.was.Detail.Since).Seconds(), "trips": m.was.Detail.Trips})
@@ -104,12 +104,39 @@ func (s *Store) AbandonProbe(ctx context.Context, at patra.WorkScope, probe int6
 	return change, err
 }
 
+// RecordSliceFailure counts a slice that failed by a strange answer, and halts its endpoint when enough of different windows have
+// failed in the same way.
+func (s *Store) RecordSliceFailure(ctx context.Context, at patra.WorkScope, window string, fault patra.Fault) (change patra.ControlChange, err error) {
+	err = s.write(ctx, "count failed slice", func(t *tx) error {
+		m, err := t.updateControl(at.EndpointTarget(), patra.KindHalt, func(c *patra.Control, _ patra.Instant) {
+			*c = c.RecordSliceFailure(patra.FailedSlice{Plan: at.PlanID, Slice: at.SliceID, Window: window}, fault)
+		})
+		if change = m.change(); err != nil || m.is.State != patra.Halted || m.was.State == patra.Halted {
+			return err
+		}
+		change.Healing, err = t.writeHealing(at, m, patra.HealHalt, fault.Code, fault)
+		return err
+	})
+	return change, err
+}
+
+// RecordSliceSuccess forgets the slices of an endpoint that failed before one succeeded.
+func (s *Store) RecordSliceSuccess(ctx context.Context, at patra.WorkScope) (change patra.ControlChange, err error) {
+	err = s.write(ctx, "count slice", func(t *tx) error {
+		m, err := t.updateControl(at.EndpointTarget(), patra.KindHalt, func(c *patra.Control, _ patra.Instant) { *c = c.RecordSliceSuccess() })
+		change = m.change()
+		return err
+	})
+	return change, err
+}
+
 // Halt stops an endpoint until a person lets it go on. The fault that came first is kept.
 func (s *Store) Halt(ctx context.Context, at patra.WorkScope, fault patra.Fault) (change patra.ControlChange, err error) {
 	err = s.write(ctx, "halt", func(t *tx) error {
 		m, err := t.updateControl(at.EndpointTarget(), patra.KindHalt, func(c *patra.Control, _ patra.Instant) {
 			if c.State != patra.Halted {
 				c.State, c.Reason, c.Actor, c.Detail.Fault = patra.Halted, fault.Error(), "executor", &fault
+				c.Detail.Failed, c.Failures = nil, 0
 			}
 		})
 		if change = m.change(); err != nil || !m.changed() {

@@ -9,10 +9,10 @@ import (
 )
 
 var (
-	selectStale = stmt{"select_stale", `SELECT provider_id, 0 FROM ing_record WHERE provenance_code = ? AND record_type = ? AND deleted = 0 AND last_refreshed_at < ? ORDER BY last_refreshed_at, id LIMIT ?`}
+	selectStale = stmt{"select_stale", `SELECT provider_id, repository, 0 FROM ing_record WHERE provenance_code = ? AND record_type = ? AND COALESCE(repository, '') = ? AND deleted = 0 AND last_refreshed_at < ? ORDER BY last_refreshed_at, id LIMIT ?`}
 	// A signal whose plan has come to its end without it is taken up again.
-	selectWishes = stmt{"select_wishes", `SELECT s.provider_id, s.id FROM ing_signal s LEFT JOIN ing_plan p ON p.id = s.plan_id
-		WHERE s.provenance_code = ? AND s.record_type = ? AND (s.status_code = 'NEW' OR (s.status_code = 'PLANNED' AND p.status_code IN ('READY', 'FAILED', 'CANCELLED')
+	selectWishes = stmt{"select_wishes", `SELECT s.provider_id, NULL, s.id FROM ing_signal s LEFT JOIN ing_plan p ON p.id = s.plan_id
+		WHERE s.provenance_code = ? AND s.record_type = ? AND COALESCE(s.repository, '') = ? AND (s.status_code = 'NEW' OR (s.status_code = 'PLANNED' AND p.status_code IN ('READY', 'FAILED', 'CANCELLED')
 		    AND NOT EXISTS (SELECT 1 FROM ing_plan_slice x WHERE x.plan_id = p.id AND x.status_code = 'READY'))) ORDER BY s.id LIMIT ?`}
 	planSignal       = stmt{"plan_signal", `UPDATE ing_signal SET status_code = 'PLANNED', plan_id = ? WHERE id = ?`}
 	hasCandidates    = stmt{"has_candidates", `SELECT COUNT(*) FROM ing_candidate WHERE plan_id = ?`}
@@ -34,24 +34,26 @@ type selectedRecord struct {
 func (t *tx) selectRecords(source, recordType string, p patra.RecordSelector) (all []selectedRecord, err error) {
 	add := func(r *sql.Rows) error {
 		var c selectedRecord
-		err := r.Scan(textInto{&c.id}, &c.signal)
+		var repository string
+		err := r.Scan(textInto{&c.id}, textInto{&repository}, &c.signal)
+		c.id = localID(repository, c.id)
 		all = append(all, c)
 		return err
 	}
 	switch p.By {
 	case patra.PickStale:
-		return all, t.rows(selectStale, add, source, recordType, *p.Before, min(p.Most, listedAtOnce))
+		return all, t.rows(selectStale, add, source, recordType, p.Repository, *p.Before, min(p.Most, listedAtOnce))
 	case patra.PickMapping:
 		if len(p.Specs) == 0 {
 			return nil, nil
 		}
-		args := []any{source, recordType}
+		args := []any{source, recordType, p.Repository}
 		for _, spec := range p.Specs {
 			args = append(args, spec)
 		}
-		return all, t.rows(stmt{"select_other_mapping", `SELECT provider_id, 0 FROM ing_record WHERE provenance_code = ? AND record_type = ? AND deleted = 0 AND spec_fingerprint IN (` + marks(len(p.Specs)) + `) ORDER BY id LIMIT ?`}, add, append(args, listedAtOnce)...)
+		return all, t.rows(stmt{"select_other_mapping", `SELECT provider_id, repository, 0 FROM ing_record WHERE provenance_code = ? AND record_type = ? AND COALESCE(repository, '') = ? AND deleted = 0 AND spec_fingerprint IN (` + marks(len(p.Specs)) + `) ORDER BY id LIMIT ?`}, add, append(args, listedAtOnce)...)
 	case patra.PickSignals:
-		return all, t.rows(selectWishes, add, source, recordType, listedAtOnce)
+		return all, t.rows(selectWishes, add, source, recordType, p.Repository, listedAtOnce)
 	case patra.PickNamed:
 		for _, id := range p.IDs {
 			all = append(all, selectedRecord{id: id})

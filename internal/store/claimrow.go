@@ -14,7 +14,7 @@ const (
 		       ing_task.attempt_count, ing_task.max_attempts, ing_task.scan_no, ing_task.next_ordinal, ing_task.next_detail_ordinal, ing_task.spec_fingerprint,
 		       s.purpose_code, s.part_no, s.part_count, s.slice_spec, s.expr_snapshot, s.expr_hash, COALESCE(s.window_from, 0), COALESCE(s.window_to, 0),
 		       COALESCE(s.fetch_from, 0), COALESCE(s.fetch_to, 0), s.estimate_records, s.estimate_source_code, p.plan_key, p.base_url, p.expr_proto_snapshot,
-		       ing_task.priority, ing_task.schedule_instance_id, p.traceparent`
+		       ing_task.priority, ing_task.schedule_instance_id, p.traceparent, p.repository`
 	claimTables = `ing_task JOIN ing_plan_slice s ON s.id = ing_task.slice_id JOIN ing_plan p ON p.id = ing_task.plan_id`
 )
 
@@ -112,7 +112,7 @@ func scanClaim(r *sql.Rows, c *patra.Claim, before ...any) error {
 		&c.Task.Attempts, &c.Task.MaxAttempts, &c.Task.ScanNo, &c.Task.NextOrdinal, &c.Task.NextDetail, &c.Spec,
 		&c.Slice.Purpose, &c.Slice.PartNo, &c.Slice.PartCount, jsonInto{&spec}, jsonInto{&c.Slice.Expr}, &c.Slice.ExprHash, &c.Slice.Window.From, &c.Slice.Window.To, &c.Slice.Fetch.From, &c.Slice.Fetch.To,
 		&expected, textInto{&grounds}, &c.PlanKey, textInto{&c.BaseURL}, jsonInto{&c.Query},
-		&c.Task.Priority, &c.InstanceID, textInto{&c.Trace})...)
+		&c.Task.Priority, &c.InstanceID, textInto{&c.Trace}, textInto{&c.Task.Repository})...)
 	if err == nil {
 		err = json.Unmarshal(spec, &c.Slice.Spec)
 	}

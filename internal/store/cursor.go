@@ -8,7 +8,7 @@ import (
 )
 
 const cursorColumns = `id, provenance_code, endpoint_name, operation_code, cursor_key, namespace_scope_code, namespace_key,
-	expr_proto_hash, campaign, origin_instant, origin_code, normalized_instant, sealed_instant, observed_max_value, version, plan_version, updated_at`
+	expr_proto_hash, campaign, origin_instant, origin_code, normalized_instant, sealed_instant, observed_max_value, version, plan_version, updated_at, repository`
 
 var (
 	selectCursor = stmt{"select_cursor", `SELECT ` + cursorColumns + ` FROM ing_cursor
@@ -17,8 +17,8 @@ var (
 	lockCursor   = stmt{"lock_cursor", `SELECT ` + cursorColumns + ` FROM ing_cursor WHERE id = ? {lock}`}
 	insertCursor = stmt{"insert_cursor", `INSERT INTO ing_cursor
 		(provenance_code, endpoint_name, operation_code, cursor_key, namespace_scope_code, namespace_key, cursor_type_code, direction_code,
-		 expr_proto_hash, campaign, origin_instant, origin_code, cursor_value, normalized_instant, sealed_instant, version, plan_version, updated_at, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, 'TIME', ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?)`}
+		 expr_proto_hash, campaign, origin_instant, origin_code, cursor_value, normalized_instant, sealed_instant, version, plan_version, updated_at, created_at, repository)
+		VALUES (?, ?, ?, ?, ?, ?, 'TIME', ?, ?, ?, ?, ?, ?, ?, ?, 0, 0, ?, ?, ?)`}
 	selectAnswers = stmt{"select_answers", `SELECT ` + answerColumns + ` FROM ing_coverage WHERE cursor_id = ? AND window_to > ? ORDER BY window_to, window_from`}
 	selectAnswer  = stmt{"select_answer", `SELECT ` + answerColumns + ` FROM ing_coverage WHERE id = ?`}
 	selectWaivers = stmt{"select_waivers", `SELECT window_from, window_to FROM ing_gap_waiver WHERE cursor_id = ? AND window_to > ? AND revoked_at IS NULL`}
@@ -51,7 +51,7 @@ func (t *tx) oneCursor(st stmt, args ...any) (*patra.Cursor, error) {
 
 func scanCursor(r *sql.Rows) (c patra.Cursor, err error) {
 	err = r.Scan(&c.ID, &c.Source, &c.Endpoint, &c.Operation, &c.Key, &c.Scope, &c.ScopeKey,
-		textInto{&c.ExprProtoHash}, textInto{&c.Campaign}, &c.Origin, textInto{&c.OriginCode}, &c.Value, &c.SealedThrough, textInto{&c.ObservedMax}, &c.Version, &c.PlanVersion, &c.UpdatedAt)
+		textInto{&c.ExprProtoHash}, textInto{&c.Campaign}, &c.Origin, textInto{&c.OriginCode}, &c.Value, &c.SealedThrough, textInto{&c.ObservedMax}, &c.Version, &c.PlanVersion, &c.UpdatedAt, textInto{&c.Repository})
 	return c, err
 }
 
@@ -64,7 +64,7 @@ func (s *Store) EnsureCursor(ctx context.Context, now patra.Instant, c patra.Cur
 			return err
 		}
 		_, err = t.insert(insertCursor, ns.Source, ns.Endpoint, ns.Operation, ns.Key, ns.Scope, ns.ScopeKey, ns.Direction(),
-			optional(c.ExprProtoHash), optional(c.Campaign), c.Origin, c.OriginCode, c.Origin.String(), c.Origin, c.Origin, now, now)
+			optional(c.ExprProtoHash), optional(c.Campaign), c.Origin, c.OriginCode, c.Origin.String(), c.Origin, c.Origin, now, now, optional(c.Repository))
 		if err != nil && !s.dialect.duplicate(err) {
 			return err
 		}

@@ -65,8 +65,18 @@ func (t *tx) endEarly(c *patra.Claim, now patra.Instant, early patra.EarlyEnd) e
 	}
 	a := patra.CoverageEntry{CursorID: c.Slice.CursorID, SliceID: c.Slice.ID, Window: early.Confirmed, Kind: patra.KindConfirmed, State: early.State(), Trust: early.Trust, CountAfter: early.Total,
 		IDsSeen: early.IDsSeen, Stored: early.IDsSeen, ClosedAt: now}
+	missing, err := t.missingShown(c, early.Confirmed, early.ScanNo)
+	if err != nil {
+		return err
+	}
+	if len(missing) > 0 {
+		a.State = patra.StateDisputed
+	}
 	if a.State == patra.StateSealed {
 		a.SealedAt = &now
 	}
-	return t.cover(now, a, *c, c.Slice.ExprHash, written(walked.Latest))
+	if err := t.cover(now, a, *c, c.Slice.ExprHash, written(walked.Latest)); err != nil {
+		return err
+	}
+	return t.noteMissing(a, missing)
 }

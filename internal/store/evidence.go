@@ -20,6 +20,8 @@ var (
 	bodyPages     = stmt{"body_pages", `SELECT b.id, b.run_id, b.task_id, b.batch_no, b.provenance_code, b.phase_code, b.ordinal, b.status_code FROM ing_task_run_batch b WHERE b.body_sha256 = ? ORDER BY b.id LIMIT 3`}
 	archivedPages = stmt{"archived_body_pages", `SELECT a.batch_id, a.run_id, a.task_id, a.batch_no, a.provenance_code, '', 0, 'SUCCEEDED' FROM ing_archive_body a WHERE a.body_sha256 = ? ORDER BY a.batch_id LIMIT 3`}
 	firstBody     = stmt{"first_body", `SELECT COALESCE(MIN(created_at), 0) FROM ing_evidence`}
+	newestBodies  = stmt{"newest_bodies", someBodies + `DESC LIMIT 100) b JOIN ing_evidence e ON e.body_sha256 = b.body_sha256 AND (e.expires_at IS NULL OR e.expires_at > ?) ORDER BY b.id DESC LIMIT ?`}
+	oldestBodies  = stmt{"oldest_bodies", someBodies + `ASC LIMIT 100) b JOIN ing_evidence e ON e.body_sha256 = b.body_sha256 AND (e.expires_at IS NULL OR e.expires_at > ?) ORDER BY b.id LIMIT ?`}
 	unkept        = stmt{"unkept_pages", `SELECT b.id, b.run_id, b.task_id, b.batch_no, b.provenance_code, b.phase_code, b.ordinal, b.status_code, b.body_sha256, b.committed_at, COALESCE(b.kept, 1) FROM ing_task_run_batch b
 		WHERE b.id > ? AND b.status_code = 'SUCCEEDED' AND b.body_sha256 IS NOT NULL AND (? = '' OR b.provenance_code = ?) AND b.committed_at >= ?
 		AND NOT EXISTS (SELECT 1 FROM ing_evidence e WHERE e.body_sha256 = b.body_sha256) ORDER BY b.id LIMIT 500`}
@@ -29,6 +31,29 @@ var (
 )
 
 const bodyColumns = `body_sha256, stored_sha256, size, stored_size, codec_code, location, redacted`
+
+// someBodies are the bodies of some pages at one end of the ledger, by its key: looking at all bodies would take too long.
+const someBodies = `SELECT e.body_sha256, e.stored_sha256, e.size, e.stored_size, e.codec_code, e.location, e.redacted
+		FROM (SELECT id, body_sha256 FROM ing_task_run_batch WHERE body_sha256 IS NOT NULL ORDER BY id `
+
+// SampleBodies are the newest and the oldest few of the bodies that are kept, each once. They are cheap to find.
+func (s *Store) SampleBodies(ctx context.Context, now patra.Instant, most int) (all []patra.StoredBody, err error) {
+	seen := map[string]bool{}
+	for _, st := range []stmt{newestBodies, oldestBodies} {
+		err := s.read(ctx).rows(st, func(r *sql.Rows) error {
+			var b patra.StoredBody
+			err := r.Scan(&b.Body, &b.Stored, &b.Size, &b.StoredSize, &b.Codec, textInto{&b.Location}, &b.Redacted)
+			if err == nil && !seen[b.Body] {
+				seen[b.Body], all = true, append(all, b)
+			}
+			return err
+		}, now, most)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return all, nil
+}
 
 // refer writes down that a body is kept and that somebody refers to it now. It is kept for as long as the one who wants it
 // longest says.

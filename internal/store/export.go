@@ -5,6 +5,7 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"slices"
 
 	"patra"
 )
@@ -12,11 +13,16 @@ import (
 const rawColumns = `r.raw, r.raw_code, r.raw_from, r.raw_size`
 
 const recordColumns = `r.id, r.provenance_code, r.record_type, r.provider_id, r.provider_updated_at, r.deleted, r.merged_into, r.rev, r.first_seen_at, r.last_refreshed_at, r.observed_at, r.changed_at, r.fields, ` + rawColumns + `,
-	r.content_sha256, r.batch_id, r.expr_hash, r.spec_fingerprint, r.record_remarks`
+	r.content_sha256, r.batch_id, r.expr_hash, r.spec_fingerprint, r.record_remarks, r.repository`
 
 var (
-	countRecords    = stmt{"count_records", `SELECT COUNT(*) FROM ing_record WHERE (? = '' OR provenance_code = ?)`}
-	selectRecord    = stmt{"select_record", `SELECT ` + recordColumns + ` FROM ing_record r WHERE r.provenance_code = ? AND r.record_type = ? AND r.provider_id = ?`}
+	countRecords   = stmt{"count_records", `SELECT COUNT(*) FROM ing_record WHERE (? = '' OR provenance_code = ?)`}
+	selectRecord   = stmt{"select_record", `SELECT ` + recordColumns + ` FROM ing_record r WHERE r.provenance_code = ? AND r.record_type = ? AND r.provider_id = ?`}
+	countKnown     = stmt{"count_known", `SELECT COUNT(*) FROM ing_record WHERE provenance_code = ? AND COALESCE(repository, '') = ?`}
+	repositoriesOf = stmt{"repositories_of", `SELECT repository FROM ing_plan WHERE provenance_code = ? AND repository IS NOT NULL`}
+	// What stands behind an id begins with a blank, and nothing stands between a blank and an exclamation mark.
+	selectWithID = stmt{"select_with_id", `SELECT ` + recordColumns + ` FROM ing_record r WHERE r.provenance_code = ? AND r.record_type = ? AND r.provider_id = ?
+		UNION ALL SELECT ` + recordColumns + ` FROM ing_record r WHERE r.provenance_code = ? AND r.record_type = ? AND r.provider_id > ? AND r.provider_id < ? AND r.repository IS NOT NULL`}
 	batchLineage    = stmt{"batch_lineage", `SELECT t.schedule_instance_id, b.plan_id, b.slice_id, b.task_id, b.run_id, b.id FROM ing_task_run_batch b JOIN ing_task t ON t.id = b.task_id WHERE b.id = ?`}
 	archivedLineage = stmt{"archived_lineage", `SELECT t.schedule_instance_id, t.plan_id, t.slice_id, t.id, a.run_id, a.batch_id FROM ing_archive_batch a JOIN ing_task t ON t.id = a.task_id WHERE a.batch_id = ?`}
 	selectChanges   = stmt{"select_changes", `SELECT rev, change_code, content_sha256, provider_updated_at, observed_at, batch_id FROM ing_record_rev WHERE record_id = ? ORDER BY rev`}
@@ -35,12 +41,15 @@ func scanRecord(r *sql.Rows) (rec row, err error) {
 	var raw []byte
 	var notes json.RawMessage
 	err = r.Scan(&rec.ID, &rec.Source, &rec.Type, &rec.ProviderID, &rec.UpdatedAt, &rec.Deleted, textInto{&rec.MergedInto}, &rec.Rev, &rec.FirstSeen, &rec.LastSeen, &rec.ObservedAt, &rec.ChangedAt, jsonInto{&rec.Fields},
-		&raw, &rec.code, &rec.from, &rec.size, &rec.ContentSHA256, &rec.BatchID, &rec.ExprHash, &rec.SpecFingerprint, jsonInto{&notes})
+		&raw, &rec.code, &rec.from, &rec.size, &rec.ContentSHA256, &rec.BatchID, &rec.ExprHash, &rec.SpecFingerprint, jsonInto{&notes}, textInto{&rec.Repository})
 	if err != nil {
 		return rec, err
 	}
+	rec.ProviderID = localID(rec.Repository, rec.ProviderID)
 	said, err := readRemarks(notes)
-	if rec.Retracted, rec.MissingSince = said.Retracted, said.MissingSince; said.MissingSince != nil {
+	absence := said.absence()
+	rec.Retracted, rec.MissingSince, rec.Refusals, rec.GoneAt = said.Retracted, said.MissingSince, absence.Refusals, absence.GoneAt
+	if said.MissingSince != nil {
 		rec.LastSeen = rec.ObservedAt // it was looked for since, and not seen
 	}
 	rec.Raw = raw
@@ -62,13 +71,45 @@ func (s *Store) CountRecords(ctx context.Context, source string) (n int64, err e
 	return n, err
 }
 
-// Record finds one record by its business key; nil if it was never stored.
+// CountKnown counts the stored records of one repository of a source.
+func (s *Store) CountKnown(ctx context.Context, source, repository string) (n int64, err error) {
+	_, err = s.read(ctx).one(countKnown, []any{source, repository}, &n)
+	return n, err
+}
+
+// Repositories are those of a source that anything was ever planned for, in order; none if the source is one provider.
+func (s *Store) Repositories(ctx context.Context, source string) (all []string, err error) {
+	err = s.read(ctx).rows(repositoriesOf, func(r *sql.Rows) error {
+		var name string
+		err := r.Scan(textInto{&name})
+		if !slices.Contains(all, name) { // of many plans, for few repositories
+			all = append(all, name)
+		}
+		return err
+	}, source)
+	slices.Sort(all)
+	return all, err
+}
+
+// Record finds one record of a source that is one provider, by its business key; nil if it was never stored.
 func (s *Store) Record(ctx context.Context, source, recordType, id string) (*patra.Record, error) {
-	found, err := s.read(ctx).records(selectRecord, source, recordType, id)
+	return s.RecordOf(ctx, source, recordType, "", id)
+}
+
+// RecordOf finds one record of a repository by its business key; nil if it was never stored.
+func (s *Store) RecordOf(ctx context.Context, source, recordType, repository, id string) (*patra.Record, error) {
+	found, err := s.read(ctx).records(selectRecord, source, recordType, scopedID(repository, id))
+	found = slices.DeleteFunc(found, func(r patra.Record) bool { return r.Repository != repository })
 	if err != nil || len(found) == 0 {
 		return nil, err
 	}
 	return &found[0], nil
+}
+
+// RecordsWithID finds the records that have an id, in whichever repository, in the order of the repositories.
+func (s *Store) RecordsWithID(ctx context.Context, source, recordType, id string) ([]patra.Record, error) {
+	found, err := s.read(ctx).records(selectWithID, source, recordType, id, source, recordType, id+" ", id+"!")
+	return slices.DeleteFunc(found, func(r patra.Record) bool { return r.ProviderID != id }), err
 }
 
 // Lineage is the line of work that a batch belongs to; nil if there is no such batch.

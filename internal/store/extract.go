@@ -15,7 +15,8 @@ import (
 type ExportQuery struct {
 	RecordQuery
 	Sources []string             // any of these
-	Present bool                 // only those that are not gone
+	Present bool                 // only those that the provider did not delete
+	NotGone bool                 // only those that are not gone: refused too often by the provider
 	Raw     bool                 // with what the provider sent; without it much less is read
 	UpTo    int64                // by arrival: no row beyond this one; 0 is the newest at the beginning
 	Changed *patra.ExportWindow  // what changed in it, by source and time of change, in place of everything by arrival
@@ -198,6 +199,10 @@ func (x ExportQuery) page(d dialect, source string, after patra.ExportPosition, 
 	}
 	if x.Present {
 		where += " AND r.deleted = 0"
+	}
+	if x.NotGone {
+		where += " AND NOT EXISTS (SELECT 1 FROM ing_absence a WHERE a.live_id = r.id AND a.status_code = ?)"
+		args = append(args, patra.AbsenceGone)
 	}
 	columns := recordColumns
 	if !x.Raw {

@@ -76,7 +76,11 @@ func (s *Store) failedOf(ctx context.Context, source string, halts []patra.Contr
 		if _, err := t.one(countHalted, haltedBy(h), &n); err != nil {
 			return w, err
 		}
-		w.Count = max(w.Count-n, 0)
+		counted, err := t.countedBy(h)
+		if err != nil {
+			return w, err
+		}
+		w.Count = max(w.Count-n-int64(len(counted)), 0)
 	}
 	if w.Count == 0 {
 		return w, nil
@@ -116,5 +120,8 @@ func (s *Store) haltsOf(ctx context.Context, source string) ([]patra.Control, er
 
 // tells reports whether a halt tells of a task that failed.
 func tells(halt patra.Control, endpoint string, at *patra.Instant, f *patra.Fault) bool {
+	if f != nil && len(halt.Detail.Failed) > 0 && endpoint == halt.WorkScope().Endpoint && f.SameWay(halt.Detail.Fault) {
+		return true
+	}
 	return f != nil && f.Level == patra.LevelFatal && endpoint == halt.WorkScope().Endpoint && at != nil && *at >= halt.Detail.Since-aboutHalt
 }

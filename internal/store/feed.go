@@ -14,7 +14,7 @@ import (
 // eventColumns is everything that an event says. What a version was is in its biography; its fields are in the record, as
 // long as no newer version has replaced them.
 const eventQuery = `SELECT COALESCE(o.seq, 0), o.event_type, o.rev, o.event_key, o.subject, o.payload, o.created_at, COALESCE(o.record_id, 0),
-	r.provenance_code, r.record_type, r.provider_id, COALESCE(r.rev, 0), CASE WHEN r.rev = o.rev THEN r.fields END,
+	r.provenance_code, r.record_type, r.provider_id, r.repository, COALESCE(r.rev, 0), CASE WHEN r.rev = o.rev THEN r.fields END,
 	v.content_sha256, v.provider_updated_at, v.change_code, v.record_remarks, p.content_sha256, COALESCE(b.plan_id, a.plan_id, 0), COALESCE(b.slice_id, a.slice_id, 0), COALESCE(b.task_id, a.task_id, 0), COALESCE(b.run_id, ab.run_id, 0), COALESCE(v.batch_id, 0)
 	FROM ing_outbox o LEFT JOIN ing_record r ON r.id = o.record_id
 	LEFT JOIN ing_record_rev v ON v.record_id = o.record_id AND v.rev = o.rev LEFT JOIN ing_record_rev p ON p.record_id = o.record_id AND p.rev = o.rev - 1
@@ -135,7 +135,7 @@ func scanEvent(r *sql.Rows, instance string, before ...any) (e patra.Event, err 
 	var key, subject string
 	var payload, said json.RawMessage
 	err = r.Scan(append(before, &e.Seq, &e.Type, &rec.Rev, textInto{&key}, textInto{&subject}, jsonInto{&payload}, &e.Time, &recordID,
-		textInto{&rec.Source}, textInto{&rec.RecordType}, textInto{&rec.ID}, &rec.CurrentRev, jsonInto{&rec.Fields},
+		textInto{&rec.Source}, textInto{&rec.RecordType}, textInto{&rec.ID}, textInto{&rec.Repository}, &rec.CurrentRev, jsonInto{&rec.Fields},
 		textInto{&rec.ContentSHA256}, &rec.UpdatedAt, textInto{&rec.Change}, jsonInto{&said}, textInto{&rec.PrevSHA256},
 		&rec.Lineage.Plan, &rec.Lineage.Slice, &rec.Lineage.Task, &rec.Lineage.Run, &rec.Lineage.Batch)...)
 	if err != nil {
@@ -161,9 +161,11 @@ func scanEvent(r *sql.Rows, instance string, before ...any) (e patra.Event, err 
 		}
 	}
 	rec.Changes, rec.MergedInto, rec.Deleted = notes.Changes, notes.MergedInto, e.Type == patra.EventDeleted || e.Type == patra.EventMerged
-	e.Origin, e.Subject = rec.Source, rec.Source+"/"+rec.RecordType+"/"+rec.ID
+	key = rec.ID // with its repository, if it has one: that is what tells two records apart
+	rec.ID = localID(rec.Repository, key)
+	e.Origin, e.Subject = rec.Source, rec.Source+"/"+rec.RecordType+"/"+key
 	e.Key = patra.HashBytes([]byte(e.Subject))
-	e.ID = patra.EventID(instance, rec.Source, rec.RecordType, rec.ID, rec.Rev, rec.ContentSHA256)
+	e.ID = patra.EventID(instance, rec.Source, rec.RecordType, key, rec.Rev, rec.ContentSHA256)
 	e.Data, err = json.Marshal(rec)
 	return e, err
 }

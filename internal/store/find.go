@@ -12,9 +12,12 @@ import (
 // RecordQuery is which records are wanted. Zero values do not narrow.
 type RecordQuery struct {
 	Source, Type, IDPrefix string
+	Repository             string
 	ChangedSince           *patra.Instant
 	UpdatedFrom, UpdatedTo *patra.Instant
-	Deleted                bool // only those that are gone
+	Deleted                bool // only those that the provider deleted
+	Missing                bool // only those that the provider refused to give, and that are not gone; with Gone: either
+	Gone                   bool // only those that were refused so often that they are gone
 	Where                  []patra.FieldTest
 	Limit                  int64 // 0 is all
 }
@@ -29,16 +32,31 @@ func (q RecordQuery) where(d dialect) (string, []any) {
 	}
 	add(q.Source != "", "r.provenance_code = ?", q.Source)
 	add(q.Type != "", "r.record_type = ?", q.Type)
+	add(q.Repository != "", "r.repository = ?", q.Repository)
 	add(q.IDPrefix != "", "r.provider_id LIKE ? ESCAPE '!'", patra.EscapeLike(q.IDPrefix)+"%")
 	add(q.ChangedSince != nil, "r.changed_at >= ?", q.ChangedSince)
 	add(q.UpdatedFrom != nil, "r.provider_updated_at >= ?", q.UpdatedFrom)
 	add(q.UpdatedTo != nil, "r.provider_updated_at < ?", q.UpdatedTo)
 	add(q.Deleted, "r.deleted = 1")
+	// What an older version of the program does beside this one is in the remarks of the record only.
+	add(q.Missing || q.Gone, `r.id IN (SELECT a.live_id FROM ing_absence a WHERE a.live_id IS NOT NULL AND a.status_code IN (?, ?)) AND r.record_remarks LIKE '%"missing_since":%'`, q.absences()...)
 	for _, t := range q.Where {
 		cond, values := fieldCondition(d, t)
 		add(true, cond, values...)
 	}
 	return strings.Join(conds, " AND "), args
+}
+
+// absences are the states that an absence may have.
+func (q RecordQuery) absences() []any {
+	all := []any{patra.AbsenceMissing, patra.AbsenceGone}
+	switch {
+	case !q.Gone:
+		all[1] = patra.AbsenceMissing
+	case !q.Missing:
+		all[0] = patra.AbsenceGone
+	}
+	return all
 }
 
 // fieldCondition is a condition on a field. A list is what any of its members is; what is not there is nothing.

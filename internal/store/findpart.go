@@ -28,9 +28,10 @@ var (
 	newestKeys  = stmt{"newest_keys", `SELECT id, 0, '', '' FROM ing_record WHERE id < ? ORDER BY id DESC LIMIT ?`}
 	changedKeys = stmt{"changed_keys", `SELECT id, changed_at, '', '' FROM ing_record WHERE provenance_code = ? AND changed_at <= ? AND changed_at >= ? AND (changed_at < ? OR id < ?)
 		ORDER BY changed_at DESC, id DESC LIMIT ?`}
-	namedKeys = stmt{"named_keys", `SELECT id, 0, record_type, provider_id FROM ing_record WHERE provenance_code = ? AND record_type = ? AND provider_id > ? ORDER BY provider_id LIMIT ?`}
-	firstKeys = stmt{"first_keys", strings.Replace(namedKeys.text, "provider_id > ?", "provider_id >= ?", 1)}
-	nextType  = stmt{"next_type", `SELECT record_type FROM ing_record WHERE provenance_code = ? AND record_type > ? ORDER BY record_type LIMIT 1`}
+	namedKeys  = stmt{"named_keys", `SELECT id, 0, record_type, provider_id FROM ing_record WHERE provenance_code = ? AND record_type = ? AND provider_id > ? ORDER BY provider_id LIMIT ?`}
+	absentKeys = stmt{"absent_keys", `SELECT live_id, 0, '', '' FROM ing_absence WHERE live_id < ? AND status_code IN (?, ?) AND (? = '' OR provenance_code = ?) ORDER BY live_id DESC LIMIT ?`}
+	firstKeys  = stmt{"first_keys", strings.Replace(namedKeys.text, "provider_id > ?", "provider_id >= ?", 1)}
+	nextType   = stmt{"next_type", `SELECT record_type FROM ing_record WHERE provenance_code = ? AND record_type > ? ORDER BY record_type LIMIT 1`}
 )
 
 // recordKey is a record by what an index knows of it.
@@ -40,8 +41,8 @@ type recordKey struct {
 }
 
 // FindPart looks for records, and stops when it has enough of them or has looked at most: it gives what it found, and where to
-// go on. Of a source, those that changed last come first, or with an IDPrefix they come in the order of ids; of all sources
-// those that arrived last come first. q.Limit says how many are enough.
+// go on. Of a source, those that changed last come first, or with an IDPrefix they come in the order of ids; of all sources,
+// and of those that are missing or gone, those that arrived last come first. q.Limit says how many are enough.
 func (s *Store) FindPart(ctx context.Context, q RecordQuery, from *RecordPosition, most int) (p RecordPage, err error) {
 	t := s.read(ctx)
 	for p.Looked < most {
@@ -82,6 +83,11 @@ func (t *tx) recordKeys(q RecordQuery, from **RecordPosition) (keys []recordKey,
 	switch {
 	case q.IDPrefix != "":
 		return t.keysByName(q, at, from)
+	case q.Missing || q.Gone: // they are few, and have an index of their own
+		if *from == nil {
+			at.ID = topmost
+		}
+		keys, err = t.keys(absentKeys, slices.Concat([]any{at.ID}, q.absences(), []any{q.Source, q.Source, chunk})...)
 	case q.Source != "":
 		since := patra.Instant(allTime)
 		if q.ChangedSince != nil {

@@ -40,10 +40,15 @@ func asIncoming(o patra.Observation, rules patra.ChangeRules) incomingRecord {
 
 // saidWith is what is remembered of it where there was another version.
 func (o incomingRecord) saidWith(have *storedRecord) any {
-	if o.Deleted {
-		return versionNotes(o.Observation, have).column()
+	stays := have.remarks.MissingSince != nil && !have.absenceEndsWith(o.Observation)
+	if !o.Deleted && !stays {
+		return o.said
 	}
-	return o.said
+	notes := versionNotes(o.Observation, have)
+	if stays {
+		notes = notes.withAbsence(have.remarks.absence())
+	}
+	return notes.column()
 }
 
 // newestOfEach keeps one observation for each id, in id order: two workers that lock the same rows lock them in

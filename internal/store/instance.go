@@ -4,6 +4,8 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
+	"strconv"
 
 	"patra"
 )
@@ -57,6 +59,9 @@ func (t *tx) closeTrigger(id int64, to patra.Status, exprHash, expr, spec, probl
 }
 
 var (
+	nextJob   = stmt{"next_job", `SELECT scheduler_job_id FROM ing_schedule_instance WHERE scheduler_code = 'CRON' AND scheduler_job_id > ? ORDER BY scheduler_job_id LIMIT 1`}
+	lastFires = stmt{"last_fires", `SELECT provenance_code, endpoint_name, operation_code, triggered_at, status_code, error FROM ing_schedule_instance
+		WHERE scheduler_job_id = ? AND scheduler_code = 'CRON' ORDER BY id DESC LIMIT ` + strconv.Itoa(mostFires)}
 	lastFire = stmt{"last_fire", `SELECT MAX(triggered_at) FROM ing_schedule_instance WHERE scheduler_code = ? AND scheduler_job_id = ?`}
 )
 
@@ -77,4 +82,67 @@ func (s *Store) LastFire(ctx context.Context, job string) (*patra.Instant, error
 	var at *patra.Instant
 	_, err := s.read(ctx).one(lastFire, []any{patra.SchedulerCron, job}, &at)
 	return at, err
+}
+
+// mostFires is how many fires of a schedule are looked at to see since when it is refused.
+const mostFires = 50
+
+// ScheduleStates tells of every schedule that ever fired what came of its last fires. One that is not in the settings any more is among them.
+func (s *Store) ScheduleStates(ctx context.Context) (all []patra.ScheduleState, err error) {
+	t := s.read(ctx)
+	for job := ""; ; {
+		found, err := t.one(nextJob, []any{job}, textInto{&job})
+		if err != nil || !found {
+			return all, err
+		}
+		st, err := t.scheduleState(job)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, st)
+	}
+}
+
+func (t *tx) scheduleState(job string) (st patra.ScheduleState, err error) {
+	st.Name = job
+	fires := 0
+	err = t.rows(lastFires, func(r *sql.Rows) error {
+		var at patra.Instant
+		var status patra.Status
+		var source, endpoint string
+		var op patra.Operation
+		var raw json.RawMessage
+		if err := r.Scan(textInto{&source}, textInto{&endpoint}, &op, &at, &status, jsonInto{&raw}); err != nil {
+			return err
+		}
+		if fires++; fires == 1 {
+			st.Source, st.Endpoint, st.Operation, st.Fired = source, endpoint, op, &at
+		}
+		switch {
+		case status == patra.Accepted && st.Refused == 0: // it is being planned
+			return nil
+		case status != patra.Rejected:
+			return errEnough
+		case st.Refused == 0:
+			st.Why = reasonOf(raw)
+		}
+		st.Refused, st.Since = st.Refused+1, &at
+		return nil
+	}, job)
+	if errors.Is(err, errEnough) {
+		return st, nil
+	}
+	st.Capped = fires == mostFires
+	return st, err
+}
+
+// reasonOf is the reason for which a trigger came to nothing.
+func reasonOf(raw json.RawMessage) string {
+	var why struct {
+		Error string `json:"error"`
+	}
+	if len(raw) == 0 || json.Unmarshal(raw, &why) != nil || why.Error == "" {
+		return "no reason was kept"
+	}
+	return why.Error
 }

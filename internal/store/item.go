@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"maps"
@@ -12,10 +13,13 @@ import (
 var (
 	missingItems = stmt{"missing_items", `SELECT COUNT(*) FROM ing_task t JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no WHERE t.plan_id = ? AND i.status_code = 'MISSING'`}
 	itemOf       = stmt{"item_of_slice", `SELECT i.status_code FROM ing_task t JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no WHERE t.slice_id = ? AND i.provider_id = ?`}
-	notGiven     = stmt{"items_not_given", `SELECT i.provider_id FROM ing_task t JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no WHERE t.slice_id = ? AND i.status_code IN ('MISSING', 'BAD') ORDER BY i.seq LIMIT ?`}
-	lastItem     = stmt{"last_item", `SELECT COALESCE(MAX(seq), 0) FROM ing_task_item WHERE task_id = ? AND scan_no = ?`}
-	pending      = stmt{"pending_items", `SELECT seq, provider_id FROM ing_task_item WHERE task_id = ? AND scan_no = ? AND status_code = 'PENDING' AND seq > ? ORDER BY seq LIMIT ?`}
-	itemSum      = stmt{"item_summary", `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status_code = 'PENDING' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN status_code IN ('MISSING', 'BAD') THEN 1 ELSE 0 END), 0)
+	namedBy      = stmt{"item_named_by", `SELECT t.id, t.slice_id, COALESCE(t.cursor_id, 0), s.window_from, s.window_to, i.status_code FROM ing_task t
+		JOIN ing_plan_slice s ON s.id = t.slice_id JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no AND i.provider_id = ?
+		WHERE t.provenance_code = ?`}
+	notGiven = stmt{"items_not_given", `SELECT i.provider_id FROM ing_task t JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no WHERE t.slice_id = ? AND i.status_code IN ('MISSING', 'BAD') ORDER BY i.seq LIMIT ?`}
+	lastItem = stmt{"last_item", `SELECT COALESCE(MAX(seq), 0) FROM ing_task_item WHERE task_id = ? AND scan_no = ?`}
+	pending  = stmt{"pending_items", `SELECT seq, provider_id FROM ing_task_item WHERE task_id = ? AND scan_no = ? AND status_code = 'PENDING' AND seq > ? ORDER BY seq LIMIT ?`}
+	itemSum  = stmt{"item_summary", `SELECT COUNT(*), COALESCE(SUM(CASE WHEN status_code = 'PENDING' THEN 1 ELSE 0 END), 0), COALESCE(SUM(CASE WHEN status_code IN ('MISSING', 'BAD') THEN 1 ELSE 0 END), 0)
 		FROM ing_task_item WHERE task_id = ? AND scan_no = ?`}
 	insertItems = newRowset("insert_item", `INSERT INTO ing_task_item (task_id, scan_no, seq, provider_id, search_ordinal, status_code, created_at) VALUES `, 7, 0, 1, 4, 5, 6)
 )
@@ -104,6 +108,28 @@ func (t *tx) settleItems(c *patra.Claim, page patra.OpenPage, outcomes map[patra
 func (s *Store) ItemOf(ctx context.Context, sliceID int64, id string) (status patra.Status, err error) {
 	_, err = s.read(ctx).one(itemOf, []any{sliceID, id}, &status)
 	return status, err
+}
+
+// NamedID is a slice whose search named an id, and what became of the id.
+type NamedID struct {
+	SliceID  int64
+	CursorID int64
+	Window   patra.Window
+	Status   patra.Status
+
+	task int64
+}
+
+// NamedBy are the slices of a source whose searches named an id, newest first. Pages that are in the archive are not looked at.
+func (s *Store) NamedBy(ctx context.Context, source, id string, limit int) (all []NamedID, err error) {
+	err = s.read(ctx).rows(namedBy, func(r *sql.Rows) error {
+		var n NamedID
+		err := r.Scan(&n.task, &n.SliceID, &n.CursorID, &n.Window.From, &n.Window.To, &n.Status)
+		all = append(all, n)
+		return err
+	}, id, source)
+	slices.SortFunc(all, func(a, b NamedID) int { return cmp.Compare(b.task, a.task) }) // few name one id
+	return all[:min(limit, len(all))], err
 }
 
 // IDsWithoutRecord are ids that the search of a slice named and that the provider has no record for, or cannot be asked for.

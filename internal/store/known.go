@@ -4,14 +4,13 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
-	"slices"
 
 	"patra"
 )
 
 var (
-	selectKnown  = stmt{"select_known", `SELECT id, provider_id, NULL FROM ing_record WHERE provenance_code = ? AND id > ? AND deleted = 0 ORDER BY id LIMIT ?`}
-	selectFields = stmt{"select_known_fields", `SELECT id, provider_id, fields FROM ing_record WHERE provenance_code = ? AND id > ? AND deleted = 0 ORDER BY id LIMIT ?`}
+	selectKnown  = stmt{"select_known", `SELECT id, provider_id, repository, NULL FROM ing_record WHERE provenance_code = ? AND id > ? AND deleted = 0 ORDER BY id LIMIT ?`}
+	selectFields = stmt{"select_known_fields", `SELECT id, provider_id, repository, fields FROM ing_record WHERE provenance_code = ? AND id > ? AND deleted = 0 ORDER BY id LIMIT ?`}
 )
 
 // knownAtOnce is how many records are looked at in one read, so that nobody waits for it.
@@ -25,7 +24,7 @@ func (s *Store) SeedItems(ctx context.Context, c *patra.Claim, now patra.Instant
 	if r.Key == patra.PickedIDs || r.Key == patra.NamedIDs {
 		ids, err = s.listed(ctx, c.Task.PlanID, r)
 	} else {
-		ids, err = s.known(ctx, c.Task.Source, r)
+		ids, err = s.known(ctx, c.Task, r)
 	}
 	if err != nil {
 		return 0, err
@@ -50,7 +49,8 @@ func (s *Store) SeedItems(ctx context.Context, c *patra.Claim, now patra.Instant
 
 // settleKnown writes what became of ids that were known before for everything beside the list of the task: signals that
 // asked for them, what is in quarantine under them, and records that the provider does not have any more.
-func (t *tx) settleKnown(c *patra.Claim, now patra.Instant, recordType string, outcomes map[patra.Status][]string) error {
+func (t *tx) settleKnown(p pageContext, res patra.PageResult) error {
+	c, recordType, outcomes := p.claim, p.recordType, res.Items
 	r := c.Slice.Spec.Range
 	if r == nil || r.Kind != patra.RangeBucket || len(outcomes) == 0 {
 		return nil
@@ -64,48 +64,17 @@ func (t *tx) settleKnown(c *patra.Claim, now patra.Instant, recordType string, o
 		return nil
 	}
 	for _, ids := range outcomes { // what a record has not resolved by now is as bad as before
-		if err := t.moveItems(c.Task.Source, recordType, ids, patra.Open, patra.Retrying); err != nil {
+		if err := t.moveItems(c.Task, recordType, ids, patra.Open, patra.Retrying); err != nil {
 			return err
 		}
 	}
-	return t.markMissing(c.Task.Source, recordType, now, outcomes[patra.ItemMissing])
-}
-
-var (
-	lockRemarks  = stmt{"lock_remarks", `SELECT id, record_remarks FROM ing_record WHERE provenance_code = ? AND record_type = ? AND provider_id = ? {lock}`}
-	writeRemarks = stmt{"write_remarks", `UPDATE ing_record SET record_remarks = ?, last_refreshed_at = ? WHERE id = ?`}
-)
-
-// markMissing notes since when the provider does not give records that are stored. That is no deletion: providers lose
-// records for an hour, and nobody said that these are gone. So the record stays as it is, and has no new version.
-func (t *tx) markMissing(source, recordType string, now patra.Instant, ids []string) error {
-	for _, id := range slices.Sorted(slices.Values(ids)) {
-		var recordID int64
-		var notes json.RawMessage
-		found, err := t.one(lockRemarks, []any{source, recordType, id}, &recordID, jsonInto{&notes})
-		if err != nil {
-			return err
-		}
-		if !found {
-			continue
-		}
-		said, err := readRemarks(notes)
-		if err != nil {
-			return err
-		}
-		if said.MissingSince == nil {
-			said.MissingSince = &now
-		}
-		if _, err := t.exec(writeRemarks, said.column(), now, recordID); err != nil {
-			return err
-		}
-	}
-	return nil
+	return t.addRefusals(p, res.Gone, res.Refused)
 }
 
 // known are the ids in some buckets: of the source itself, of another, or what a field of another says.
-func (s *Store) known(ctx context.Context, own string, r patra.SliceRange) (ids []string, err error) {
-	from, field := patra.KnownIDs(r.Key, own)
+func (s *Store) known(ctx context.Context, of patra.Task, r patra.SliceRange) (ids []string, err error) {
+	from, field := patra.KnownIDs(r.Key, of.Source)
+	own := !patra.ForeignIDs(r.Key) // of another source all repositories are meant
 	st := selectKnown
 	if field != "" {
 		st = selectFields
@@ -113,12 +82,16 @@ func (s *Store) known(ctx context.Context, own string, r patra.SliceRange) (ids 
 	for after, n := int64(0), knownAtOnce; n == knownAtOnce; {
 		n = 0
 		err := s.read(ctx).rows(st, func(rows *sql.Rows) error {
-			var id string
+			var id, repository string
 			var fields json.RawMessage
-			if err := rows.Scan(&after, textInto{&id}, jsonInto{&fields}); err != nil {
+			if err := rows.Scan(&after, textInto{&id}, textInto{&repository}, jsonInto{&fields}); err != nil {
 				return err
 			}
 			n++
+			if own && repository != of.Repository {
+				return nil
+			}
+			id = localID(repository, id)
 			for _, id := range idsIn(id, fields, field) {
 				if b := patra.Bucket(id, r.Of.To); r.From <= b && b < r.To {
 					ids = append(ids, id)

@@ -125,7 +125,9 @@ func (s *Store) ClaimContext(ctx context.Context, taskID int64) (*patra.Claim, e
 func (s *Store) Versions(ctx context.Context, batchID int64) (all []patra.PageVersion, err error) {
 	err = s.read(ctx).rows(pageVersions, func(r *sql.Rows) error {
 		var v patra.PageVersion
-		err := r.Scan(&v.ID, &v.Rev, &v.Change, &v.Hash, &v.UpdatedAt)
+		var repository string
+		err := r.Scan(&v.ID, textInto{&repository}, &v.Rev, &v.Change, &v.Hash, &v.UpdatedAt)
+		v.ID = localID(repository, v.ID)
 		all = append(all, v)
 		return err
 	}, batchID)
@@ -134,7 +136,7 @@ func (s *Store) Versions(ctx context.Context, batchID int64) (all []patra.PageVe
 
 var (
 	claimOfTask  = stmt{"claim_of_task", `SELECT ` + claimColumns + ` FROM ` + claimTables + ` WHERE ing_task.id = ?`}
-	pageVersions = stmt{"page_versions", `SELECT r.provider_id, v.rev, v.change_code, v.content_sha256, v.provider_updated_at FROM ing_record_rev v JOIN ing_record r ON r.id = v.record_id
+	pageVersions = stmt{"page_versions", `SELECT r.provider_id, r.repository, v.rev, v.change_code, v.content_sha256, v.provider_updated_at FROM ing_record_rev v JOIN ing_record r ON r.id = v.record_id
 		WHERE v.batch_id = ? ORDER BY r.provider_id, v.rev`}
 	idsOfPage = stmt{"ids_of_page", `SELECT provider_id FROM ing_task_item WHERE task_id = ? AND scan_no = ? AND search_ordinal = ? ORDER BY seq`}
 )
@@ -165,20 +167,20 @@ func (s *Store) SeenIDs(ctx context.Context, p patra.LedgerPage, ids []string) (
 	return all, nil
 }
 
-// StoredVersions tell which versions of some records are stored.
-func (s *Store) StoredVersions(ctx context.Context, source, recordType string, ids []string) (map[string]patra.StoredVersion, error) {
+// StoredVersions tell which versions of some records of a repository are stored.
+func (s *Store) StoredVersions(ctx context.Context, source, recordType, repository string, ids []string) (map[string]patra.StoredVersion, error) {
 	all := make(map[string]patra.StoredVersion, len(ids))
 	for part := range slices.Chunk(ids, chunk) {
 		args := []any{source, recordType}
 		for _, id := range part {
-			args = append(args, id)
+			args = append(args, scopedID(repository, id))
 		}
 		err := s.read(ctx).rows(stmt{"standings", `SELECT provider_id, batch_id, content_sha256 FROM ing_record WHERE provenance_code = ? AND record_type = ? AND provider_id IN (` + marks(len(part)) + `)`},
 			func(r *sql.Rows) error {
 				var id string
 				var st patra.StoredVersion
 				err := r.Scan(&id, &st.BatchID, &st.Hash)
-				all[id] = st
+				all[localID(repository, id)] = st
 				return err
 			}, args...)
 		if err != nil {

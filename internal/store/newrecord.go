@@ -11,8 +11,8 @@ import (
 const (
 	recordInto = `INSERT INTO ing_record
 		(provenance_code, record_type, provider_id, rev, provider_updated_at, content_sha256, deleted, merged_into, fields, raw, raw_from, raw_size, raw_code, first_seen_at, observed_at, changed_at, last_refreshed_at,
-		 batch_id, expr_hash, spec_fingerprint, record_remarks, created_at) VALUES `
-	recordRow = `(?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {now}, ?, ?, ?, ?, ?, ?)`
+		 batch_id, expr_hash, spec_fingerprint, record_remarks, created_at, repository) VALUES `
+	recordRow = `(?, ?, ?, 1, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, {now}, ?, ?, ?, ?, ?, ?, ?)`
 )
 
 var insertRecord = stmt{"insert_record", recordInto + recordRow}
@@ -27,8 +27,8 @@ var errRaced = errors.New("somebody else stored the same record")
 // values are the columns of a new record.
 func (in *recordWriter) values(o incomingRecord) []any {
 	at := in.raws.place(o.Raw)
-	return []any{in.claim.Task.Source, in.recordType, o.ID, o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), at.raw, at.from, at.size, o.RawCode, in.now, o.ObservedAt, in.now,
-		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, o.said, in.now}
+	return []any{in.claim.Task.Source, in.recordType, scopedID(in.repository, o.ID), o.UpdatedAt, o.Hash, o.Deleted, optional(o.MergedInto), string(o.Fields), at.raw, at.from, at.size, o.RawCode, in.now, o.ObservedAt, in.now,
+		in.batchID, in.claim.Slice.ExprHash, in.claim.Spec, o.said, in.now, optional(in.repository)}
 }
 
 // insert writes the records that are new. A server gets as many as it can in one statement, because there most of the price is the
@@ -108,13 +108,13 @@ func (in *recordWriter) rowsOf(some []incomingRecord) (map[string]int64, error) 
 	}
 	args := []any{in.claim.Task.Source, in.recordType}
 	for _, o := range some {
-		args = append(args, o.ID)
+		args = append(args, scopedID(in.repository, o.ID))
 	}
 	err := in.rows(stmt{"ids_of_records", `SELECT id, provider_id FROM ing_record WHERE provenance_code = ? AND record_type = ? AND provider_id IN (` + marks(len(some)) + `)`}, func(r *sql.Rows) error {
 		var id int64
 		var name string
 		err := r.Scan(&id, &name)
-		ids[name] = id
+		ids[localID(in.repository, name)] = id
 		return err
 	}, args...)
 	if err == nil && len(ids) != len(some) {

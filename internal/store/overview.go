@@ -2,7 +2,6 @@ package store
 
 import (
 	"context"
-	"database/sql"
 	"math"
 	"slices"
 	"strconv"
@@ -20,7 +19,6 @@ var (
 	slicesAfter = stmt{"slices_after", `SELECT window_from, window_to FROM ing_plan_slice WHERE cursor_id = ? AND status_code = ? AND window_to > ? ORDER BY window_to LIMIT ` + strconv.Itoa(mostLooked)}
 	toBeCut     = stmt{"to_be_cut", `SELECT window_from, window_to FROM ing_plan WHERE cursor_id = ? AND window_to > ? AND status_code IN ('DRAFT', 'SLICING', 'PARTIAL')`}
 	readAround  = stmt{"read_around", `SELECT window_from, window_to FROM ing_coverage WHERE cursor_id = ? AND window_to > ? ORDER BY window_to LIMIT ` + strconv.Itoa(mostLooked)}
-	saidAround  = stmt{"said_around", `SELECT id, window_from, window_to, state_code, closed_at FROM ing_coverage WHERE cursor_id = ? AND window_to > ? ORDER BY window_to LIMIT ` + strconv.Itoa(mostLooked)}
 	anyWaiting  = stmt{"any_waiting", `SELECT window_to FROM ing_plan_slice WHERE cursor_id = ? AND status_code = 'READY' LIMIT 1`}
 	latelyOf    = stmt{"lately_of", `SELECT COALESCE(SUM(record_count), 0), COALESCE(SUM(n_quarantine), 0) FROM (SELECT record_count, n_quarantine FROM ing_task_run_batch
 		WHERE provenance_code = ? AND operation_code = ? AND status_code = 'SUCCEEDED' AND committed_at >= ? ORDER BY committed_at DESC LIMIT 500) AS lately`}
@@ -86,19 +84,22 @@ func (s *Store) CursorFacts(ctx context.Context, c patra.Cursor) (f patra.Cursor
 		return f, err
 	}
 	var to patra.Instant
-	if f.Waiting, err = t.one(anyWaiting, []any{c.ID}, &to); err != nil || c.SealedThrough >= c.Value {
+	if f.Waiting, err = t.one(anyWaiting, []any{c.ID}, &to); err != nil {
 		return f, err
 	}
-	var answers []patra.CoverageEntry
-	err = t.rows(saidAround, func(r *sql.Rows) error {
-		var a patra.CoverageEntry
-		err := r.Scan(&a.ID, &a.Window.From, &a.Window.To, &a.State, &a.ClosedAt)
-		answers = append(answers, a)
-		return err
-	}, c.ID, c.SealedThrough)
-	disputed := patra.CoverageByState(answers)[patra.StateDisputed]
-	if f.Disputed = int64(len(disputed)); f.Disputed > 0 {
-		f.First = &disputed[0].From
+	from := c.SealedThrough // also behind a hole at which the watermark stands
+	if c.Operation != patra.Harvest {
+		from = allTime // what was asked of it may begin before its origin
+	}
+	disputes, err := t.disputes(c, from)
+	if err != nil {
+		return f, err
+	}
+	for _, d := range disputes { // as the list of gaps counts them
+		f.Disputed += int64(len(d.For))
+		if from := d.For[0].From; f.First == nil || from < *f.First {
+			f.First = &from
+		}
 	}
 	return f, err
 }

@@ -81,6 +81,9 @@ func (s *Store) CommitPage(ctx context.Context, c *patra.Claim, now patra.Instan
 		if err := t.closeBatch(now, page, res, counts); err != nil {
 			return err
 		}
+		if err := t.keepShown(c.Slice.ID, res.Shown); err != nil {
+			return err
+		}
 		if err := t.finishRequest(page.RequestRowID, res.Exchange); err != nil {
 			return err
 		}
@@ -187,7 +190,7 @@ func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page pat
 	if err := t.refer(now, res.Kept); err != nil {
 		return patra.Counts{}, err
 	}
-	in := &recordWriter{tx: t, claim: c, now: now, recordType: recordType, batchID: page.BatchID, merge: res.Merge, rules: res.Changes}
+	in := &recordWriter{tx: t, claim: c, now: now, recordType: recordType, repository: c.Task.Repository, batchID: page.BatchID, merge: res.Merge, rules: res.Changes}
 	if err := in.upsertPage(res, newest); err != nil {
 		return in.counts, err
 	}
@@ -198,10 +201,10 @@ func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page pat
 	if err := in.raws.flush(t, page.BatchID, now); err != nil {
 		return counts, err
 	}
-	if err := t.resolve(c.Task.Source, recordType, res.Records); err != nil {
+	if err := t.resolve(c.Task, recordType, res.Records); err != nil {
 		return counts, err
 	}
-	if err := t.raiseFrom(now, c.Task.Source, recordType, in.taken); err != nil {
+	if err := t.raiseFrom(now, c.Task, recordType, in.taken); err != nil {
 		return counts, err
 	}
 	if err := t.addItems(c, now, page, res.IDs); err != nil {
@@ -210,7 +213,7 @@ func (t *tx) keep(c *patra.Claim, now patra.Instant, recordType string, page pat
 	if err := t.settleItems(c, page, res.Items); err != nil {
 		return counts, err
 	}
-	if err := t.settleKnown(c, now, recordType, res.Items); err != nil {
+	if err := t.settleKnown(pageContext{c, recordType, page.BatchID, now}, res); err != nil {
 		return counts, err
 	}
 	for _, q := range res.Quarantined {

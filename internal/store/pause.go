@@ -66,6 +66,9 @@ func (t *tx) tasksOf(target patra.Target) (where string, args []any, err error) 
 	if p.Operation != "" {
 		where, args = where+` AND operation_code = ?`, append(args, p.Operation)
 	}
+	if p.Repository != "" {
+		where, args = where+` AND `+tasksOfRepository, append(args, repositoryArgs(p)...)
+	}
 	return where, args, nil
 }
 
@@ -171,9 +174,10 @@ func (t *tx) endable(target patra.Target) ([]patra.Control, error) {
 	if !target.IsScope() {
 		return all, nil
 	}
+	ofOne := target.WorkScope().Repository != ""
 	below, err := t.controls(heldBelow)
 	for _, c := range below {
-		if c.Target == target || strings.HasPrefix(c.Key, target.Key+"/") {
+		if c.Target == target || strings.HasPrefix(c.Key, target.Key+"/") || ofOne && target.Holds(c.Target) {
 			all = append(all, c)
 		}
 	}
@@ -185,7 +189,7 @@ func end(c *patra.Control, reason, actor string) {
 		return
 	}
 	c.State, c.Until, c.Failures, c.Reason, c.Actor = c.Kind.InactiveState(), 0, 0, reason, actor
-	c.Detail.Fault, c.Detail.Trips, c.Detail.Quota = nil, 0, nil
+	c.Detail.Fault, c.Detail.Trips, c.Detail.Quota, c.Detail.Failed = nil, 0, nil, nil
 }
 
 func (t *tx) countTasks(steered *patra.ControlResult, where string, args []any) error {

@@ -14,8 +14,8 @@ var (
 		(spec_fingerprint, provenance_code, endpoint_name, operation_code, snapshot, field_origin, created_at) VALUES (?, ?, ?, ?, ?, ?, ?)`}
 	insertPlan = stmt{"insert_plan", `INSERT INTO ing_plan
 		(plan_key, generation, schedule_instance_id, provenance_code, endpoint_name, operation_code, campaign, cursor_id, window_from, window_to, window_inputs,
-		 expr_proto_hash, expr_proto_snapshot, spec_fingerprint, slice_strategy_code, slice_params, base_url, priority, slice_count, status_code, reason_code, warnings, version, created_at, traceparent)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 'DRAFT', ?, ?, 0, ?, ?)`}
+		 expr_proto_hash, expr_proto_snapshot, spec_fingerprint, slice_strategy_code, slice_params, base_url, priority, slice_count, status_code, reason_code, warnings, version, created_at, traceparent, repository)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 0, 'DRAFT', ?, ?, 0, ?, ?, ?)`}
 	selectPlan     = stmt{"select_plan", `SELECT ` + planColumns + ` FROM ing_plan WHERE id = ?`}
 	selectLastByID = stmt{"select_last_by_id", `SELECT ` + planColumns + ` FROM ing_plan
 		WHERE provenance_code = ? AND operation_code = 'UPDATE' AND endpoint_name = ? AND slice_strategy_code = 'ID_RANGE' AND campaign = ? AND spec_fingerprint = ?
@@ -27,13 +27,13 @@ var (
 
 const planColumns = `id, plan_key, generation, schedule_instance_id, provenance_code, endpoint_name, operation_code, campaign, cursor_id, window_from, window_to, window_inputs,
 	expr_proto_hash, expr_proto_snapshot, spec_fingerprint, slice_strategy_code, slice_params, base_url, priority, slice_count, estimated_records, estimated_requests,
-	status_code, reason_code, warnings, created_at, traceparent`
+	status_code, reason_code, warnings, created_at, traceparent, repository`
 
 // scanPlan reads the columns of a plan, and more that stand behind them.
 func scanPlan(r *sql.Rows, more ...any) (p patra.Plan, err error) {
 	var cursorID, records, requests sql.NullInt64
 	err = r.Scan(append([]any{&p.ID, &p.Key, &p.Generation, &p.InstanceID, &p.Source, &p.Endpoint, &p.Operation, textInto{&p.Campaign}, &cursorID, &p.Window.From, &p.Window.To, jsonInto{&p.Inputs},
-		&p.ExprProtoHash, jsonInto{&p.ExprProto}, &p.Spec, &p.Strategy, jsonInto{&p.SliceParams}, textInto{&p.BaseURL}, &p.Priority, &p.SliceCount, &records, &requests, &p.Status, textInto{&p.Reason}, jsonInto{&p.Warnings}, &p.CreatedAt, textInto{&p.Trace}}, more...)...)
+		&p.ExprProtoHash, jsonInto{&p.ExprProto}, &p.Spec, &p.Strategy, jsonInto{&p.SliceParams}, textInto{&p.BaseURL}, &p.Priority, &p.SliceCount, &records, &requests, &p.Status, textInto{&p.Reason}, jsonInto{&p.Warnings}, &p.CreatedAt, textInto{&p.Trace}, textInto{&p.Repository}}, more...)...)
 	p.CursorID, p.Records, p.Requests = cursorID.Int64, records.Int64, requests.Int64
 	return p, err
 }
@@ -64,7 +64,7 @@ func (s *Store) StartPlan(ctx context.Context, now patra.Instant, p patra.Plan, 
 			return err
 		}
 		_, err = t.insert(insertPlan, p.Key, p.Generation, p.InstanceID, p.Source, p.Endpoint, p.Operation, optional(p.Campaign), optional(p.CursorID), p.Window.From, p.Window.To,
-			text(p.Inputs), p.ExprProtoHash, text(p.ExprProto), p.Spec, p.Strategy, text(p.SliceParams), optional(p.BaseURL), p.Priority, optional(p.Reason), orElse(p.Warnings, "[]"), now, optional(p.Trace))
+			text(p.Inputs), p.ExprProtoHash, text(p.ExprProto), p.Spec, p.Strategy, text(p.SliceParams), optional(p.BaseURL), p.Priority, optional(p.Reason), orElse(p.Warnings, "[]"), now, optional(p.Trace), optional(p.Repository))
 		if err != nil && !s.dialect.duplicate(err) {
 			return err
 		}

@@ -15,7 +15,7 @@ var (
 // prove looks into the ledger whether a scan was exhausted, and sums up what it found.
 func (t *tx) prove(c *patra.Claim, now patra.Instant, proof patra.Proof) (scanProof, error) {
 	found := scanProof{answer: patra.CoverageEntry{CursorID: c.Slice.CursorID, SliceID: c.Slice.ID, Window: c.Slice.Window, Kind: patra.KindScan, State: proof.State, Trust: proof.Trust,
-		IDsSeen: proof.IDsSeen, Rescans: proof.Rescans, ClosedAt: now}, whole: proof.WindowTotal, twice: proof.LookedTwice}
+		IDsSeen: proof.IDsSeen, Rescans: proof.Rescans, ClosedAt: now}, whole: proof.WindowTotal, twice: proof.LookedTwice, widened: proof.Widened}
 	if proof.State == patra.StateSealed {
 		found.answer.SealedAt = &now
 	}
@@ -24,6 +24,9 @@ func (t *tx) prove(c *patra.Claim, now patra.Instant, proof patra.Proof) (scanPr
 	}
 	if !proof.ByID {
 		if err := t.proveSearch(c, proof, &found); err != nil {
+			return found, err
+		}
+		if err := t.proveShown(c, proof, &found); err != nil {
 			return found, err
 		}
 	}
@@ -55,6 +58,15 @@ func (t *tx) proveSearch(c *patra.Claim, proof patra.Proof, found *scanProof) er
 	}
 	found.observed = written(latest)
 	return nil
+}
+
+// proveShown makes sure that the scan has found what the provider has shown of the window. What is missing is a dispute,
+// whatever the run takes it for.
+func (t *tx) proveShown(c *patra.Claim, proof patra.Proof, found *scanProof) (err error) {
+	if found.missing, err = t.missingShown(c, c.Slice.Window, proof.ScanNo); len(found.missing) > 0 {
+		found.answer.State, found.answer.SealedAt = patra.StateDisputed, nil
+	}
+	return err
 }
 
 // proveDetails makes sure that every id of the search is settled, by detail pages without a hole.

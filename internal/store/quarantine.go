@@ -10,12 +10,12 @@ import (
 	"patra"
 )
 
-const setAsideColumns = `q.id, q.provenance_code, q.record_type, q.provider_id, q.error_code, q.field_path, LENGTH(q.fragment), q.status_code, q.created_at, q.batch_id, q.record_remarks,
+const setAsideColumns = `q.id, q.provenance_code, q.record_type, q.provider_id, q.error_code, q.field_path, LENGTH(q.fragment), q.status_code, q.created_at, q.batch_id, q.record_remarks, q.repository,
 	COALESCE((SELECT COUNT(*) FROM ing_quarantine_seen s WHERE s.quarantine_id = q.id), 0), COALESCE((SELECT MAX(s.created_at) FROM ing_quarantine_seen s WHERE s.quarantine_id = q.id), q.created_at)`
 
 func scanSetAside(r *sql.Rows) (q patra.QuarantineItem, err error) {
 	var notes json.RawMessage
-	err = r.Scan(&q.ID, &q.Source, &q.Type, textInto{&q.RecordID}, &q.Code, textInto{&q.Path}, &q.Size, &q.Status, &q.FirstSeen, &q.BatchID, jsonInto{&notes}, &q.Met, &q.LastSeen)
+	err = r.Scan(&q.ID, &q.Source, &q.Type, textInto{&q.RecordID}, &q.Code, textInto{&q.Path}, &q.Size, &q.Status, &q.FirstSeen, &q.BatchID, jsonInto{&notes}, textInto{&q.Repository}, &q.Met, &q.LastSeen)
 	if err == nil && len(notes) > 0 {
 		var said struct {
 			Reason string `json:"reason"`
@@ -29,6 +29,7 @@ func scanSetAside(r *sql.Rows) (q patra.QuarantineItem, err error) {
 // QuarantineFilter narrows a list of what is in quarantine. Zero values do not filter.
 type QuarantineFilter struct {
 	Source, RecordID, Code string
+	Repository             string
 	Status                 patra.Status
 	ID                     int64
 	Limit                  int
@@ -45,6 +46,7 @@ func (f QuarantineFilter) conds() (all []cond) {
 	add("id", "q.id", f.ID != 0, f.ID)
 	add("source", "q.provenance_code", f.Source != "", f.Source)
 	add("record", "q.provider_id", f.RecordID != "", f.RecordID)
+	add("repository", "q.repository", f.Repository != "", f.Repository)
 	add("code", "q.error_code", f.Code != "", f.Code)
 	add("status", "q.status_code", f.Status != "", f.Status)
 	return all
@@ -133,7 +135,7 @@ func (s *Store) RetryQuarantined(ctx context.Context, now patra.Instant, id int6
 			}
 		}
 		if wish {
-			if _, err := t.addSignal(now, q.Source, q.Type, patra.Signal{ID: recordID, Reason: patra.SignalQuarantine}); err != nil {
+			if _, err := t.addSignal(now, q.Source, q.Type, q.Repository, patra.Signal{ID: recordID, Reason: patra.SignalQuarantine}); err != nil {
 				return err
 			}
 		}

@@ -57,7 +57,7 @@ func list[T any](ctx context.Context, s *Store, name, query string, f Filter, co
 
 // Plans lists plans.
 func (s *Store) Plans(ctx context.Context, f Filter) ([]patra.Plan, error) {
-	return list(ctx, s, "list_plans", `SELECT `+planColumns+`,
+	plans, err := list(ctx, s, "list_plans", `SELECT `+planColumns+`,
 		EXISTS (SELECT 1 FROM ing_task t WHERE t.plan_id = ing_plan.id AND t.status_code IN ('QUEUED', 'RUNNING')), EXISTS (SELECT 1 FROM ing_plan_slice s WHERE s.plan_id = ing_plan.id AND s.status_code IN ('READY', 'PARTIAL')),
 		EXISTS (SELECT 1 FROM ing_plan_slice s WHERE s.plan_id = ing_plan.id AND s.status_code = 'FAILED'), EXISTS (SELECT 1 FROM ing_plan_slice s WHERE s.plan_id = ing_plan.id AND s.status_code = 'CANCELLED')
 		FROM ing_plan {by} WHERE {where} ORDER BY id DESC LIMIT ?`, f,
@@ -65,9 +65,13 @@ func (s *Store) Plans(ctx context.Context, f Filter) ([]patra.Plan, error) {
 		func(r *sql.Rows) (patra.Plan, error) {
 			var work, cuts, failed, cancelled bool
 			p, err := scanPlan(r, &work, &cuts, &failed, &cancelled)
-			p.Ended = patra.PlanOutcome(p.Status, work || cuts, failed, cancelled)
+			p.Ended = patra.PlanOutcome(p.Status, work || cuts, failed, cancelled, false)
 			return p, err
 		})
+	if err == nil {
+		err = s.read(ctx).endInDispute(plans)
+	}
+	return plans, err
 }
 
 // Slices lists slices.
@@ -80,12 +84,13 @@ func (s *Store) Slices(ctx context.Context, f Filter) ([]patra.Slice, error) {
 // Tasks lists tasks with the windows they answer for.
 func (s *Store) Tasks(ctx context.Context, f Filter) ([]patra.Task, error) {
 	return list(ctx, s, "list_tasks", `SELECT t.id, t.plan_id, t.slice_id, COALESCE(t.cursor_id, 0), t.provenance_code, t.endpoint_name, t.operation_code, t.priority, t.scheduled_at, t.status_code, t.wait_code,
-		t.lease_owner, t.lease_count, t.leased_until, t.attempt_count, t.max_attempts, t.scan_no, t.next_ordinal, t.last_error, s.window_from, s.window_to
+		t.lease_owner, t.lease_count, t.leased_until, t.attempt_count, t.max_attempts, t.scan_no, t.next_ordinal, t.last_error, s.window_from, s.window_to,
+		(SELECT p.repository FROM ing_plan p WHERE p.id = t.plan_id)
 		FROM ing_task t {by} JOIN ing_plan_slice s ON s.id = t.slice_id WHERE {where} ORDER BY t.id DESC LIMIT ?`, f,
 		map[string]string{"id": "t.id", "source": "t.provenance_code", "status": "t.status_code", "plan": "t.plan_id", "slice": "t.slice_id", "task": "t.id", "cursor": "t.cursor_id"},
 		func(r *sql.Rows) (k patra.Task, err error) {
 			err = r.Scan(&k.ID, &k.PlanID, &k.SliceID, &k.CursorID, &k.Source, &k.Endpoint, &k.Operation, &k.Priority, &k.ScheduledAt, &k.Status, textInto{&k.WaitCode},
-				textInto{&k.LeaseOwner}, &k.LeaseCount, &k.LeasedUntil, &k.Attempts, &k.MaxAttempts, &k.ScanNo, &k.NextOrdinal, jsonInto{&k.LastError}, &k.Window.From, &k.Window.To)
+				textInto{&k.LeaseOwner}, &k.LeaseCount, &k.LeasedUntil, &k.Attempts, &k.MaxAttempts, &k.ScanNo, &k.NextOrdinal, jsonInto{&k.LastError}, &k.Window.From, &k.Window.To, textInto{&k.Repository})
 			return k, err
 		})
 }

@@ -30,6 +30,9 @@ type recordNotes struct {
 	Mark         string            `json:"mark,omitempty"` // see patra.Version
 	Retracted    bool              `json:"retracted,omitempty"`
 	MissingSince *patra.Instant    `json:"missing_since,omitempty"`
+	RefusedAt    *patra.Instant    `json:"refused_at,omitempty"`
+	Refusals     int64             `json:"refusals,omitempty"`
+	GoneAt       *patra.Instant    `json:"gone_at,omitempty"`
 	Facts        *patra.FactHashes `json:"facts,omitempty"` // see patra.ChangeRules
 }
 
@@ -72,6 +75,7 @@ type recordWriter struct {
 	claim      *patra.Claim
 	now        patra.Instant
 	recordType string
+	repository string
 	batchID    int64
 	merge      patra.Merge
 	rules      patra.ChangeRules
@@ -123,16 +127,29 @@ func (in *recordWriter) arrived(o incomingRecord, have *storedRecord) mergeInput
 	return a
 }
 
+// keysOf are ids as they stand in the table.
+func (in *recordWriter) keysOf(ids []string) []string {
+	if in.repository == "" {
+		return ids
+	}
+	keys := make([]string, len(ids))
+	for i, id := range ids {
+		keys[i] = scopedID(in.repository, id)
+	}
+	return keys
+}
+
 // known is what is stored under ids that are in their order.
 func (in *recordWriter) known(ids []string) (map[string]*storedRecord, error) {
+	keys := in.keysOf(ids)
 	if in.s.Embedded() { // a server is not asked twice
-		if some, err := in.anyBetween(ids[0], ids[len(ids)-1]); err != nil || !some {
+		if some, err := in.anyBetween(keys); err != nil || !some {
 			return nil, err
 		}
 	}
 	args := []any{in.claim.Task.Source, in.recordType}
-	for _, id := range ids {
-		args = append(args, id)
+	for _, key := range keys {
+		args = append(args, key)
 	}
 	query := stmt{"known_records_" + strconv.Itoa(len(ids)), `SELECT id, rev, provider_id, provider_updated_at, observed_at, content_sha256, deleted, spec_fingerprint, batch_id, raw_from, raw_size, record_remarks FROM ing_record
 		WHERE provenance_code = ? AND record_type = ? AND provider_id IN (` + marks(len(ids)) + `) ORDER BY provider_id {lock}`}
@@ -151,7 +168,7 @@ func (in *recordWriter) known(ids []string) (map[string]*storedRecord, error) {
 		}
 		k.remarks, err = readRemarks(said)
 		k.Mark = k.remarks.Mark
-		stored[providerID] = k
+		stored[localID(in.repository, providerID)] = k
 		return err
 	}, args...)
 	return stored, err
@@ -159,8 +176,12 @@ func (in *recordWriter) known(ids []string) (map[string]*storedRecord, error) {
 
 // anyBetween tells whether any record is stored from one id to another. Many providers number their records, and where they add
 // new ones there is none yet: that is seen by one look, and not by one for each.
-func (in *recordWriter) anyBetween(from, to string) (bool, error) {
+func (in *recordWriter) anyBetween(keys []string) (bool, error) {
 	var one int
+	from, to := keys[0], keys[len(keys)-1]
+	if in.repository != "" { // what stands behind them may order them in another way
+		from, to = slices.Min(keys), slices.Max(keys)
+	}
 	return in.one(anyBetween, []any{in.claim.Task.Source, in.recordType, from, to}, &one)
 }
 
@@ -177,7 +198,10 @@ func (in *recordWriter) put(a mergeInput) error {
 		return in.same(a.incomingRecord, a.have)
 	}
 	in.counts.Stale++
-	return nil
+	if a.Deleted { // an old notice of a deletion does not say that the provider has the record
+		return nil
+	}
+	return in.seenAgain(a.Observation, a.have, a.have.remarks.withAbsence(patra.Absence{}).column())
 }
 
 // changeOf says what a new version is.
@@ -218,7 +242,8 @@ func (in *recordWriter) replace(o incomingRecord, have *storedRecord, as patra.D
 		return err
 	}
 	in.note(o.Observation, have, as)
-	return nil
+	_, err = in.endAbsence(o.Observation, have, have.rev+1)
+	return err
 }
 
 // same notes that the provider says what we have. If another mapping read it this time, the record may say something new
@@ -247,8 +272,10 @@ func (in *recordWriter) same(o incomingRecord, have *storedRecord) error {
 	if newer {
 		updated, observed = o.UpdatedAt, o.ObservedAt
 	}
-	_, err := in.many(touchRecord, updated, observed, in.now, spec, o.saidWith(have), have.id)
-	return err
+	if _, err := in.many(touchRecord, updated, observed, in.now, spec, o.saidWith(have), have.id); err != nil {
+		return err
+	}
+	return in.seenAgain(o.Observation, have, o.saidWith(have))
 }
 
 // sameJSON compares fields that were written by different engines.

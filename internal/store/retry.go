@@ -16,8 +16,10 @@ var (
 	reviveTask  = stmt{"revive_task", `UPDATE ing_task SET status_code = ?, attempt_count = 0, scheduled_at = {now}, cancel_requested = 0, wait_code = NULL, finished_at = NULL,
 		    scan_no = scan_no + 1, next_ordinal = 1, next_detail_ordinal = 1
 		WHERE slice_id = ? AND status_code IN ('FAILED', 'CANCELLED')`}
-	revivePlan = stmt{"revive_plan", `UPDATE ing_plan SET status_code = 'PARTIAL', reason_code = NULL, version = version + 1 WHERE id = ? AND status_code = 'CANCELLED'`}
-	endedPlans = stmt{"ended_plans", `SELECT DISTINCT plan_id FROM ing_task WHERE status_code IN ('FAILED', 'CANCELLED') AND {where} ORDER BY plan_id`}
+	revivePlan  = stmt{"revive_plan", `UPDATE ing_plan SET status_code = 'PARTIAL', reason_code = NULL, version = version + 1 WHERE id = ? AND status_code = 'CANCELLED'`}
+	endedPlans  = stmt{"ended_plans", `SELECT DISTINCT plan_id FROM ing_task WHERE status_code IN ('FAILED', 'CANCELLED') AND {where} ORDER BY plan_id`}
+	countedWork = stmt{"counted_work", `SELECT plan_id, slice_id FROM ing_task WHERE slice_id = ? AND status_code = 'FAILED'
+		AND NOT EXISTS (SELECT 1 FROM ing_plan p WHERE p.id = ing_task.plan_id AND p.status_code = 'CANCELLED')`}
 	haltedWork = stmt{"halted_work", haltedTasks + ` ORDER BY plan_id, slice_id`}
 )
 
@@ -119,7 +121,7 @@ func (s *Store) retryPlan(ctx context.Context, planID, sliceID int64, note func(
 
 // haltedTasks are those that failed because of a halt. What somebody called off stays so.
 const haltedTasks = `SELECT plan_id, slice_id FROM ing_task WHERE provenance_code = ? AND endpoint_name = ? AND status_code = 'FAILED'
-	AND finished_at >= ? AND last_error LIKE '{"level":"L4"%'
+	AND finished_at >= ? AND ` + tasksOfRepository + ` AND last_error LIKE '{"level":"L4"%'
 	AND NOT EXISTS (SELECT 1 FROM ing_plan p WHERE p.id = ing_task.plan_id AND p.status_code = 'CANCELLED')`
 
 // aboutHalt is the time between a task that fails and the halt: it ends a moment after the halt is set, and one that was faster
@@ -128,19 +130,44 @@ const aboutHalt = 10 * patra.Minute
 
 // haltedBy are what haltedTasks asks for.
 func haltedBy(halt patra.Control) []any {
-	return []any{halt.WorkScope().Source, halt.WorkScope().Endpoint, halt.Detail.Since - aboutHalt}
+	at := halt.WorkScope()
+	return append([]any{at.Source, at.Endpoint, halt.Detail.Since - aboutHalt}, repositoryArgs(at)...)
+}
+
+// haltedSlice is a slice that failed because of a halt.
+type haltedSlice struct{ plan, slice int64 }
+
+func (t *tx) haltedSlices(st stmt, args ...any) (all []haltedSlice, err error) {
+	err = t.rows(st, func(r *sql.Rows) error {
+		var w haltedSlice
+		err := r.Scan(&w.plan, &w.slice)
+		all = append(all, w)
+		return err
+	}, args...)
+	return all, err
+}
+
+// countedBy are the slices that a halt was counted by, as far as they are failed still.
+func (t *tx) countedBy(halt patra.Control) (all []haltedSlice, err error) {
+	for _, f := range halt.Detail.Failed {
+		found, err := t.haltedSlices(countedWork, f.Slice)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, found...)
+	}
+	return all, nil
 }
 
 // reviveHalted queues again what failed because of a halt that a person has ended: it is mended now, or halts again.
 func (s *Store) reviveHalted(ctx context.Context, halt patra.Control, steered *patra.ControlResult) error {
-	type work struct{ plan, slice int64 }
-	var all []work
-	err := s.read(ctx).rows(haltedWork, func(r *sql.Rows) error {
-		var w work
-		err := r.Scan(&w.plan, &w.slice)
-		all = append(all, w)
-		return err
-	}, haltedBy(halt)...)
+	t := s.read(ctx)
+	all, err := t.haltedSlices(haltedWork, haltedBy(halt)...)
+	if err == nil {
+		var counted []haltedSlice
+		counted, err = t.countedBy(halt)
+		all = append(all, counted...)
+	}
 	for _, w := range all {
 		if err != nil {
 			return err

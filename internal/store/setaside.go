@@ -9,8 +9,8 @@ import (
 
 var (
 	insertQuarantine = stmt{"insert_quarantine", `INSERT INTO ing_quarantine
-		(batch_id, item_no, kind_code, provenance_code, record_type, provider_id, error_code, field_path, fragment, status_code, created_at)
-		VALUES (?, ?, 'RECORD', ?, ?, ?, ?, ?, ?, 'OPEN', ?)`}
+		(batch_id, item_no, kind_code, provenance_code, record_type, provider_id, error_code, field_path, fragment, status_code, created_at, repository)
+		VALUES (?, ?, 'RECORD', ?, ?, ?, ?, ?, ?, 'OPEN', ?, ?)`}
 	dropQuarantine = stmt{"drop_quarantine", `DELETE FROM ing_quarantine WHERE id = ?`}
 	openItem       = stmt{"open_item", `SELECT quarantine_id FROM ing_quarantine_seen WHERE open_key = ?`}
 	insertSeen     = stmt{"insert_quarantine_seen", `INSERT INTO ing_quarantine_seen (batch_id, item_no, quarantine_id, open_key, created_at) VALUES (?, ?, ?, ?, ?)`}
@@ -21,7 +21,7 @@ var (
 // setAside keeps an item that could not become a record. One that is open already is not kept twice; that the page met it
 // is noted all the same, so that the page accounts for it.
 func (t *tx) setAside(c *patra.Claim, now patra.Instant, recordType string, batchID int64, q patra.RejectedItem) error {
-	key := q.Key(c.Task.Source, recordType)
+	key := q.Key(c.Task.Source, recordType, c.Task.Repository)
 	id, found, err := t.openItem(key)
 	if err != nil {
 		return err
@@ -29,7 +29,7 @@ func (t *tx) setAside(c *patra.Claim, now patra.Instant, recordType string, batc
 	if found {
 		return t.countRepeat(now, batchID, q, id)
 	}
-	res, err := t.many(insertQuarantine, batchID, q.ItemNo, c.Task.Source, recordType, optional(q.ID), q.Code, optional(q.Path), q.Fragment, now)
+	res, err := t.many(insertQuarantine, batchID, q.ItemNo, c.Task.Source, recordType, optional(q.ID), q.Code, optional(q.Path), q.Fragment, now, optional(c.Task.Repository))
 	if err != nil {
 		return err
 	}
@@ -65,27 +65,27 @@ func (t *tx) countRepeat(now patra.Instant, batchID int64, q patra.RejectedItem,
 }
 
 // resolve closes what is in quarantine under the ids of records that have come.
-func (t *tx) resolve(source, recordType string, arrived []patra.Observation) error {
+func (t *tx) resolve(of patra.Task, recordType string, arrived []patra.Observation) error {
 	var one int
-	if open, err := t.one(anythingOpen, []any{source}, &one); err != nil || !open || len(arrived) == 0 {
+	if open, err := t.one(anythingOpen, []any{of.Source}, &one); err != nil || !open || len(arrived) == 0 {
 		return err
 	}
 	ids := make([]string, len(arrived))
 	for i, o := range arrived {
 		ids[i] = o.ID
 	}
-	return t.moveItems(source, recordType, ids, patra.Resolved, patra.Open, patra.Retrying)
+	return t.moveItems(of, recordType, ids, patra.Resolved, patra.Open, patra.Retrying)
 }
 
-// moveItems moves what is in quarantine under some ids to another state.
-func (t *tx) moveItems(source, recordType string, ids []string, to patra.Status, from ...patra.Status) error {
+// moveItems moves what is in quarantine under some ids of a task to another state.
+func (t *tx) moveItems(of patra.Task, recordType string, ids []string, to patra.Status, from ...patra.Status) error {
 	for _, state := range from {
 		if err := patra.QuarantineMoves.Check(state, to); err != nil {
 			return err
 		}
 	}
 	for part := range slices.Chunk(ids, chunk) {
-		args := []any{source, recordType}
+		args := []any{of.Source, recordType, of.Repository}
 		for _, id := range part {
 			args = append(args, id)
 		}
@@ -93,7 +93,7 @@ func (t *tx) moveItems(source, recordType string, ids []string, to patra.Status,
 			args = append(args, state)
 		}
 		var rows []int64
-		query := stmt{"open_items", `SELECT id FROM ing_quarantine WHERE provenance_code = ? AND record_type = ? AND provider_id IN (` + marks(len(part)) + `) AND status_code IN (` + marks(len(from)) + `) ORDER BY id {lock}`}
+		query := stmt{"open_items", `SELECT id FROM ing_quarantine WHERE provenance_code = ? AND record_type = ? AND COALESCE(repository, '') = ? AND provider_id IN (` + marks(len(part)) + `) AND status_code IN (` + marks(len(from)) + `) ORDER BY id {lock}`}
 		err := t.rows(query, func(r *sql.Rows) error {
 			var id int64
 			err := r.Scan(&id)

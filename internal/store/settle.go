@@ -21,34 +21,40 @@ func (s *Store) ResolveDispute(ctx context.Context, cursorID int64, answers []in
 		if err := patra.AnswerMoves.Check(patra.Status(why.From), patra.Status(why.To)); err != nil {
 			return err
 		}
-		c, err := t.oneCursor(lockCursor, cursorID)
-		if err != nil {
-			return err
-		}
-		if c == nil {
-			return patra.ErrNotFound
-		}
-		from := c.SealedThrough
-		for _, id := range answers {
-			begin, err := t.remark(id, cursorID, why)
-			if err != nil {
-				return err
-			}
-			from = min(from, max(begin, c.Origin))
-		}
-		spoken, err := coverageReader{t, c.ID}.about(patra.Window{From: from, To: c.Value})
-		if err != nil {
-			return err
-		}
-		if _, err = t.exec(sealCursor, patra.CoverageByState(spoken)[patra.StateSealed].Frontier(from), why.At, c.ID); err != nil {
+		if err := t.settle(cursorID, answers, why); err != nil {
 			return err
 		}
 		action := patra.AuditAccept
 		if why.To != patra.StateSealed {
 			action = patra.AuditDispute
 		}
-		return t.auditAction(action, why.By, patra.WorkTarget(patra.ScopeCursor, c.ID).String(), why.Reason, map[string]any{"answers": answers})
+		return t.auditAction(action, why.By, patra.WorkTarget(patra.ScopeCursor, cursorID).String(), why.Reason, map[string]any{"answers": answers})
 	})
+}
+
+// settle changes what is said about windows, and measures anew through where all of them are sealed.
+func (t *tx) settle(cursorID int64, answers []int64, why patra.CoverageNote) error {
+	c, err := t.oneCursor(lockCursor, cursorID)
+	if err != nil {
+		return err
+	}
+	if c == nil {
+		return patra.ErrNotFound
+	}
+	from := c.SealedThrough
+	for _, id := range answers {
+		begin, err := t.remark(id, cursorID, why)
+		if err != nil {
+			return err
+		}
+		from = min(from, max(begin, c.Origin))
+	}
+	spoken, err := coverageReader{t, c.ID}.about(patra.Window{From: from, To: c.Value})
+	if err != nil {
+		return err
+	}
+	_, err = t.exec(sealCursor, patra.CoverageByState(spoken)[patra.StateSealed].Frontier(from), why.At, c.ID)
+	return err
 }
 
 // remark changes one answer and tells where its window begins.

@@ -10,22 +10,26 @@ import (
 )
 
 var (
-	insertSignal = stmt{"insert_signal", `INSERT INTO ing_signal (provenance_code, record_type, provider_id, reason_code, open_key, payload, status_code, created_at) VALUES (?, ?, ?, ?, ?, ?, 'NEW', ?)`}
+	insertSignal = stmt{"insert_signal", `INSERT INTO ing_signal (provenance_code, record_type, provider_id, reason_code, open_key, payload, status_code, created_at, repository) VALUES (?, ?, ?, ?, ?, ?, 'NEW', ?, ?)`}
 	openSignal   = stmt{"open_signal", `SELECT id FROM ing_signal WHERE open_key = ?`}
 	isKnown      = stmt{"is_known", `SELECT id FROM ing_record WHERE provenance_code = ? AND record_type = ? AND provider_id = ?`}
 )
 
 // signalKey names an open signal.
-func signalKey(source, recordType, id string, reason patra.SignalReason) string {
-	return patra.Hash([]string{source, recordType, id, string(reason)})
+func signalKey(source, recordType, repository, id string, reason patra.SignalReason) string {
+	about := []string{source, recordType, id, string(reason)}
+	if repository != "" {
+		about = append(about, repository)
+	}
+	return patra.Hash(about)
 }
 
 // everyReason is why a signal can be there.
 var everyReason = append(slices.Clone(patra.SignalReasons), patra.SignalQuarantine)
 
 // addSignal notes a wish, unless the same is open already.
-func (t *tx) addSignal(now patra.Instant, source, recordType string, sig patra.Signal) (added bool, err error) {
-	key := signalKey(source, recordType, sig.ID, sig.Reason)
+func (t *tx) addSignal(now patra.Instant, source, recordType, repository string, sig patra.Signal) (added bool, err error) {
+	key := signalKey(source, recordType, repository, sig.ID, sig.Reason)
 	var id int64
 	if open, err := t.one(openSignal, []any{key}, &id); err != nil || open {
 		return false, err
@@ -34,7 +38,7 @@ func (t *tx) addSignal(now patra.Instant, source, recordType string, sig patra.S
 	if sig.By != "" {
 		payload = asJSON(map[string]string{"by": sig.By})
 	}
-	_, err = t.many(insertSignal, source, recordType, sig.ID, sig.Reason, key, payload, now)
+	_, err = t.many(insertSignal, source, recordType, sig.ID, sig.Reason, key, payload, now, optional(repository))
 	if t.s.dialect.duplicate(err) { // somebody else has just raised it
 		return false, nil
 	}
@@ -43,18 +47,18 @@ func (t *tx) addSignal(now patra.Instant, source, recordType string, sig patra.S
 
 // raiseFrom notes what new versions say about other records. Only those that are stored are meant: what comes later will
 // come with all that the provider knows by then.
-func (t *tx) raiseFrom(now patra.Instant, source, recordType string, taken []patra.Observation) error {
+func (t *tx) raiseFrom(now patra.Instant, of patra.Task, recordType string, taken []patra.Observation) error {
 	for _, o := range taken {
 		for _, sig := range o.Signals {
 			var id int64
-			known, err := t.one(isKnown, []any{source, recordType, sig.ID}, &id)
+			known, err := t.one(isKnown, []any{of.Source, recordType, scopedID(of.Repository, sig.ID)}, &id)
 			if err != nil {
 				return err
 			}
 			if !known {
 				continue
 			}
-			if _, err := t.addSignal(now, source, recordType, sig); err != nil {
+			if _, err := t.addSignal(now, of.Source, recordType, of.Repository, sig); err != nil {
 				return err
 			}
 		}
@@ -64,13 +68,13 @@ func (t *tx) raiseFrom(now patra.Instant, source, recordType string, taken []pat
 
 // AddSignals notes wishes. It tells how many are new; the others were open already. With an actor they are a person's, and
 // the log says so; by is the record that they come from, if they do.
-func (s *Store) AddSignals(ctx context.Context, now patra.Instant, source, recordType string, ids []string, reason patra.SignalReason, by, actor string) (added int, err error) {
+func (s *Store) AddSignals(ctx context.Context, now patra.Instant, source, recordType, repository string, ids []string, reason patra.SignalReason, by, actor string) (added int, err error) {
 	for part := range slices.Chunk(ids, chunk) { // nobody waits long for this
 		n := 0
 		err := s.write(ctx, "add signals", func(t *tx) error {
 			n = 0
 			for _, id := range part {
-				ok, err := t.addSignal(now, source, recordType, patra.Signal{ID: id, Reason: reason, By: by})
+				ok, err := t.addSignal(now, source, recordType, repository, patra.Signal{ID: id, Reason: reason, By: by})
 				if err != nil {
 					return err
 				}
@@ -93,25 +97,26 @@ func (s *Store) AddSignals(ctx context.Context, now patra.Instant, source, recor
 
 // SignalRow is a stored signal.
 type SignalRow struct {
-	ID        int64              `json:"id"`
-	Source    string             `json:"source"`
-	Type      string             `json:"record_type"`
-	RecordID  string             `json:"record_id"`
-	Reason    patra.SignalReason `json:"reason"`
-	By        string             `json:"by,omitempty"`
-	PlanID    int64              `json:"plan_id,omitempty"`
-	Status    patra.Status       `json:"status"`
-	CreatedAt patra.Instant      `json:"created_at"`
+	ID         int64              `json:"id"`
+	Source     string             `json:"source"`
+	Type       string             `json:"record_type"`
+	RecordID   string             `json:"record_id"`
+	Repository string             `json:"repository,omitempty"`
+	Reason     patra.SignalReason `json:"reason"`
+	By         string             `json:"by,omitempty"`
+	PlanID     int64              `json:"plan_id,omitempty"`
+	Status     patra.Status       `json:"status"`
+	CreatedAt  patra.Instant      `json:"created_at"`
 }
 
 // Signals lists signals, newest first.
 func (s *Store) Signals(ctx context.Context, f Filter) ([]SignalRow, error) {
-	return list(ctx, s, "list_signals", `SELECT id, provenance_code, record_type, provider_id, reason_code, payload, plan_id, status_code, created_at FROM ing_signal {by} WHERE {where} ORDER BY id DESC LIMIT ?`, f,
+	return list(ctx, s, "list_signals", `SELECT id, provenance_code, record_type, provider_id, reason_code, payload, plan_id, status_code, created_at, repository FROM ing_signal {by} WHERE {where} ORDER BY id DESC LIMIT ?`, f,
 		map[string]string{"id": "id", "source": "provenance_code", "status": "status_code", "plan": "plan_id", "record": "provider_id"},
 		func(r *sql.Rows) (k SignalRow, err error) {
 			var payload json.RawMessage
 			var plan sql.NullInt64
-			if err = r.Scan(&k.ID, &k.Source, &k.Type, &k.RecordID, &k.Reason, jsonInto{&payload}, &plan, &k.Status, &k.CreatedAt); err != nil {
+			if err = r.Scan(&k.ID, &k.Source, &k.Type, &k.RecordID, &k.Reason, jsonInto{&payload}, &plan, &k.Status, &k.CreatedAt, textInto{&k.Repository}); err != nil {
 				return k, err
 			}
 			k.PlanID = plan.Int64
@@ -147,7 +152,7 @@ func (t *tx) settleSignals(c *patra.Claim, recordType string, outcomes map[patra
 			args := []any{to, c.Task.PlanID}
 			for _, id := range part {
 				for _, reason := range everyReason {
-					args = append(args, signalKey(c.Task.Source, recordType, id, reason))
+					args = append(args, signalKey(c.Task.Source, recordType, c.Task.Repository, id, reason))
 				}
 			}
 			_, err := t.exec(stmt{"settle_signals", `UPDATE ing_signal SET status_code = ?, open_key = NULL WHERE status_code = 'PLANNED' AND plan_id = ? AND open_key IN (` + marks(len(args)-2) + `)`}, args...)

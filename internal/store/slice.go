@@ -160,8 +160,11 @@ func (t *tx) addSlice(now patra.Instant, p patra.Plan, sl patra.Slice, trigger s
 	if err != nil {
 		return err
 	}
+	if err := t.keepShown(sliceID, sl.Shown); err != nil {
+		return err
+	}
 	params := json.RawMessage(`{}`)
-	_, err = t.many(insertTask, p.InstanceID, p.ID, sliceID, optional(p.CursorID), p.Source, p.Endpoint, p.Operation, patra.Partition(p.Source, p.Endpoint, p.Operation),
+	_, err = t.many(insertTask, p.InstanceID, p.ID, sliceID, optional(p.CursorID), p.Source, p.Endpoint, p.Operation, p.WorkScope().Partition(),
 		sl.ExprHash, p.Spec, trigger, patra.TaskKey(p.Key, sl.Signature, sl.ExprHash, p.Operation, trigger, params), p.Priority, maxAttempts, now)
 	return err
 }

@@ -95,7 +95,7 @@ func TestStatementsHaveNamesOfTheProgram(t *testing.T) {
 		})
 	}
 	t.Logf("%d names", len(names))
-	if len(names) < 300 || len(names) > 450 {
+	if len(names) < 300 || len(names) > 500 {
 		t.Errorf("there are %d names of statements", len(names))
 	}
 }

@@ -47,7 +47,7 @@ func (s *Store) LastClaim(ctx context.Context) (*patra.Instant, error) {
 
 // QueuePosition counts, for one task, how many tasks of its partition run and how many go before it.
 func (s *Store) QueuePosition(ctx context.Context, task patra.Task) (running, before int64, err error) {
-	t, partition := s.read(ctx), patra.Partition(task.Source, task.Endpoint, task.Operation)
+	t, partition := s.read(ctx), task.WorkScope().Partition()
 	if _, err := t.one(runningIn, []any{partition}, &running); err != nil {
 		return 0, 0, err
 	}

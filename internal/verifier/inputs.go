@@ -21,6 +21,7 @@ type Given struct {
 	Secrets   []string          // texts that may stand nowhere
 	Rate      float64           // requests a second that are permitted; 0 leaves the question out
 	Burst     int               // and how many at once
+	Forgiven  int               // more than that in a second, of processes that are stopped on their way
 	Now       patra.Instant     // by the clock of the store; zero leaves out what depends on it
 	Grace     time.Duration     // how long an expired lease may wait
 	Keep      time.Duration     // for how long answers are kept at least

@@ -42,7 +42,7 @@ func allInvariants() []Invariant {
 		Invariant{Name: "no-invention", Text: "whatever is stored is a version that the provider had, and nobody has more versions than there were", Noun: "records", ask: askInvention},
 		Invariant{Name: "nothing-stale", Text: "no stored record is older than what was there throughout a complete reading", Noun: "records", ask: askStale},
 		Invariant{Name: "requests", Text: "the requests that the provider saw are those of the ledger, and none was sent twice that may be sent once", Noun: "requests", ask: askRequests},
-		Invariant{Name: "rate", Text: "in every stretch of time no more requests came than were permitted", Noun: "requests", ask: askRate},
+		Invariant{Name: "rate", Text: "in every half-open second, and in every stretch of time, no more requests came than were permitted", Noun: "requests", ask: askRate},
 		Invariant{Name: "retry-after", Text: "nothing was granted inside a wait that the provider had asked for", Noun: "waits", ask: askRetryAfter},
 		Invariant{Name: "secrets", Text: "no secret stands in a column, a log, a kept answer or a Referer", Noun: "texts", ask: askSecrets},
 		Invariant{Name: "answers", Text: "every kept answer is what its hash says, and what the provider says it sent", Noun: "answers", ask: askAnswers},

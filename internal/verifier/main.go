@@ -55,6 +55,7 @@ func Main(ctx context.Context, args []string, out, complaints io.Writer) int {
 	fl.StringVar(&secrets, "secrets", "", "`file` with texts that may stand nowhere, one a line")
 	fl.Float64Var(&g.Rate, "rate", 0, "requests a second that are permitted; 0 does not ask")
 	fl.IntVar(&g.Burst, "burst", 1, "requests at once that are permitted")
+	fl.IntVar(&g.Forgiven, "forgiven", 0, "requests a second above the rate that are forgiven, where processes are stopped")
 	fl.DurationVar(&g.Grace, "grace", time.Minute, "how long an expired lease may wait for somebody")
 	fl.DurationVar(&g.Keep, "keep", 24*time.Hour, "for how long answers are kept at least")
 	fl.BoolVar(&all, "need-all", false, "fail also if an invariant had nothing to look at")

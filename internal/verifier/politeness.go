@@ -2,6 +2,7 @@ package verifier
 
 import (
 	"context"
+	"math"
 	"sort"
 	"time"
 )
@@ -20,7 +21,10 @@ func askRate(_ context.Context, s *Scene, v *Invariant) error {
 		return v.skip("nobody said what is permitted (-rate, -burst)")
 	}
 	v.Looked = int64(len(s.seen.requests))
-	tooMany(s.seen.requests, s.Rate, s.Burst, v)
+	for _, requests := range s.seen.byKey() {
+		tooMany(requests, s.Rate, s.Burst, v)
+		crowded(requests, s.Rate, s.Forgiven, v)
+	}
 	return nil
 }
 
@@ -37,11 +41,30 @@ func tooMany(requests []seen, rate float64, burst int, v *Invariant) {
 	}
 }
 
+// jitter is how much longer than another one a request may be on its way to the provider.
+const jitter = 50 * time.Millisecond
+
+// crowded looks for a half-open second with more requests than the rate. A rate that is no whole number is looked at in
+// the time in which the next whole number is permitted. So many in each may be forgiven: those of processes that were
+// stopped on their way.
+func crowded(requests []seen, rate float64, forgiven int, v *Invariant) {
+	permitted := int(math.Ceil(rate - 1e-9))
+	stretch := float64(permitted)/rate*1e6 - float64(jitter.Microseconds())
+	for i := permitted + forgiven; i < len(requests); i++ {
+		if took := requests[i].received - requests[i-permitted-forgiven].received; float64(took) < stretch {
+			v.found("request %s is number %d within %s, and %g a second are permitted", requests[i].id, permitted+forgiven+1,
+				time.Duration(took)*time.Microsecond, rate)
+		}
+	}
+}
+
 func askRetryAfter(_ context.Context, s *Scene, v *Invariant) error {
 	if s.seen == nil {
 		return v.skip(noLog)
 	}
-	tooEarly(s.seen.requests, v)
+	for _, requests := range s.seen.byKey() {
+		tooEarly(requests, v)
+	}
 	return nil
 }
 

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strings"
 )
 
 // judgement is what came of comparing a truth with what is stored. Both are gone through once for all that is asked of them.
@@ -88,9 +89,13 @@ func (s *Scene) compare(ctx context.Context, t *truth, j *judgement) error {
 	pages := shelf{scene: s}
 	for last := int64(0); ; {
 		var part []held
-		err := s.each(ctx, `SELECT r.id, r.provider_id, r.rev - `+ours+`, r.raw, r.raw_code, r.batch_id, r.raw_from, r.raw_size FROM ing_record r WHERE r.provenance_code = ? AND r.id > ? ORDER BY r.id LIMIT ?`, func(r *sql.Rows) error {
+		err := s.each(ctx, `SELECT r.id, r.provider_id, r.repository, r.rev - `+ours+`, r.raw, r.raw_code, r.batch_id, r.raw_from, r.raw_size FROM ing_record r WHERE r.provenance_code = ? AND r.id > ? ORDER BY r.id LIMIT ?`, func(r *sql.Rows) error {
 			var h held
-			err := r.Scan(&h.id, &h.name, &h.rev, &h.raw, &h.code, &h.batch, &h.from, &h.size)
+			var repository sql.NullString // it stands behind the id, after a blank
+			err := r.Scan(&h.id, &h.name, &repository, &h.rev, &h.raw, &h.code, &h.batch, &h.from, &h.size)
+			if repository.Valid {
+				h.name = strings.TrimSuffix(h.name, " "+repository.String)
+			}
 			part, last = append(part, h), h.id
 			return err
 		}, source, last, atOnce)

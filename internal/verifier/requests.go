@@ -15,18 +15,18 @@ func askRequests(ctx context.Context, s *Scene, v *Invariant) error {
 		return v.skip(noLog)
 	}
 	v.Looked = int64(len(s.seen.requests))
-	err := s.each(ctx, `SELECT q.request_id, COALESCE(q.acquired_at, 0), COALESCE(q.finished_at, 0), COALESCE(q.http_status, 0),
+	err := s.each(ctx, `SELECT q.request_id, q.gate_key, COALESCE(q.acquired_at, 0), COALESCE(q.finished_at, 0), COALESCE(q.http_status, 0),
 		CASE WHEN r.spec_fingerprint IN (`+stateful+`) THEN 1 ELSE 0 END FROM ing_request q LEFT JOIN ing_task_run r ON r.id = q.run_id`, func(r *sql.Rows) error {
-		var id string
+		var id, key string
 		var acquired, finished, status int64
 		var once bool
-		if err := r.Scan(&id, &acquired, &finished, &status, &once); err != nil {
+		if err := r.Scan(&id, &key, &acquired, &finished, &status, &once); err != nil {
 			return err
 		}
 		came := s.seen.byID[id]
 		for _, i := range came {
 			e := &s.seen.requests[i]
-			e.known, e.acquired, e.finished = true, acquired, finished
+			e.known, e.key, e.acquired, e.finished = true, key, acquired, finished
 		}
 		switch {
 		case len(came) == 0 && status > 0:

@@ -92,3 +92,12 @@ test("what a harvest has not come to yet is no gap", () => {
   assert.equal(worse("AHEAD", "QUEUED"), "QUEUED");
   assert.equal(worse("AHEAD", "GAP"), "GAP");
 });
+
+test("a window with fewer records than counted is drawn in a state of its own, and no exact match hides it", () => {
+  assert.ok(meanings.some(([s]) => s === "SHORT"), "the legend has it");
+  assert.equal(worse("SHORT", "SEALED"), "SHORT");
+  const css = readFileSync(new URL("../src/coverage/coverage.css", import.meta.url), "utf8");
+  for (const [s] of meanings) assert.ok(css.includes(`.cov[data-state="${s}"]`), `${s} has a look`);
+  const look = (s) => css.match(new RegExp(`\\.cov\\[data-state="${s}"\\] \\{([^}]*)\\}`))[1];
+  assert.notEqual(look("SHORT"), look("SEALED"));
+});

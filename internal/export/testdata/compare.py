@@ -31,13 +31,15 @@ def wanted(line, more):
     row = {k: line[k] for k in ("source", "record_type", "id", "rev", "deleted")}
     row.update({"merged_into": line.get("merged_into"), "retracted": line.get("retracted", False)})
     row.update({"updated_at": micros(line["updated_at"]), "first_seen": micros(line["first_seen"])})
+    row.update({k: micros(line[k]) if line.get(k) else None for k in ("missing_since", "gone_at")})
     row.update(more)
     row.update({"title": text(f.get("title")), "tags": texts(f.get("tags")), "n": text(f.get("n")), "fields": f, "raw": line["raw"]})
     return row
 
 def read(what):
     rel = duckdb.sql("select * replace (epoch_us(updated_at) as updated_at, epoch_us(first_seen) as first_seen, "
-                     "epoch_us(observed_at) as observed_at, epoch_us(changed_at) as changed_at) from " + what)
+                     "epoch_us(observed_at) as observed_at, epoch_us(changed_at) as changed_at, "
+                     "epoch_us(missing_since) as missing_since, epoch_us(gone_at) as gone_at) from " + what)
     for values in rel.fetchall():
         row = dict(zip(rel.columns, values))
         row["fields"] = json.loads(row["fields"])

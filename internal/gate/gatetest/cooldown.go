@@ -74,7 +74,7 @@ func crowd(t testing.TB, k Kind) error {
 			errs.add(fmt.Errorf("sent %s after the begin of a cooldown of a minute", at.Time().Sub(began.Add(3*time.Second))))
 		}
 	}
-	errs.add(Judge(to.sent, l.perSecond, l.burst))
+	errs.add(l.judge(to.sent))
 	return errs.join()
 }
 
@@ -170,5 +170,5 @@ func tempo(t testing.TB, k Kind) error {
 			return fmt.Errorf("%d requests came at %.2f a second, not between %v and %v", phase.n, got, phase.least, phase.most)
 		}
 	}
-	return Judge(to.sent, l.perSecond, l.burst)
+	return l.judge(to.sent)
 }

@@ -53,8 +53,13 @@ func (l limit) kept(t testing.TB, k Kind) error {
 		})
 	}
 	all.Wait()
-	errs.add(Judge(to.sent, l.perSecond, l.burst))
+	errs.add(l.judge(to.sent))
 	return errs.join()
+}
+
+// judge looks at every stretch of time, and at every half-open second.
+func (l limit) judge(sent []patra.Instant) error {
+	return errors.Join(Judge(sent, l.perSecond, l.burst), JudgeSeconds(sent, l.perSecond, 0))
 }
 
 // unused: with enough workers, at least 95 of 100 requests that a provider permits are sent.
@@ -82,7 +87,7 @@ func unused(t testing.TB, k Kind) error {
 	if used := float64(len(to.sent)) / (l.perSecond * time.Since(began).Seconds()); used < 0.95 {
 		errs.add(fmt.Errorf("%.1f %% of what is permitted was used", 100*used))
 	}
-	errs.add(Judge(to.sent, l.perSecond, l.burst))
+	errs.add(l.judge(to.sent))
 	return errs.join()
 }
 

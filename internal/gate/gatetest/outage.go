@@ -97,7 +97,7 @@ func (o Outage) Play(t testing.TB, enter func() Gate) error {
 	if float64(last) < 0.8*full {
 		errs.add(fmt.Errorf("%s after an outage only %d of %.0f requests were sent", o.Wait+backWithin, last, full))
 	}
-	errs.add(Judge(since, o.Limit.PerSecond, o.Limit.Burst))
+	errs.add(limit{o.Limit.PerSecond, o.Limit.Burst}.judge(since))
 	// While we come back there are no bursts: in no second are there more than the rate and one.
 	early := 0
 	for early < len(since) && since[early] < since[0].Add(20*time.Second) {

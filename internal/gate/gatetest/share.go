@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strconv"
 	"sync"
 	"sync/atomic"
@@ -34,6 +35,7 @@ func costs(t testing.TB, k Kind) error {
 	}
 	all.Wait()
 	errs.add(Judge(to.sent, l.perSecond, l.burst))
+	errs.add(JudgeSeconds(slices.Compact(slices.Sorted(slices.Values(to.sent))), l.perSecond, 0)) // one moment, one request
 	if used := float64(len(to.sent)) / (l.perSecond * time.Since(began).Seconds()); used < 0.8 {
 		errs.add(fmt.Errorf("%.1f %% of what is permitted was used", 100*used))
 	}

@@ -40,7 +40,7 @@ func told(t testing.TB, k Kind) error {
 	return errors.Join(
 		says(60, 19, 24, patra.AdvertisedLimit{}), says(40, 4.5, 5.4, patra.AdvertisedLimit{PerSecond: 5}), says(40, 4.5, 5.4, patra.AdvertisedLimit{}),
 		says(60, 8.5, 10.8, patra.AdvertisedLimit{PerSecond: 10}), says(100, 19, 22, patra.AdvertisedLimit{PerSecond: 50}),
-		Judge(to.sent, l.perSecond, l.burst), toldSlots(enter(), enter()))
+		l.judge(to.sent), toldSlots(enter(), enter()))
 }
 
 // toldSlots: one process is told that two requests may be on their way, and the other keeps to it from its next grant on.
@@ -79,7 +79,7 @@ func warm(t testing.TB, k Kind) error {
 		if got := float64(to.count() - before); got < least || got > most {
 			errs.add(fmt.Errorf("%s: %.0f requests in %v s, not between %v and %v", name, got, seconds, least, most))
 		}
-		if err := Judge(to.sent[before:], l.perSecond, burst); err != nil {
+		if err := (limit{l.perSecond, burst}).judge(to.sent[before:]); err != nil {
 			errs.add(fmt.Errorf("%s: %w", name, err))
 		}
 	}
@@ -99,7 +99,7 @@ func warm(t testing.TB, k Kind) error {
 	errs.add(all[0].Cooldown(ctx, "source", 5*time.Minute))
 	pause(5 * time.Minute)
 	phase("a long cooldown", 1, 2, 3, 6)
-	errs.add(Judge(to.sent, l.perSecond, l.burst))
+	errs.add(l.judge(to.sent))
 	errs.add(warmAfterCooldown(enter()))
 	return errs.join()
 }

@@ -30,6 +30,12 @@ var records = []Invariant{
 		AND (MIN(o.seq) <> `+purged+` + 1 OR MAX(o.seq) - `+purged+` <> COUNT(o.seq) OR MAX(o.seq) <> (SELECT l.position FROM ing_lease l WHERE l.name = 'outbox'))`)},
 	{Text: "no version has its number before an older one", Next: report, look: none("event", `SELECT o.id FROM ing_outbox o JOIN ing_outbox p ON p.record_id = o.record_id AND p.rev = o.rev - 1
 		WHERE o.seq IS NOT NULL AND (p.seq IS NULL OR p.seq > o.seq)`)},
+	{Text: "a record that was refused has an absence that lasts, and is gone if that is", Next: redeem, look: none("record", `SELECT r.id FROM ing_record r LEFT JOIN ing_absence a ON a.live_id = r.id
+		WHERE r.record_remarks LIKE '%"refusals":%' AND (a.id IS NULL OR (a.status_code = 'GONE') <> (r.record_remarks LIKE '%"gone_at":%'))`)},
+	{Text: "an absence begins with a refusal, and lasts until it is over", Next: redeem, look: none("absence", `SELECT a.id FROM ing_absence a
+		WHERE (a.status_code IN ('MISSING', 'GONE')) <> (a.live_id IS NOT NULL) OR (a.live_id IS NULL) <> (a.ended_at IS NOT NULL) OR COALESCE(a.live_id, a.record_id) <> a.record_id
+		OR a.refusals < 1 OR a.refused_at < a.missing_since OR (a.status_code = 'MISSING') AND a.gone_at IS NOT NULL OR (a.status_code = 'GONE') AND a.gone_at IS NULL
+		OR a.gone_at < a.missing_since OR a.gone_at > a.refused_at`)},
 	{Text: "inserts and updates of the ledger are the versions of the records", Next: redeem, look: uneven},
 	{Text: "the raw content of a record is there", Next: redeem, look: none("record", `SELECT r.id FROM ing_record r WHERE r.raw_from IS NOT NULL AND (
 		NOT EXISTS (SELECT 1 FROM ing_raw_piece p WHERE p.id = r.batch_id * 65536 + `+first+`) OR NOT EXISTS (SELECT 1 FROM ing_raw_piece p WHERE p.id = r.batch_id * 65536 + `+last+`)

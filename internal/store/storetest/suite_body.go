@@ -24,6 +24,11 @@ func keptAnew(t *testing.T, e Engine) {
 		res.BodySHA256, res.Kept = came, &kept
 		_, _, err = w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, res, nil)
 		w.must(err)
+		for at, want := range map[patra.Instant]int{w.Clock.Instant(): 1, w.Clock.Instant().Add(2 * time.Hour): 0} {
+			if some, err := w.SampleBodies(t.Context(), at, 3); err != nil || len(some) != want || want == 1 && some[0].Stored != kept.Stored {
+				t.Errorf("page %d: at %s a sample is %+v, %v", i+1, at, some, err)
+			}
+		}
 		got, err := w.Body(t.Context(), came)
 		w.must(err)
 		if got.Keep = kept.Keep; !reflect.DeepEqual(got, kept) {

@@ -63,6 +63,9 @@ func (w *World) answer(c *patra.Claim, ordinal int64, outcomes map[patra.Status]
 	w.must(err)
 	res := w.Result(false, records...)
 	res.Items = outcomes
+	for _, id := range outcomes[patra.ItemMissing] {
+		res.Refused = append(res.Refused, patra.Refusal{ID: id, At: w.Clock.Instant()})
+	}
 	_, _, err = w.CommitPage(w.T.Context(), c, w.Clock.Instant(), "work", page, res, nil)
 	w.must(err)
 }
@@ -131,9 +134,9 @@ func wishes(t *testing.T, e Engine) {
 	w.Page(c, 1, true, w.Record("a", Origin, "a"), w.Record("lost", Origin, "x"))
 	w.aside(c, 2, patra.RejectedItem{ID: "bad", Code: patra.CodeBadTime, Fragment: []byte("x")})
 	w.must(w.RetryQuarantined(t.Context(), w.Clock.Instant(), w.quarantined(store.QuarantineFilter{})[0].ID, "bad", true, "me"))
-	_, err := w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", []string{"a", "lost"}, patra.SignalManual, "", "me")
+	_, err := w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", "", []string{"a", "lost"}, patra.SignalManual, "", "me")
 	w.must(err)
-	_, err = w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", []string{"a"}, patra.SignalRetracted, "", "me")
+	_, err = w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", "", []string{"a"}, patra.SignalRetracted, "", "me")
 	w.must(err)
 	plan := w.byID(patra.RecordSelector{By: patra.PickSignals}, 1)
 	if n, err := w.CountCandidates(t.Context(), "demo", "work", patra.RecordSelector{By: patra.PickSignals}); err != nil || n != 0 {
@@ -180,7 +183,7 @@ func wishes(t *testing.T, e Engine) {
 // orphans: a signal whose plan ended without it is taken up by the next plan, and not before.
 func orphans(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 0)
-	_, err := w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", []string{"a"}, patra.SignalManual, "", "me")
+	_, err := w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", "", []string{"a"}, patra.SignalManual, "", "me")
 	w.must(err)
 	open := func(want int64) {
 		t.Helper()

@@ -358,6 +358,57 @@ func halting(t *testing.T, e Engine) {
 	CheckInvariants(t, Inspect(t, w.URL))
 }
 
+// Slices that fail by strange answers halt their endpoint together, and are queued again together when a person ends that.
+func haltedByWindows(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 4)
+	ctx := t.Context()
+	elsewhere := patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Status: 302, Text: "elsewhere"}
+	fail := func() (patra.ControlChange, error) {
+		c := w.taken("demo")
+		ch, err := w.RecordSliceFailure(ctx, c.WorkScope(), c.Slice.Spec.Signature(), elsewhere)
+		w.must(w.Finish(ctx, c, w.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &elsewhere}))
+		return ch, err
+	}
+	for n := range int64(2) {
+		if ch, err := fail(); err != nil || ch.Healing != nil || ch.Is.State != patra.Running || ch.Is.Failures != n+1 {
+			t.Fatalf("%+v, %v", ch, err)
+		}
+	}
+	if h, err := w.PeekAdmission(ctx, w.place()); err != nil || !h.Allowed() || !h.Doubt {
+		t.Errorf("held: %+v, %v", h, err)
+	}
+	if in, err := w.Controls(ctx); err != nil || len(in) > 0 {
+		t.Errorf("what is only counted holds something back: %+v, %v", in, err)
+	}
+	w.Clock.Move(24 * time.Hour) // however long ago they failed
+	ch, err := fail()
+	if err != nil || ch.Healing == nil || ch.Healing.Action != patra.HealHalt || ch.Is.State != patra.Halted || len(ch.Is.Detail.Failed) != patra.HaltAfter {
+		t.Fatalf("%+v, %v", ch, err)
+	}
+	if h, err := w.PeekAdmission(ctx, w.place()); err != nil || h.Code != patra.WaitHalted {
+		t.Errorf("held: %+v, %v", h, err)
+	}
+	if failed, err := w.FailedBeside(ctx, "demo"); err != nil || failed.Count > 0 {
+		t.Errorf("they are told twice: %+v, %v", failed, err)
+	}
+	if ch, err := w.RecordSliceSuccess(ctx, w.place()); err != nil || ch.Is.State != patra.Halted {
+		t.Errorf("a success ends a halt: %+v, %v", ch, err)
+	}
+	if st, err := w.Resume(ctx, target(t, "demo/works"), "moved", "me"); err != nil || st.Revived != patra.HaltAfter || len(st.Changed) != 1 {
+		t.Errorf("resumed: %+v, %v", st, err)
+	}
+	if ch, err := fail(); err != nil || ch.Is.Failures != 1 {
+		t.Errorf("what was before the halt counts after it: %+v, %v", ch, err)
+	}
+	if ch, err := w.RecordSliceSuccess(ctx, w.place()); err != nil || ch.Is.Failures != 0 || len(ch.Is.Detail.Failed) > 0 || ch.Is.Detail.Fault != nil {
+		t.Errorf("%+v, %v", ch, err)
+	}
+	if h, err := w.PeekAdmission(ctx, w.place()); err != nil || h.Doubt {
+		t.Errorf("held: %+v, %v", h, err)
+	}
+	CheckInvariants(t, Inspect(t, w.URL))
+}
+
 // What somebody called off stays called off, also if it had failed because of a halt; and a pause that is said twice keeps its
 // reason.
 func calledOffForGood(t *testing.T, e Engine) {

@@ -1,7 +1,9 @@
 package storetest
 
 import (
+	"encoding/json"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -143,6 +145,7 @@ func stands(t *testing.T, e Engine) {
 	if facts.Gaps != 1 || !facts.Waiting || facts.Disputed != 0 {
 		t.Errorf("%+v", facts)
 	}
+	openIsWhole(w, 1)
 	span := patra.Window{From: Origin, To: Origin + 6*patra.Day}
 	known, until, err := w.MapFacts(ctx, w.Cursor.ID, span)
 	w.must(err)
@@ -189,5 +192,76 @@ func stands(t *testing.T, e Engine) {
 	}
 	if _, err := w.AllWaivers(ctx, 0, 10); err != nil {
 		t.Error(err)
+	}
+}
+
+// openIsWhole compares what is known from the first doubt on with all that is known: both must list the same gaps.
+func openIsWhole(w *World, least int) {
+	w.T.Helper()
+	ctx, now := w.T.Context(), w.Clock.Instant()
+	whole, err := w.CursorCoverage(ctx, w.Watermark(), now)
+	w.must(err)
+	open, err := w.OpenCoverage(ctx, w.Watermark(), now)
+	w.must(err)
+	all, few := patra.Gaps(whole.Span, whole.CoverageFacts), patra.Gaps(open.Span, open.CoverageFacts)
+	if len(all) < least || !reflect.DeepEqual(all, few) {
+		w.T.Errorf("all that is known lists %+v, what is open %+v", all, few)
+	}
+}
+
+// judged looks at plans that failed, schedules that were refused, and disputes behind a hole.
+func judged(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 4)
+	ctx, now := t.Context(), w.Clock.Instant()
+	for c := w.TryTake(patra.ClaimRequest{}); c != nil; c = w.TryTake(patra.ClaimRequest{}) {
+		switch c.Slice.Window {
+		case Day(0):
+			w.Work(c)
+		case Day(1):
+			w.must(w.Finish(ctx, c, now, patra.RunResult{Status: patra.Failed, Fault: &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Status: 400, Text: "no"}}))
+		default:
+			w.Page(c, 1, false)
+			w.must(w.Succeed(c, patra.StateDisputed))
+		}
+	}
+	facts, err := w.CursorFacts(ctx, w.Watermark())
+	w.must(err)
+	if facts.Disputed != 2 || facts.First == nil || *facts.First != Day(2).From {
+		t.Errorf("%+v", facts)
+	}
+	openIsWhole(w, 3)
+	_, err = w.Waive(ctx, now, patra.Waiver{CursorID: w.Cursor.ID, Window: Day(1), Reason: "lost", By: "ada"})
+	w.must(err)
+	openIsWhole(w, 3)
+	p := w.StartPlanFor(w.Cursor, patra.Window{From: Origin, To: Day(5).To})
+	cursor, _, _, err := w.Need(ctx, w.Cursor.ID)
+	w.must(err)
+	w.must(w.AddSlices(ctx, now, p.ID, cursor.PlanVersion, nil, patra.TriggerManual, 1))
+	if plans, err := w.UncutPlans(ctx, w.Cursor.ID, Origin); err != nil || len(plans) != 1 || plans[0].Status != patra.Slicing {
+		t.Errorf("%+v, %v", plans, err)
+	}
+	w.must(w.EndSlicing(ctx, p.ID, patra.SlicingEnd{Status: patra.Failed, Reason: "DEPTH"}))
+	if plans, err := w.FailedPlans(ctx); err != nil || len(plans) != 1 || plans[0].Reason != "DEPTH" {
+		t.Errorf("%+v, %v", plans, err)
+	}
+	if plans, err := w.FailedPlansByID(ctx, "demo"); err != nil || len(plans) != 0 {
+		t.Errorf("%+v, %v", plans, err)
+	}
+	for i, status := range []patra.Status{patra.Planned, patra.Rejected, patra.Rejected, patra.Accepted} {
+		id, err := w.AcceptTrigger(ctx, now, patra.Trigger{Scheduler: patra.SchedulerCron, JobID: "nightly", LogID: fmt.Sprint(i), Trigger: patra.TriggerScheduled, TriggeredAt: now + patra.Instant(i), Params: json.RawMessage(`{}`), Source: "demo", Operation: patra.Backfill})
+		w.must(err)
+		switch status {
+		case patra.Planned:
+			again := p
+			again.InstanceID = id
+			_, err = w.StartPlan(ctx, now, again, patra.Snapshot{Fingerprint: p.Spec, Source: "demo", Endpoint: "works", Operation: patra.Harvest, Body: snapshot})
+			w.must(err)
+		case patra.Rejected:
+			w.must(w.RejectTrigger(ctx, id, json.RawMessage(`{"error":"no key"}`)))
+		}
+	}
+	states, err := w.ScheduleStates(ctx)
+	if err != nil || len(states) != 1 || states[0].Refused != 2 || states[0].Why != "no key" || *states[0].Since != now+1 || *states[0].Fired != now+3 || states[0].Capped {
+		t.Errorf("%+v, %v", states, err)
 	}
 }

@@ -54,6 +54,8 @@ var spoil = map[string]string{
 	"quarantined items are there":                                                                    `DELETE FROM ing_quarantine`,
 	"a record has one row for each of its versions":                                                  `DELETE FROM ing_record_rev`,
 	"inserts and updates of the ledger are the versions of the records":                              `DELETE FROM ing_record`,
+	"a record that was refused has an absence that lasts, and is gone if that is":                    `UPDATE ing_absence SET live_id = NULL`,
+	"an absence begins with a refusal, and lasts until it is over":                                   `UPDATE ing_absence SET refusals = 0`,
 	"the raw content of a record is there":                                                           `DELETE FROM ing_raw_piece`,
 	"a piece of a page is kept for as long as records lie in it":                                     `UPDATE ing_raw_piece SET live = live + 1`,
 	"a stored source is what its fingerprint says":                                                   `UPDATE ing_spec_snapshot SET snapshot = '{"v":2}'`,
@@ -136,7 +138,7 @@ func Eventful(t *testing.T, e Engine) *World { return eventful(t, e) }
 // again, and cut by ids.
 func eventful(t *testing.T, e Engine) *World {
 	w, parent := partial(t, e)
-	_, err := w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", []string{"1"}, patra.SignalManual, "", "me")
+	_, err := w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", "", []string{"1"}, patra.SignalManual, "", "me")
 	w.must(err)
 	for range 2 {
 		w.must(second(w.Audit(t.Context(), patra.AuditEntry{Actor: "ada", Action: patra.AuditExport, Target: "run:1"})))
@@ -152,6 +154,8 @@ func eventful(t *testing.T, e Engine) *World {
 	}
 	w.Add(Stretch(Day(9)))
 	w.twoPhases(w.takeOf(Day(9)))
+	w.Clock.Move(time.Second)
+	w.must(w.refused(demoRule, w.Clock.Instant(), []string{"a"}))
 	w.Add(Stretch(Day(10)))
 	fault := &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeHTTP, Text: "no"}
 	w.must(w.Finish(t.Context(), w.takeOf(Day(10)), w.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: fault}))

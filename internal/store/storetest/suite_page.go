@@ -3,6 +3,7 @@ package storetest
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
@@ -182,6 +183,26 @@ func twoPhases(t *testing.T, e Engine) {
 	answers, err := w.CoverageEntries(t.Context(), w.Cursor.ID)
 	if err != nil || len(answers) != 1 || answers[0].KnownMissing != 1 || answers[0].Stored != 3 {
 		t.Errorf("answers %+v, %v", answers, err)
+	}
+	sl := c.Slice
+	for id, want := range map[string]patra.Status{"A": patra.ItemDone, "c": patra.ItemMissing, "C": ""} {
+		named, err := w.NamedBy(t.Context(), c.Task.Source, id, 5)
+		switch {
+		case err != nil:
+			t.Fatal(err)
+		case want == "" && len(named) == 0:
+		case len(named) != 1 || named[0] != (store.NamedID{SliceID: sl.ID, CursorID: w.Cursor.ID, Window: sl.Window, Status: want}):
+			t.Errorf("%s is named by %+v", id, named)
+		}
+	}
+	var held []string
+	w.must(w.RecordsOfWindow(t.Context(), w.Cursor.ID, c.Task.Source, sl.Fetch, func(r store.WindowRecord) { held = append(held, r.ID) }))
+	slices.Sort(held)
+	narrow := patra.Window{From: sl.Fetch.From + 1, To: sl.Fetch.To}
+	w.must(w.RecordsOfWindow(t.Context(), w.Cursor.ID, c.Task.Source, narrow, func(r store.WindowRecord) { t.Errorf("%s came with a window that is not inside", r.ID) }))
+	stored, err := w.StoredIDs(t.Context(), c.Task.Source, "work", "", []string{"a", "A", "c", "B"})
+	if err != nil || fmt.Sprint(held) != "[A a b]" || len(stored) != 2 || !stored["a"] || !stored["A"] {
+		t.Errorf("held %v, stored %v, %v", held, stored, err)
 	}
 	CheckInvariants(t, Inspect(t, w.URL))
 }

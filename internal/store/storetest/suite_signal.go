@@ -11,7 +11,7 @@ func signals(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 0)
 	add := func(want int, reason patra.SignalReason, ids ...string) {
 		t.Helper()
-		if n, err := w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", ids, reason, "", "me"); err != nil || n != want {
+		if n, err := w.AddSignals(t.Context(), w.Clock.Instant(), "demo", "work", "", ids, reason, "", "me"); err != nil || n != want {
 			t.Errorf("%d added, want %d, %v", n, want, err)
 		}
 	}

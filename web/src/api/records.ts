@@ -3,7 +3,7 @@ import type { Cursor, Window } from "./types";
 
 export interface RecordRow {
   source: string; record_type: string; id: string; rev: number; updated_at?: string | null; changed_at?: string; first_seen?: string; last_seen?: string;
-  deleted: boolean; merged_into?: string; retracted?: boolean; missing_since?: string; fields?: Record<string, unknown> | null; raw?: unknown; lineage?: Lineage;
+  deleted: boolean; merged_into?: string; retracted?: boolean; missing_since?: string; refusals?: number; gone_at?: string; fields?: Record<string, unknown> | null; raw?: unknown; lineage?: Lineage;
 }
 export interface Lineage { schedule_instance?: number; plan?: number; slice?: number; task?: number; run?: number; batch?: number }
 export interface Version {

@@ -12,7 +12,7 @@ import { PageHead } from "../components/PageHead";
 import { StatusBadge } from "../components/StatusBadge";
 import { Time } from "../components/Time";
 
-const types = ["record.*", "record.upserted", "record.deleted", "plan.*", "task.*", "cursor.*", "alert.*"];
+const types = ["record.*", "record.upserted", "record.deleted", "record.missing", "record.gone", "record.revived", "plan.*", "task.*", "cursor.*", "alert.*"];
 
 export default function Events() {
   return (

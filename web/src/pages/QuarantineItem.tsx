@@ -17,6 +17,8 @@ import { Time } from "../components/Time";
 /** What each reason means, and what one does about it. */
 const meanings: Record<string, [string, string]> = {
   MISSING_ID: ["It has no id, so nobody could find it again.", "Look whether the source file reads the id from the right place."],
+  BAD_TEXT: ["Its id is no valid text: it has bytes that are not UTF-8, or half of a surrogate pair.", "The provider has to correct it; look whether the source file can read another id."],
+  DUPLICATE_KEY: ["A key occurs twice in one of its objects, so that it says two things.", "The provider has to correct it; then try again."],
   BAD_TIME: ["Its time cannot be read.", "Look at the marked place: is this a spelling of dates that the source file should know?"],
   MAPPING: ["One of its fields cannot be read as the source file says.", "Mend the mapping in the source file, apply it, and try again."],
   TOO_LARGE: ["It is larger than an item may be.", "Raise the limit in the source file if it is right all the same."],

@@ -53,7 +53,7 @@ function Current({ record: r }: { record: RecordRow }) {
       <section className="card" aria-label="Facts">
         <Facts items={[
           ["Source", <Link key="s" to={`/sources/${encodeURIComponent(r.source)}`}>{r.source}</Link>], ["Type", r.record_type], ["Version", String(r.rev)], ["Changed by the provider", <Time key="u" at={r.updated_at} none="not said" />],
-          ["First seen", <Time key="f" at={r.first_seen} />], ["Last seen", <Time key="l" at={r.last_seen} />], ["Merged into", r.merged_into ? <Link to={recordPath({ ...r, id: r.merged_into })}>{r.merged_into}</Link> : null], ["Missing since", r.missing_since ? <Time at={r.missing_since} /> : null],
+          ["First seen", <Time key="f" at={r.first_seen} />], ["Last seen", <Time key="l" at={r.last_seen} />], ["Merged into", r.merged_into ? <Link to={recordPath({ ...r, id: r.merged_into })}>{r.merged_into}</Link> : null], ["Missing since", r.missing_since ? <span><Time at={r.missing_since} /> <span className="dim">refused {r.refusals === 1 ? "once" : `${r.refusals ?? 1} times`}</span></span> : null], ["Gone since", r.gone_at ? <Time at={r.gone_at} /> : null],
           ["Brought by", r.lineage ? <LineageLinks lineage={r.lineage} /> : null],
         ]} />
       </section>
@@ -152,7 +152,7 @@ function Asked({ signals }: { signals: Signal[] }) {
 }
 
 function Raw({ raw }: { raw: unknown }) {
-  return <section className="card" aria-label="Raw"><div className="card-head"><h2>As the provider sent it</h2></div>{raw === undefined || raw === null ? <Empty title="Not kept">The raw record is not in the answer.</Empty> : <JsonView label="Raw record" value={raw} />}</section>;
+  return <section className="card" aria-label="Raw"><div className="card-head"><h2>As the provider sent it</h2></div>{raw === undefined || raw === null ? <Empty title="Not shown">The raw record is not in the answer: it is not kept, or your token needs the grant evidence.</Empty> : <JsonView label="Raw record" value={raw} />}</section>;
 }
 
 function LookAgain({ source, type, id }: { source: string; type: string; id: string }) {

@@ -15,7 +15,7 @@ import { Time } from "../components/Time";
 import { Title } from "../components/Title";
 
 /** standing names what is odd about a record; most have nothing. */
-export const standing = (r: RecordRow): string[] => [r.deleted && !r.merged_into ? "DELETED" : "", r.merged_into ? "MERGED" : "", r.retracted ? "RETRACTED" : "", r.missing_since ? "MISSING" : ""].filter(Boolean);
+export const standing = (r: RecordRow): string[] => [r.deleted && !r.merged_into ? "DELETED" : "", r.merged_into ? "MERGED" : "", r.retracted ? "RETRACTED" : "", r.gone_at ? "GONE" : r.missing_since ? "MISSING" : ""].filter(Boolean);
 
 const columns: Column<RecordRow>[] = [
   { label: "Record", cell: (r) => <div className="clip-lines"><Link to={recordPath(r)}><Title text={plain(r.fields?.title) || r.id} /></Link><div className="dim small mono">{r.id}</div></div> },
@@ -29,7 +29,7 @@ const columns: Column<RecordRow>[] = [
 export default function Records() {
   const [params, set] = useSearchParams();
   const where = params.getAll("where");
-  const asked = { source: params.get("source") ?? "", type: params.get("type") ?? "", id: params.get("id") ?? "", where, changed_since: params.get("changed_since") ?? "", deleted: params.get("deleted") === "true" };
+  const asked = { source: params.get("source") ?? "", type: params.get("type") ?? "", id: params.get("id") ?? "", where, changed_since: params.get("changed_since") ?? "", deleted: params.get("deleted") === "true", missing: params.get("missing") === "true", gone: params.get("gone") === "true" };
   const blind = !asked.source && (asked.id !== "" || asked.changed_since !== ""); // there is no index of ids over all sources
   const list = useList<RecordRow>(["records"], "/records", asked, { enabled: !blind });
   const narrowed = Object.values(asked).some((v) => (Array.isArray(v) ? v.length > 0 : v));
@@ -50,8 +50,8 @@ function WhichSource({ params }: { params: URLSearchParams }) {
   return <section className="card"><Empty title="In which source?">{params.get("id") ? <>Where is <b className="mono">{params.get("id")}</b>? </> : null}Ids and changes are found source by source.</Empty><div className="row centre">{sources.map((s) => <Link key={s.code} to={to(s.code)}>{s.code}</Link>)}</div></section>;
 }
 
-type Asked = { source: string; type: string; id: string; where: string[]; changed_since: string; deleted: boolean };
-const href = ({ source, type, where, changed_since, deleted }: Asked, format: string) => url("/records/export", { source, type, where, changed_since, deleted: deleted ? "only" : "", format });
+type Asked = { source: string; type: string; id: string; where: string[]; changed_since: string; deleted: boolean; missing: boolean; gone: boolean };
+const href = ({ source, type, where, changed_since, deleted, missing, gone }: Asked, format: string) => url("/records/export", { source, type, where, changed_since, deleted: deleted ? "only" : "", missing, gone: gone ? "only" : "", format });
 
 function Why({ asked }: { asked: { source: string; type: string; id: string } }) {
   if (!asked.source || !asked.id) return <>why it is not here: say its source and its id.</>;
@@ -60,7 +60,7 @@ function Why({ asked }: { asked: { source: string; type: string; id: string } })
 
 /** Ask keeps the question in the address, so that it can be sent to somebody and the back button works. */
 function Ask({ params, set }: { params: URLSearchParams; set: (p: URLSearchParams) => void }) {
-  const [f, setF] = useState({ source: params.get("source") ?? "", type: params.get("type") ?? "", id: params.get("id") ?? "", changed_since: params.get("changed_since") ?? "", deleted: params.get("deleted") === "true" });
+  const [f, setF] = useState({ source: params.get("source") ?? "", type: params.get("type") ?? "", id: params.get("id") ?? "", changed_since: params.get("changed_since") ?? "", deleted: params.get("deleted") === "true", missing: params.get("missing") === "true", gone: params.get("gone") === "true" });
   const [where, setWhere] = useState(params.getAll("where").join("  "));
   const got = useGet<{ items?: { code: string }[] }>([], "/sources", undefined, { staleTime: 300_000 }).data;
   const submit = (e?: FormEvent) => {
@@ -79,6 +79,8 @@ function Ask({ params, set }: { params: URLSearchParams; set: (p: URLSearchParam
         <TextInput label="Record type" size="xs" placeholder="any" value={f.type} onChange={(e) => setF({ ...f, type: e.currentTarget.value })} />
         <TextInput label="Changed here since" size="xs" placeholder="2026-11-01" value={f.changed_since} onChange={(e) => setF({ ...f, changed_since: e.currentTarget.value })} />
         <Checkbox label="only deleted" checked={f.deleted} onChange={(e) => setF({ ...f, deleted: e.currentTarget.checked })} />
+        <Checkbox label="only missing" checked={f.missing} onChange={(e) => setF({ ...f, missing: e.currentTarget.checked })} />
+        <Checkbox label="only gone" checked={f.gone} onChange={(e) => setF({ ...f, gone: e.currentTarget.checked })} />
         <Button type="submit" size="xs">Find</Button>
       </div>
       <p className="small dim">Conditions on fields: <code>=</code> <code>!=</code> <code>~</code> (contains) <code>&gt;=</code> <code>&lt;=</code> <code>&gt;</code> <code>&lt;</code>, several with <code>;</code> between them. A list is what any of its members is.</p>

@@ -6,7 +6,6 @@ import { DataList, type Column } from "../components/DataList";
 import { PageHead } from "../components/PageHead";
 import { StatusBadge } from "../components/StatusBadge";
 import { Time } from "../components/Time";
-import { standing } from "./Overview";
 
 const words: Record<string, string> = { DIFFERS: "its file differs", INVALID: "its file is not valid", NONE: "it has no file" };
 
@@ -15,7 +14,7 @@ export default function Sources() {
   const health = useGet<Overview>(["tasks", "batches", "controls"], "/overview").data?.sources ?? [];
   const columns: Column<Listed>[] = [
     { label: "Source", cell: (s) => <><Link to={`/sources/${encodeURIComponent(s.code)}`}>{s.code}</Link><div className="dim small">{s.name}</div></> },
-    { label: "Health", cell: (s) => { const h = health.find((h) => h.code === s.code); return s.problem ? <><StatusBadge state="INVALID" /><div className="small">{s.problem}</div></> : h ? <StatusBadge state={standing(h)} title={h.said} /> : <span className="dim">–</span>; } },
+    { label: "Health", cell: (s) => { const h = health.find((h) => h.code === s.code); return s.problem ? <><StatusBadge state="INVALID" /><div className="small">{s.problem}</div></> : h ? <StatusBadge state={h.health} title={h.said} /> : <span className="dim">–</span>; } },
     { label: "Endpoints", cell: (s) => s.endpoints.join(", ") },
     { label: "Paged by", cell: (s) => [...new Set(s.paging ?? [])].join(", ").toLowerCase() || "–" },
     { label: "Permitted", cell: (s) => <Link to={`/gates?source=${encodeURIComponent(s.code)}`}>{s.rate}</Link>, right: true, nowrap: true },

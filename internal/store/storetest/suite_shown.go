@@ -1,0 +1,86 @@
+package storetest
+
+import (
+	"errors"
+	"reflect"
+	"slices"
+	"testing"
+
+	"patra"
+)
+
+// boundsFoundAndDoubted: what one process found out counts for all, whoever was slower asked in vain, and only the owner of a
+// task may doubt it.
+func boundsFoundAndDoubted(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	ctx, now := t.Context(), w.Clock.Instant()
+	if f, err := w.WindowBounds(ctx, "oai", "records", "https://r.example"); err != nil || !reflect.DeepEqual(f, patra.FoundBounds{}) {
+		t.Fatalf("%+v, %v", f, err)
+	}
+	mine := patra.FoundBounds{Source: "oai", Endpoint: "records", Address: "https://r.example", WindowBounds: patra.WindowBounds{Precision: patra.UnitDay, Upper: patra.UpperInclusive}, Evidence: "it came", FoundAt: &now, AskedAt: now}
+	kept, err := w.KeepWindowBounds(ctx, now, mine)
+	w.must(err)
+	other := mine
+	other.Upper = patra.UpperExclusive
+	again, err := w.KeepWindowBounds(ctx, now, other)
+	w.must(err)
+	if kept.Upper != patra.UpperInclusive || kept.Version != 1 || !reflect.DeepEqual(kept, again) {
+		t.Errorf("kept %+v, then %+v", kept, again)
+	}
+	if f, err := w.WindowBounds(ctx, "oai", "records", "https://other.example"); err != nil || f.Version != 0 {
+		t.Errorf("another address has %+v, %v", f, err)
+	}
+	c := w.takeOf(Day(0))
+	lost := *c
+	lost.Fence++
+	if _, err := w.DoubtWindowBounds(ctx, &lost, now, kept, "why"); !errors.Is(err, patra.ErrLeaseLost) {
+		t.Errorf("one without a lease doubts: %v", err)
+	}
+	doubted, err := w.DoubtWindowBounds(ctx, c, now, kept, "why")
+	w.must(err)
+	if doubted.Upper != "" || doubted.Precision != patra.UnitDay || doubted.Doubt != "why" || doubted.Version != 2 {
+		t.Errorf("doubted %+v", doubted)
+	}
+	if all, err := w.FoundBounds(ctx, "oai"); err != nil || len(all) != 1 || !reflect.DeepEqual(all[0], doubted) {
+		t.Errorf("listed %+v, %v", all, err)
+	}
+}
+
+// shownAndNotFound: a scan that lacks what the provider has shown is a dispute, whatever the run takes it for. What the scan
+// has met, and what lies in another window by now, is not missing.
+func shownAndNotFound(t *testing.T, e Engine) {
+	for _, c := range []struct {
+		name   string
+		shown  patra.ShownIDs
+		missed []string
+	}{
+		{"nothing was shown", nil, nil},
+		{"all of it was met", patra.ShownIDs{{ID: "x", At: Day(0).From, Scan: 1}}, nil},
+		{"it lies in another window", patra.ShownIDs{{ID: "x", At: Day(1).From}}, nil},
+		{"one is missing", patra.ShownIDs{{ID: "x", At: Day(0).From, Scan: 1}, {ID: "y", At: Day(0).From}}, []string{"y"}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := NewWorld(t, e, 2)
+			k := w.takeOf(Day(0))
+			p, err := w.OpenAt(k, 1, 1, 1)
+			w.must(err)
+			res := w.Result(false)
+			res.Shown = c.shown
+			_, _, err = w.CommitPage(t.Context(), k, w.Clock.Instant(), "work", p, res, nil)
+			w.must(err)
+			if got, err := w.Shown(t.Context(), k.Slice.ID); err != nil || !slices.Equal(got, c.shown) {
+				t.Errorf("kept %v, %v", got, err)
+			}
+			w.must(w.Succeed(k, patra.StateSealed))
+			gaps, err := w.Gaps(t.Context(), w.Cursor.ID, Day(0))
+			w.must(err)
+			var missed []string
+			for _, g := range gaps {
+				missed = append(missed, g.Missing...)
+			}
+			if !slices.Equal(missed, c.missed) {
+				t.Errorf("missing are %v, want %v: %+v", missed, c.missed, gaps)
+			}
+		})
+	}
+}
