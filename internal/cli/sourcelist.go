@@ -128,7 +128,7 @@ func (a *app) judgeSources(ctx context.Context, rows []listedSource) error {
 }
 
 func (s listedSource) health() string {
-	if s.Verdict == nil {
+	if s.Verdict == nil || s.Verdict.Health == view.HealthIdle { // nothing was ever asked of it
 		return ""
 	}
 	return strings.ToLower(string(s.Verdict.Health))

@@ -66,7 +66,7 @@ func Source(s SourceFacts, f Facts) Verdict {
 func Installation(f Facts) (all Verdict, sources []Verdict) {
 	var t Tally
 	var reasons []Reason
-	quiet, said := HealthIdle, "Nothing was harvested yet."
+	quiet, said := HealthIdle, "Nothing was ever asked for."
 	for _, s := range f.Sources {
 		v := Source(s, f)
 		sources, t, reasons = append(sources, v), t.Plus(v.Tally), append(reasons, v.Reasons...)
