@@ -19,7 +19,7 @@ var (
 	countRecords   = stmt{"count_records", `SELECT COUNT(*) FROM ing_record WHERE (? = '' OR provenance_code = ?)`}
 	selectRecord   = stmt{"select_record", `SELECT ` + recordColumns + ` FROM ing_record r WHERE r.provenance_code = ? AND r.record_type = ? AND r.provider_id = ?`}
 	countKnown     = stmt{"count_known", `SELECT COUNT(*) FROM ing_record WHERE provenance_code = ? AND COALESCE(repository, '') = ?`}
-	repositoriesOf = stmt{"repositories_of", `SELECT repository FROM ing_plan WHERE provenance_code = ? AND repository IS NOT NULL`}
+	repositoriesOf = stmt{"repositories_of", `SELECT repository FROM ing_cursor WHERE provenance_code = ? AND repository IS NOT NULL`}
 	// What stands behind an id begins with a blank, and nothing stands between a blank and an exclamation mark.
 	selectWithID = stmt{"select_with_id", `SELECT ` + recordColumns + ` FROM ing_record r WHERE r.provenance_code = ? AND r.record_type = ? AND r.provider_id = ?
 		UNION ALL SELECT ` + recordColumns + ` FROM ing_record r WHERE r.provenance_code = ? AND r.record_type = ? AND r.provider_id > ? AND r.provider_id < ? AND r.repository IS NOT NULL`}

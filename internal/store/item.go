@@ -13,9 +13,9 @@ import (
 var (
 	missingItems = stmt{"missing_items", `SELECT COUNT(*) FROM ing_task t JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no WHERE t.plan_id = ? AND i.status_code = 'MISSING'`}
 	itemOf       = stmt{"item_of_slice", `SELECT i.status_code FROM ing_task t JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no WHERE t.slice_id = ? AND i.provider_id = ?`}
-	namedBy      = stmt{"item_named_by", `SELECT t.id, t.slice_id, COALESCE(t.cursor_id, 0), s.window_from, s.window_to, i.status_code FROM ing_task t
-		JOIN ing_plan_slice s ON s.id = t.slice_id JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no AND i.provider_id = ?
-		WHERE t.provenance_code = ?`}
+	namedBy      = stmt{"item_named_by", `SELECT t.id, t.slice_id, COALESCE(t.cursor_id, 0), s.window_from, s.window_to, i.status_code FROM ing_task_item i
+		JOIN ing_task t ON t.id = i.task_id AND t.scan_no = i.scan_no JOIN ing_plan_slice s ON s.id = t.slice_id
+		WHERE i.provider_id = ? AND t.provenance_code = ?`}
 	notGiven = stmt{"items_not_given", `SELECT i.provider_id FROM ing_task t JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no WHERE t.slice_id = ? AND i.status_code IN ('MISSING', 'BAD') ORDER BY i.seq LIMIT ?`}
 	lastItem = stmt{"last_item", `SELECT COALESCE(MAX(seq), 0) FROM ing_task_item WHERE task_id = ? AND scan_no = ?`}
 	pending  = stmt{"pending_items", `SELECT seq, provider_id FROM ing_task_item WHERE task_id = ? AND scan_no = ? AND status_code = 'PENDING' AND seq > ? ORDER BY seq LIMIT ?`}
