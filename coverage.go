@@ -150,6 +150,21 @@ func (e CoverageEntry) Missing() []string {
 	return nil
 }
 
+// MissingMoved reports whether only missing ids put a window into dispute, and all of them have a date outside of it by now:
+// records that changed while their window was read are in the window of their new date. stored has the dates of the
+// records that are in the store.
+func (e CoverageEntry) MissingMoved(stored map[string]Instant) bool {
+	missing := e.Missing()
+	counted := e.CountBefore == nil || e.CountAfter == nil || *e.CountBefore == *e.CountAfter
+	if len(missing) == 0 || !counted || AssessCompleteness(e.Trust, e.CountAfter, e.IDsSeen) != StateSealed {
+		return false
+	}
+	return !slices.ContainsFunc(missing, func(id string) bool {
+		at, known := stored[id]
+		return !known || e.Window.Contains(at)
+	})
+}
+
 // note is why a window is in dispute, if somebody has said so.
 func (e CoverageEntry) note() string {
 	if n := len(e.Remarks); n > 0 && e.State == StateDisputed {

@@ -13,6 +13,7 @@ var (
 	writeShown   = stmt{"write_shown", `UPDATE ing_plan_slice SET shown = ? WHERE id = ?`}
 	selectNotes  = stmt{"notes_of_answer", `SELECT record_remarks FROM ing_coverage WHERE id = ?`}
 	sealedOfPlan = stmt{"sealed_of_plan", `SELECT c.id FROM ing_coverage c JOIN ing_plan_slice s ON s.id = c.slice_id WHERE c.cursor_id = ? AND s.plan_id = ? AND s.id <> ? AND c.state_code = 'SEALED' ORDER BY c.id`}
+	cursorOfPlan = stmt{"cursor_of_plan", `SELECT COALESCE(cursor_id, 0), window_from FROM ing_plan WHERE id = ?`}
 	noteAnswer   = stmt{"note_answer", `UPDATE ing_coverage SET record_remarks = ? WHERE slice_id = ? AND window_from = ? AND window_to = ?`}
 )
 
@@ -87,6 +88,52 @@ func (t *tx) disputeSiblings(c *patra.Claim, now patra.Instant) error {
 	}
 	return t.settle(c.Slice.CursorID, ids, patra.CoverageNote{At: now, By: "patra", From: patra.StateSealed, To: patra.StateDisputed,
 		Reason: "it was read as if the provider included the end of a window, which it does not"})
+}
+
+// settleMoved ends the disputes of a plan's cursor whose missing ids have been read since, with a date in another window: the
+// provider moved them while it was read. Every window that could bring them is read when the plan is finished.
+func (t *tx) settleMoved(planID int64) error {
+	var cursorID int64
+	var from patra.Instant
+	if found, err := t.one(cursorOfPlan, []any{planID}, &cursorID, &from); err != nil || !found || cursorID == 0 {
+		return err
+	}
+	c, err := t.oneCursor(cursorByID, cursorID)
+	if err != nil || c == nil {
+		return err
+	}
+	disputed, err := t.disputes(*c, from)
+	if err != nil {
+		return err
+	}
+	var moved []int64
+	for _, d := range disputed {
+		is, err := t.missingMoved(*c, d.ID)
+		if err != nil {
+			return err
+		}
+		if is {
+			moved = append(moved, d.ID)
+		}
+	}
+	if len(moved) == 0 {
+		return nil
+	}
+	now, err := t.clock()
+	if err != nil {
+		return err
+	}
+	return t.settle(cursorID, moved, patra.CoverageNote{At: now, By: "patra", From: patra.StateDisputed, To: patra.StateSealed,
+		Reason: "the missing records have been read with a later date, in the window of that date"})
+}
+
+func (t *tx) missingMoved(c patra.Cursor, entryID int64) (bool, error) {
+	entries, err := t.answersBy(selectAnswer, entryID)
+	if err != nil || len(entries) == 0 || len(entries[0].Missing()) == 0 {
+		return false, err
+	}
+	stored, err := t.timesOf(c.Source, c.Repository, entries[0].Missing())
+	return entries[0].MissingMoved(stored), err
 }
 
 // mostExplained is how many disputes are told with their reason; those beyond it are listed all the same.

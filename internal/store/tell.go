@@ -121,6 +121,9 @@ func (t *tx) writePlanFinished(planID int64) error {
 	if err != nil || n.Status != patra.Ready {
 		return err
 	}
+	if err := t.settleMoved(planID); err != nil {
+		return err
+	}
 	var tasks, scans int64
 	n.Tasks = &taskCounts{}
 	if _, err := t.one(planSum, []any{planID}, &tasks, &scans, &n.Tasks.Succeeded, &n.Tasks.Failed, &n.Tasks.Cancelled); err != nil {

@@ -83,6 +83,7 @@ func Run(t *testing.T, e Engine) {
 		{"what is missing is listed with its reason", gapsListed},
 		{"bounds are found out once, and doubted by the owner of a task", boundsFoundAndDoubted},
 		{"what was shown and is not found is a dispute", shownAndNotFound},
+		{"a dispute ends when its missing ids are read with a later date", movedAndReadLater},
 		{"days that were left out are missing", holes},
 		{"records are found part by part, each once", foundInParts},
 		{"a list that is walked has every row once", walkedLists},

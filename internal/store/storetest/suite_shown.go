@@ -84,3 +84,40 @@ func shownAndNotFound(t *testing.T, e Engine) {
 		})
 	}
 }
+
+// movedAndReadLater: an id that was shown and is missing ends its dispute when the plan's last window brings it with a date of
+// its own there. One that comes with a date in the disputed window, or not at all, does not.
+func movedAndReadLater(t *testing.T, e Engine) {
+	for _, c := range []struct {
+		name    string
+		id      string
+		at      patra.Instant
+		settles bool
+	}{
+		{"it moved to the later window", "y", Day(1).From + patra.Hour, true},
+		{"it has a date in the window", "y", Day(0).From + patra.Hour, false},
+		{"another came", "z", Day(1).From + patra.Hour, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := NewWorld(t, e, 2)
+			k := w.takeOf(Day(0))
+			p, err := w.OpenAt(k, 1, 1, 1)
+			w.must(err)
+			res := w.Result(false)
+			res.Shown = patra.ShownIDs{{ID: "y", At: Day(0).From}}
+			_, _, err = w.CommitPage(t.Context(), k, w.Clock.Instant(), "work", p, res, nil)
+			w.must(err)
+			w.must(w.Succeed(k, patra.StateSealed))
+			if through := w.Watermark().SealedThrough; through != Day(0).From {
+				t.Fatalf("complete through %s with an id missing", through)
+			}
+			w.Work(w.takeOf(Day(1)), w.Record(c.id, c.at, "one"))
+			gaps, err := w.Gaps(t.Context(), w.Cursor.ID, Day(0))
+			w.must(err)
+			through := w.Watermark().SealedThrough
+			if settled := len(gaps) == 0 && through == Day(1).To; settled != c.settles {
+				t.Errorf("settled: %v, want %v; complete through %s, gaps %+v", settled, c.settles, through, gaps)
+			}
+		})
+	}
+}
