@@ -33,7 +33,11 @@ func (a *app) gateKeys(ctx context.Context) (gateKeyIndex, error) {
 	if err != nil {
 		return nil, err
 	}
-	codes, err := a.sourceCodes(ctx)
+	reg, err := a.registryStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	codes, err := a.sourceCodes(ctx, reg)
 	if err != nil {
 		return nil, err
 	}

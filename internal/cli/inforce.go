@@ -63,6 +63,11 @@ func (a *app) current(ctx context.Context, code string) (sourceState, error) {
 	if err != nil {
 		return sourceState{}, err
 	}
+	return a.currentIn(ctx, s, code)
+}
+
+// currentIn is current with a store that is open already; nil: there is none.
+func (a *app) currentIn(ctx context.Context, s *store.Store, code string) (sourceState, error) {
 	var was sourceState
 	if s != nil {
 		st, ok, err := registered(ctx, s, code, nil)

@@ -16,6 +16,7 @@ import (
 	"patra"
 	"patra/internal/registry"
 	"patra/internal/source"
+	"patra/internal/store"
 	"patra/internal/view"
 )
 
@@ -144,14 +145,18 @@ func shorter(name string, width int) string {
 
 // listSources is every source that has a file or is in the registry.
 func (a *app) listSources(ctx context.Context) ([]listedSource, error) {
-	from, err := a.sourceCodes(ctx)
+	reg, err := a.registryStore(ctx)
+	if err != nil {
+		return nil, err
+	}
+	from, err := a.sourceCodes(ctx, reg)
 	if err != nil {
 		return nil, err
 	}
 	var rows []listedSource
 	for _, code := range slices.Sorted(maps.Keys(from)) {
 		s := listedSource{Code: code, From: from[code], SourceStatus: SourceStatus{InForce: fromFile}}
-		st, err := a.current(ctx, code)
+		st, err := a.currentIn(ctx, reg, code)
 		var f *source.File
 		if err == nil {
 			if s.SourceStatus, err = a.statusOf(st); err != nil {
@@ -173,7 +178,7 @@ func (a *app) listSources(ctx context.Context) ([]listedSource, error) {
 }
 
 // sourceCodes is every source that there is, and where its file is.
-func (a *app) sourceCodes(ctx context.Context) (map[string]string, error) {
+func (a *app) sourceCodes(ctx context.Context, s *store.Store) (map[string]string, error) {
 	places, err := a.places()
 	if err != nil {
 		return nil, err
@@ -190,9 +195,8 @@ func (a *app) sourceCodes(ctx context.Context) (map[string]string, error) {
 			}
 		}
 	}
-	s, err := a.registryStore(ctx)
-	if err != nil || s == nil {
-		return from, err
+	if s == nil {
+		return from, nil
 	}
 	heads, err := s.Provenances(ctx)
 	for _, h := range heads {
