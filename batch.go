@@ -224,6 +224,8 @@ type Proof struct {
 	Details bool // the records were fetched by id: all of them must be settled
 	ByID    bool // there was no search: the ids were known
 
+	FoundState Completeness // what the scan is worth apart from ids that the provider has shown and it did not find; "": as State
+
 	Widened bool // the scan asked more widely than the one before it, which did not find what the provider has shown
 
 	WindowTotal *int64 // of a part: what the provider says that the whole window has

@@ -155,8 +155,7 @@ func (e CoverageEntry) Missing() []string {
 // records that are in the store.
 func (e CoverageEntry) MissingMoved(stored map[string]Instant) bool {
 	missing := e.Missing()
-	counted := e.CountBefore == nil || e.CountAfter == nil || *e.CountBefore == *e.CountAfter
-	if len(missing) == 0 || !counted || AssessCompleteness(e.Trust, e.CountAfter, e.IDsSeen) != StateSealed {
+	if len(missing) == 0 || e.Remarks[len(e.Remarks)-1].From != StateSealed {
 		return false
 	}
 	return !slices.ContainsFunc(missing, func(id string) bool {

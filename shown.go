@@ -122,8 +122,9 @@ func (s ShownIDs) ids() (names []string) {
 }
 
 // MissingNote is why a window is in dispute that a provider has shown records of which its scan did not find.
-func MissingNote(now Instant, missing ShownIDs) CoverageNote {
-	return CoverageNote{At: now, By: "patra", From: StateSealed, To: StateDisputed, Missing: missing.ids(),
+// state is what the scan is worth apart from that.
+func MissingNote(now Instant, missing ShownIDs, state Completeness) CoverageNote {
+	return CoverageNote{At: now, By: "patra", From: state, To: StateDisputed, Missing: missing.ids(),
 		Reason: "the provider has shown " + missing.String() + " within it, which the scan did not find"}
 }
 

@@ -181,6 +181,7 @@ func (r *run) assessScan(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	found := state
 	if len(missing) > 0 {
 		state = patra.StateDisputed
 	}
@@ -191,7 +192,8 @@ func (r *run) assessScan(ctx context.Context) error {
 		}
 		return disputed
 	}
-	r.proof = &patra.Proof{ScanNo: r.scan.no, Trust: trust, State: state, IDsSeen: r.scan.seen(), Rescans: r.rescans + r.looks, Details: r.second != nil, Widened: r.widened}
+	r.proof = &patra.Proof{ScanNo: r.scan.no, Trust: trust, State: state, FoundState: found, IDsSeen: r.scan.seen(),
+		Rescans: r.rescans + r.looks, Details: r.second != nil, Widened: r.widened}
 	return nil
 }
 

@@ -188,7 +188,8 @@ type scanProof struct {
 	whole    *int64 // of a part: what the whole window has, ids that no part asked for included
 	twice    bool   // of a part: that is what a second look found
 	missing  patra.ShownIDs
-	widened  bool // and what was missing before is there, since more was asked for
+	state    patra.Completeness // apart from what is missing
+	widened  bool               // and what was missing before is there, since more was asked for
 }
 
 // succeed closes a slice whose scan is proved to be exhausted. Then its window is covered and the watermark may move;
@@ -206,7 +207,7 @@ func (t *tx) succeed(c *patra.Claim, now patra.Instant, found scanProof) error {
 	if err := t.cover(now, found.answer, *c, c.Slice.ExprHash, found.observed); err != nil {
 		return err
 	}
-	if err := t.noteMissing(found.answer, found.missing); err != nil || !found.widened || len(found.missing) > 0 {
+	if err := t.noteMissing(found.answer, found.missing, found.state); err != nil || !found.widened || len(found.missing) > 0 {
 		return err
 	}
 	return t.disputeSiblings(c, now)

@@ -78,5 +78,5 @@ func (t *tx) endEarly(c *patra.Claim, now patra.Instant, early patra.EarlyEnd) e
 	if err := t.cover(now, a, *c, c.Slice.ExprHash, written(walked.Latest)); err != nil {
 		return err
 	}
-	return t.noteMissing(a, missing)
+	return t.noteMissing(a, missing, early.State())
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"fmt"
 
 	"patra"
@@ -15,7 +16,7 @@ var (
 // prove looks into the ledger whether a scan was exhausted, and sums up what it found.
 func (t *tx) prove(c *patra.Claim, now patra.Instant, proof patra.Proof) (scanProof, error) {
 	found := scanProof{answer: patra.CoverageEntry{CursorID: c.Slice.CursorID, SliceID: c.Slice.ID, Window: c.Slice.Window, Kind: patra.KindScan, State: proof.State, Trust: proof.Trust,
-		IDsSeen: proof.IDsSeen, Rescans: proof.Rescans, ClosedAt: now}, whole: proof.WindowTotal, twice: proof.LookedTwice, widened: proof.Widened}
+		IDsSeen: proof.IDsSeen, Rescans: proof.Rescans, ClosedAt: now}, state: cmp.Or(proof.FoundState, proof.State), whole: proof.WindowTotal, twice: proof.LookedTwice, widened: proof.Widened}
 	if proof.State == patra.StateSealed {
 		found.answer.SealedAt = &now
 	}

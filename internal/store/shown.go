@@ -102,7 +102,7 @@ func (t *tx) settleMoved(planID int64) error {
 	if err != nil || c == nil {
 		return err
 	}
-	disputed, err := t.disputes(*c, from)
+	disputed, err := t.disputes(*c, min(from, c.SealedThrough))
 	if err != nil {
 		return err
 	}
@@ -161,11 +161,11 @@ func (t *tx) explainDisputes(answers []patra.CoverageEntry) error {
 	return nil
 }
 
-// noteMissing puts an answer into dispute, and names what is missing.
-func (t *tx) noteMissing(a patra.CoverageEntry, missing patra.ShownIDs) error {
+// noteMissing puts an entry into dispute, and names what is missing. state is that of the entry apart from it.
+func (t *tx) noteMissing(a patra.CoverageEntry, missing patra.ShownIDs, state patra.Completeness) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	_, err := t.exec(noteAnswer, asJSON([]patra.CoverageNote{patra.MissingNote(a.ClosedAt, missing)}), a.SliceID, a.Window.From, a.Window.To)
+	_, err := t.exec(noteAnswer, asJSON([]patra.CoverageNote{patra.MissingNote(a.ClosedAt, missing, state)}), a.SliceID, a.Window.From, a.Window.To)
 	return err
 }

@@ -85,18 +85,22 @@ func shownAndNotFound(t *testing.T, e Engine) {
 	}
 }
 
-// movedAndReadLater: an id that was shown and is missing ends its dispute when the plan's last window brings it with a date of
-// its own there. One that comes with a date in the disputed window, or not at all, does not.
+// movedAndReadLater: an id that was shown and is missing ends its dispute when the last window of its plan, or of a later plan,
+// brings it with a date there. One that comes with a date in the disputed window, or not at all, does not.
 func movedAndReadLater(t *testing.T, e Engine) {
 	for _, c := range []struct {
 		name    string
 		id      string
 		at      patra.Instant
+		state   patra.Completeness // of the scan, apart from the id
+		later   bool               // another plan brings it
 		settles bool
 	}{
-		{"it moved to the later window", "y", Day(1).From + patra.Hour, true},
-		{"it has a date in the window", "y", Day(0).From + patra.Hour, false},
-		{"another came", "z", Day(1).From + patra.Hour, false},
+		{"it moved to the later window", "y", Day(1).From + patra.Hour, patra.StateSealed, false, true},
+		{"it moved to a window of the next plan", "y", Day(2).From + patra.Hour, patra.StateSealed, true, true},
+		{"it has a date in the window", "y", Day(0).From + patra.Hour, patra.StateSealed, false, false},
+		{"another came", "z", Day(1).From + patra.Hour, patra.StateSealed, false, false},
+		{"the count is in dispute as well", "y", Day(1).From + patra.Hour, patra.StateDisputed, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := NewWorld(t, e, 2)
@@ -107,15 +111,23 @@ func movedAndReadLater(t *testing.T, e Engine) {
 			res.Shown = patra.ShownIDs{{ID: "y", At: Day(0).From}}
 			_, _, err = w.CommitPage(t.Context(), k, w.Clock.Instant(), "work", p, res, nil)
 			w.must(err)
-			w.must(w.Succeed(k, patra.StateSealed))
+			w.must(w.Succeed(k, c.state))
 			if through := w.Watermark().SealedThrough; through != Day(0).From {
 				t.Fatalf("complete through %s with an id missing", through)
 			}
-			w.Work(w.takeOf(Day(1)), w.Record(c.id, c.at, "one"))
+			if c.later {
+				w.Work(w.takeOf(Day(1)))
+				next := w.StartPlanFor(w.Watermark(), Day(2))
+				cursor, _, _, err := w.Need(t.Context(), w.Cursor.ID)
+				w.must(err)
+				w.must(w.AddSlices(t.Context(), w.Clock.Instant(), next.ID, cursor.PlanVersion, Days(Day(2).From, 1), patra.TriggerManual, 5))
+				w.must(w.EndSlicing(t.Context(), next.ID, patra.SlicingEnd{Status: patra.Ready}))
+			}
+			w.Work(w.Take(), w.Record(c.id, c.at, "one"))
 			gaps, err := w.Gaps(t.Context(), w.Cursor.ID, Day(0))
 			w.must(err)
 			through := w.Watermark().SealedThrough
-			if settled := len(gaps) == 0 && through == Day(1).To; settled != c.settles {
+			if settled := len(gaps) == 0 && through == w.Watermark().Value; settled != c.settles {
 				t.Errorf("settled: %v, want %v; complete through %s, gaps %+v", settled, c.settles, through, gaps)
 			}
 		})
