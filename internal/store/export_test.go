@@ -7,6 +7,19 @@ import (
 	"patra"
 )
 
+// AdoptRepositories runs the migration of that name once more.
+func (s *Store) AdoptRepositories(ctx context.Context) error {
+	t, err := s.db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	defer t.Rollback()
+	if err := adoptRepositories(ctx, t); err != nil {
+		return err
+	}
+	return t.Commit()
+}
+
 // ReadTwice reads a task as whoever takes it does, and as whoever finds that it was another when the reading began. It takes nothing.
 func (s *Store) ReadTwice(ctx context.Context, taskID int64) (peeked, reread patra.Claim, err error) {
 	over := errors.New("that was all")

@@ -13,7 +13,7 @@ import (
 var (
 	missingItems = stmt{"missing_items", `SELECT COUNT(*) FROM ing_task t JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no WHERE t.plan_id = ? AND i.status_code = 'MISSING'`}
 	itemOf       = stmt{"item_of_slice", `SELECT i.status_code FROM ing_task t JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no WHERE t.slice_id = ? AND i.provider_id = ?`}
-	namedBy      = stmt{"item_named_by", `SELECT t.id, t.slice_id, COALESCE(t.cursor_id, 0), s.window_from, s.window_to, i.status_code FROM ing_task_item i
+	namedBy      = stmt{"item_named_by", `SELECT t.slice_id, COALESCE(t.cursor_id, 0), s.window_from, s.window_to, i.status_code FROM ing_task_item i
 		JOIN ing_task t ON t.id = i.task_id AND t.scan_no = i.scan_no JOIN ing_plan_slice s ON s.id = t.slice_id
 		WHERE i.provider_id = ? AND t.provenance_code = ?`}
 	notGiven = stmt{"items_not_given", `SELECT i.provider_id FROM ing_task t JOIN ing_task_item i ON i.task_id = t.id AND i.scan_no = t.scan_no WHERE t.slice_id = ? AND i.status_code IN ('MISSING', 'BAD') ORDER BY i.seq LIMIT ?`}
@@ -116,19 +116,17 @@ type NamedID struct {
 	CursorID int64
 	Window   patra.Window
 	Status   patra.Status
-
-	task int64
 }
 
 // NamedBy are the slices of a source whose searches named an id, newest first. Pages that are in the archive are not looked at.
 func (s *Store) NamedBy(ctx context.Context, source, id string, limit int) (all []NamedID, err error) {
 	err = s.read(ctx).rows(namedBy, func(r *sql.Rows) error {
 		var n NamedID
-		err := r.Scan(&n.task, &n.SliceID, &n.CursorID, &n.Window.From, &n.Window.To, &n.Status)
+		err := r.Scan(&n.SliceID, &n.CursorID, &n.Window.From, &n.Window.To, &n.Status)
 		all = append(all, n)
 		return err
 	}, id, source)
-	slices.SortFunc(all, func(a, b NamedID) int { return cmp.Compare(b.task, a.task) }) // few name one id
+	slices.SortFunc(all, func(a, b NamedID) int { return cmp.Compare(b.SliceID, a.SliceID) }) // few name one id
 	return all[:min(limit, len(all))], err
 }
 
