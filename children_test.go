@@ -251,9 +251,9 @@ func TestAGroupIsAsGoodAsItsWorstPart(t *testing.T) {
 	part := func(state patra.Completeness, before *int64) patra.CoverageEntry {
 		return patra.CoverageEntry{Kind: patra.KindScan, State: state, CountBefore: before, CountAfter: ptr(int64(4)), IDsSeen: 3, Stored: 2, Quarantined: 1, KnownMissing: 1, Rescans: 1}
 	}
-	sealed, fetched, disputed := part(patra.StateSealed, ptr(int64(5))), part(patra.StateFetched, nil), part(patra.StateDisputed, nil)
+	sealed, fetched, disputed := part(patra.StateSealed, ptr(int64(5))), part(patra.StateRead, nil), part(patra.StateDisputed, nil)
 	for want, parts := range map[patra.Completeness][]patra.CoverageEntry{
-		patra.StateSealed: {sealed, sealed, sealed}, patra.StateFetched: {sealed, fetched, sealed}, patra.StateDisputed: {fetched, disputed, sealed},
+		patra.StateSealed: {sealed, sealed, sealed}, patra.StateRead: {sealed, fetched, sealed}, patra.StateDisputed: {fetched, disputed, sealed},
 	} {
 		all := patra.MergeParts(parts)
 		if all.State != want || all.Kind != patra.KindGroup || all.IDsSeen != 9 || all.Stored != 6 || all.Quarantined != 3 || all.KnownMissing != 3 || all.Rescans != 3 || *all.CountAfter != 12 {
@@ -269,7 +269,7 @@ func TestAGroupIsAsGoodAsItsWorstPart(t *testing.T) {
 }
 
 func TestOnlyWhereNoExactCountCanComeIsAReadingJudgedAtOnce(t *testing.T) {
-	for trust, want := range map[patra.Trust]patra.Completeness{patra.TrustExact: patra.StateFetched, patra.TrustEstimate: patra.StateSealed, patra.TrustNone: patra.StateSealed, "": patra.StateFetched} {
+	for trust, want := range map[patra.Trust]patra.Completeness{patra.TrustExact: patra.StateRead, patra.TrustEstimate: patra.StateSealed, patra.TrustNone: patra.StateSealed, "": patra.StateRead} {
 		if got := patra.UncountedState(trust); got != want {
 			t.Errorf("%q is %s", trust, got)
 		}

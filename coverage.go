@@ -3,6 +3,7 @@ package patra
 import (
 	"cmp"
 	"container/heap"
+	"fmt"
 	"slices"
 )
 
@@ -84,12 +85,36 @@ type Completeness string
 
 // The states of a window. One that is planned is OPEN or COUNTED; the others are closed.
 const (
-	StateOpen     Completeness = "OPEN"     // planned, and nobody knows how much there is
+	StateOpen     Completeness = "OPEN"     // planned, its size is unknown
 	StateCounted  Completeness = "COUNTED"  // planned, and the provider said how much there is
-	StateFetched  Completeness = "FETCHED"  // scanned to the end, counts not yet compared
-	StateSealed   Completeness = "SEALED"   // scanned to the end and the counts agree, or none can be had
-	StateDisputed Completeness = "DISPUTED" // scanned twice and the provider's exact count still differs
+	StateRead     Completeness = "READ"     // scanned to the end, without evidence that would have noticed a loss
+	StateSealed   Completeness = "SEALED"   // scanned to the end, with such evidence
+	StateDisputed Completeness = "DISPUTED" // scanned to the end, and something contradicts that all of it was found
 )
+
+// stateFetched is how earlier releases wrote READ. Their rows keep it.
+const stateFetched = "FETCHED"
+
+// Scan reads a state from a row.
+func (c *Completeness) Scan(v any) error {
+	switch v := v.(type) {
+	case string:
+		*c = Completeness(v)
+	case []byte:
+		*c = Completeness(v)
+	case nil:
+		*c = ""
+	default:
+		return fmt.Errorf("a state of completeness is a %T", v)
+	}
+	if *c == stateFetched {
+		*c = StateRead
+	}
+	return nil
+}
+
+// UnmarshalText reads a state from JSON.
+func (c *Completeness) UnmarshalText(b []byte) error { return c.Scan(b) }
 
 // Trust says what a provider's total is worth.
 type Trust string
@@ -198,11 +223,11 @@ func UncountedState(t Trust) Completeness {
 	if t == TrustEstimate || t == TrustNone {
 		return StateSealed
 	}
-	return StateFetched
+	return StateRead
 }
 
 // worst is how states rank: one part in dispute is a dispute about the whole.
-var worst = []Completeness{StateDisputed, StateFetched, StateSealed}
+var worst = []Completeness{StateDisputed, StateRead, StateSealed}
 
 // MergeParts is the answer of a window that was cut by ids: what its parts found together. The totals of the provider add
 // up only if it gave one for every part.

@@ -2,6 +2,7 @@ package patra_test
 
 import (
 	"cmp"
+	"encoding/json"
 	"slices"
 	"testing"
 
@@ -105,7 +106,7 @@ func answers() *rapid.Generator[[]patra.CoverageEntry] {
 }
 
 func anyState() *rapid.Generator[patra.Completeness] {
-	return rapid.SampledFrom([]patra.Completeness{patra.StateSealed, patra.StateDisputed, patra.StateFetched})
+	return rapid.SampledFrom([]patra.Completeness{patra.StateSealed, patra.StateDisputed, patra.StateRead})
 }
 
 // speaker is the newest answer about an instant, found by looking at all of them; nil if there is none.
@@ -126,7 +127,7 @@ func TestWhereAnswersOverlapTheNewestSpeaks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := answers().Draw(t, "answers")
 		painted := patra.CoverageByState(rapid.Permutation(all).Draw(t, "in any order"))
-		for _, state := range []patra.Completeness{patra.StateSealed, patra.StateDisputed, patra.StateFetched} {
+		for _, state := range []patra.Completeness{patra.StateSealed, patra.StateDisputed, patra.StateRead} {
 			requireSame(t, string(state), painted[state], func(i patra.Instant) bool {
 				a := speaker(all, i)
 				return a != nil && a.State == state
@@ -174,5 +175,17 @@ func TestOnlyAnExactTotalCastsDoubt(t *testing.T) {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
 		})
+	}
+}
+
+// Rows and notes of earlier releases say FETCHED.
+func TestFetchedIsRead(t *testing.T) {
+	var from patra.Completeness
+	if err := from.Scan([]byte("FETCHED")); err != nil || from != patra.StateRead {
+		t.Errorf("%q, %v", from, err)
+	}
+	var note patra.CoverageNote
+	if err := json.Unmarshal([]byte(`{"from":"FETCHED","to":"SEALED"}`), &note); err != nil || note.From != patra.StateRead || note.To != patra.StateSealed {
+		t.Errorf("%+v, %v", note, err)
 	}
 }

@@ -20,13 +20,13 @@ const (
 	MapQueued   MapState = "QUEUED" // its task waits
 	MapRunning  MapState = "RUNNING"
 	MapDisputed MapState = "DISPUTED"
-	MapFetched  MapState = "FETCHED"
+	MapRead     MapState = "READ"
 	MapShort    MapState = "SHORT" // it was read to its end, and the provider counts more: an estimate, or a dispute that a person accepted
 	MapSealed   MapState = "SEALED"
 )
 
 // mapStates are all of them, the worst first.
-var mapStates = []MapState{MapGap, MapFailed, MapWaived, MapOpen, MapAhead, MapQueued, MapRunning, MapDisputed, MapFetched, MapShort, MapSealed}
+var mapStates = []MapState{MapGap, MapFailed, MapWaived, MapOpen, MapAhead, MapQueued, MapRunning, MapDisputed, MapRead, MapShort, MapSealed}
 
 // LiveSlice is a slice that somebody is at, or will be.
 type LiveSlice struct {
@@ -47,7 +47,7 @@ type MapFacts struct {
 type Segment struct {
 	From     Instant  `json:"from"`
 	To       Instant  `json:"to"`
-	State    MapState `json:"state" enum:"GAP,FAILED,WAIVED,OPEN,AHEAD,QUEUED,RUNNING,DISPUTED,FETCHED,SHORT,SEALED"`
+	State    MapState `json:"state" enum:"GAP,FAILED,WAIVED,OPEN,AHEAD,QUEUED,RUNNING,DISPUTED,READ,SHORT,SEALED"`
 	SliceID  int64    `json:"slice_id,omitempty"`
 	TaskID   int64    `json:"task_id,omitempty"`
 	Records  *int64   `json:"records,omitempty"`  // that were read of it
@@ -58,7 +58,7 @@ type Segment struct {
 // MapDay is a day of a map.
 type MapDay struct {
 	Day     string   `json:"day"`
-	State   MapState `json:"state" enum:"GAP,FAILED,WAIVED,OPEN,AHEAD,QUEUED,RUNNING,DISPUTED,FETCHED,SHORT,SEALED"`
+	State   MapState `json:"state" enum:"GAP,FAILED,WAIVED,OPEN,AHEAD,QUEUED,RUNNING,DISPUTED,READ,SHORT,SEALED"`
 	Records int64    `json:"records"`
 	Gaps    int64    `json:"gaps"` // stretches of it that are missing
 }

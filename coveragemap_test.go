@@ -178,7 +178,7 @@ func TestAMapIsTheSameHoweverItIsDrawn(t *testing.T) {
 }
 
 func TestAMapWithFewerSegmentsIsNoBetterThanItWas(t *testing.T) {
-	worst := []patra.MapState{patra.MapGap, patra.MapFailed, patra.MapWaived, patra.MapOpen, patra.MapAhead, patra.MapQueued, patra.MapRunning, patra.MapDisputed, patra.MapFetched, patra.MapShort, patra.MapSealed}
+	worst := []patra.MapState{patra.MapGap, patra.MapFailed, patra.MapWaived, patra.MapOpen, patra.MapAhead, patra.MapQueued, patra.MapRunning, patra.MapDisputed, patra.MapRead, patra.MapShort, patra.MapSealed}
 	rapid.Check(t, func(t *rapid.T) {
 		f, w := mapFacts().Draw(t, "facts"), smallWindow().Draw(t, "window")
 		all, most := patra.Segments(w, f), rapid.IntRange(1, 10).Draw(t, "most")
@@ -212,7 +212,7 @@ func TestAMapWithFewerSegmentsIsNoBetterThanItWas(t *testing.T) {
 
 // A day is as bad as the worst part of it, and no record is lost between days.
 func TestADayIsTheWorstOfItsParts(t *testing.T) {
-	worst := []patra.MapState{patra.MapGap, patra.MapFailed, patra.MapWaived, patra.MapOpen, patra.MapAhead, patra.MapQueued, patra.MapRunning, patra.MapDisputed, patra.MapFetched, patra.MapShort, patra.MapSealed}
+	worst := []patra.MapState{patra.MapGap, patra.MapFailed, patra.MapWaived, patra.MapOpen, patra.MapAhead, patra.MapQueued, patra.MapRunning, patra.MapDisputed, patra.MapRead, patra.MapShort, patra.MapSealed}
 	rapid.Check(t, func(t *rapid.T) {
 		f, w := mapFacts().Draw(t, "facts"), smallWindow().Draw(t, "window")
 		all := patra.Segments(w, f)

@@ -62,7 +62,7 @@ var (
 	// AnswerMoves is how an answer changes without a new scan: a person accepts a dispute, or a later count seals what was
 	// never counted, or begins a dispute.
 	AnswerMoves = StateMachine{
-		Status(StateFetched):  {Status(StateSealed), Status(StateDisputed)},
+		Status(StateRead):     {Status(StateSealed), Status(StateDisputed)},
 		Status(StateDisputed): {Status(StateSealed)},
 		Status(StateSealed):   {Status(StateDisputed)},
 	}

@@ -39,7 +39,7 @@ var legal = map[string]struct {
 	"batch": {patra.BatchMoves, `
 		RUNNING -> SUCCEEDED FAILED SKIPPED`},
 	"answer": {patra.AnswerMoves, `
-		FETCHED  -> SEALED DISPUTED
+		READ  -> SEALED DISPUTED
 		DISPUTED -> SEALED
 		SEALED   -> DISPUTED`},
 	"absence": {patra.AbsenceMoves, `
@@ -62,7 +62,7 @@ var legal = map[string]struct {
 
 var allStates = []patra.Status{
 	patra.Accepted, patra.Planned, patra.Rejected, patra.Draft, patra.Slicing, patra.Ready, patra.Partial, patra.Split, patra.Queued, patra.Running,
-	patra.Succeeded, patra.Failed, patra.Cancelled, patra.Released, patra.Lost, patra.Skipped, patra.Open, "SEALED", "DISPUTED", "FETCHED",
+	patra.Succeeded, patra.Failed, patra.Cancelled, patra.Released, patra.Lost, patra.Skipped, patra.Open, "SEALED", "DISPUTED", "READ",
 	patra.Paused, patra.Halted, patra.Closed, patra.HalfOpen, patra.Limited, patra.Free, patra.AbsenceMissing, patra.AbsenceGone, patra.AbsenceRevived, patra.AbsenceDeleted, "", "UNHEARD_OF",
 }
 

@@ -33,7 +33,7 @@ func (v coverageView) calendar(w io.Writer) {
 	for month := recent; month <= last; month = patra.UnitMonth.Next(month) {
 		fmt.Fprintf(w, "  %s %s\n", month.Time().Format("2006-01"), v.signs(month, patra.UnitMonth.Next(month), patra.Day, span))
 	}
-	fmt.Fprintln(w, "          █ sealed  ▓ fetched  ? disputed  ○ counted  … open  w waived  · gap")
+	fmt.Fprintln(w, "          █ sealed  ▓ read  ? disputed  ○ counted  … open  w waived  · gap")
 }
 
 func yearOf(i patra.Instant) int { return i.Time().Year() }
@@ -60,7 +60,7 @@ func (v coverageView) sign(w, span patra.Window) rune {
 	for _, state := range []struct {
 		in   patra.Coverage
 		sign rune
-	}{{v.Gaps, '·'}, {v.Waived, 'w'}, {v.Open, '…'}, {v.Counted, '○'}, {v.Disputed, '?'}, {v.Fetched, '▓'}} {
+	}{{v.Gaps, '·'}, {v.Waived, 'w'}, {v.Open, '…'}, {v.Counted, '○'}, {v.Disputed, '?'}, {v.Read, '▓'}} {
 		if len(state.in.Clip(w)) > 0 {
 			return state.sign
 		}

@@ -15,8 +15,8 @@ func TestACalendarShowsTheWorstOfEveryDayAndYearsByTheWeek(t *testing.T) {
 		return patra.NewCoverage(patra.Window{From: day(2026, time.May, from), To: day(2026, time.May, to)})
 	}
 	v := coverageView{
-		Cursor:  patra.Cursor{Namespace: patra.Namespace{Source: "demo", Endpoint: "works", Operation: patra.Harvest, Key: "indexed_at"}, Origin: day(2019, time.March, 4), Value: day(2026, time.May, 9)},
-		Fetched: days(2, 3), Disputed: days(3, 4), Counted: days(4, 5), Open: days(5, 6), Waived: days(6, 7),
+		Cursor: patra.Cursor{Namespace: patra.Namespace{Source: "demo", Endpoint: "works", Operation: patra.Harvest, Key: "indexed_at"}, Origin: day(2019, time.March, 4), Value: day(2026, time.May, 9)},
+		Read:   days(2, 3), Disputed: days(3, 4), Counted: days(4, 5), Open: days(5, 6), Waived: days(6, 7),
 		Gaps:     days(7, 8).Union(patra.NewCoverage(patra.Window{From: day(2020, time.January, 9), To: day(2020, time.January, 10)})),
 		Disputes: []patra.EffectiveEntry{{CoverageEntry: &patra.CoverageEntry{Window: days(3, 4)[0], IDsSeen: 1_234_567}}},
 	}

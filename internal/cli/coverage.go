@@ -18,7 +18,7 @@ type coverageView struct {
 	Cursor       patra.Cursor            `json:"cursor"`
 	Query        string                  `json:"query,omitempty"`
 	Sealed       patra.Coverage          `json:"sealed"`
-	Fetched      patra.Coverage          `json:"fetched"`
+	Read         patra.Coverage          `json:"read"`
 	Disputed     patra.Coverage          `json:"disputed"`
 	Counted      patra.Coverage          `json:"counted"` // planned, and the provider said how much there is
 	Open         patra.Coverage          `json:"open"`    // planned, and nobody knows how much there is
@@ -122,7 +122,7 @@ func coverageOf(ctx context.Context, s *store.Store, cur patra.Cursor) (v covera
 		return v, err
 	}
 	paint := patra.CoverageByState(v.Answers)
-	v.Sealed, v.Fetched, v.Disputed = paint[patra.StateSealed], paint[patra.StateFetched], paint[patra.StateDisputed]
+	v.Sealed, v.Read, v.Disputed = paint[patra.StateSealed], paint[patra.StateRead], paint[patra.StateDisputed]
 	var counted []patra.Window
 	for _, l := range v.Ledger {
 		if l.State == patra.StateCounted {
@@ -174,7 +174,7 @@ func (v coverageView) print(w io.Writer) {
 	for _, line := range []struct {
 		name string
 		set  patra.Coverage
-	}{{"sealed", v.Sealed}, {"fetched", v.Fetched}, {"disputed", v.Disputed}, {"counted", v.Counted}, {"open", v.Open}, {"waived", v.Waived}, {"gaps", v.Gaps}} {
+	}{{"sealed", v.Sealed}, {"read", v.Read}, {"disputed", v.Disputed}, {"counted", v.Counted}, {"open", v.Open}, {"waived", v.Waived}, {"gaps", v.Gaps}} {
 		if len(line.set) > 0 {
 			fmt.Fprintf(w, "  %-17s %s\n", line.name, days(line.set, 2))
 		}

@@ -393,7 +393,7 @@ func TestAScanThatIsGoneOnWithConfirmsWhatTheLedgerSays(t *testing.T) {
 				t.Errorf("confirmed %v", sl.Confirmed)
 			}
 			answers, err := e.store.CoverageEntries(t.Context(), e.plan.Plan.CursorID)
-			if err != nil || (!broken && (len(answers) != 1 || answers[0].State != patra.StateFetched || answers[0].IDsSeen < 120 || answers[0].IDsSeen > 150)) {
+			if err != nil || (!broken && (len(answers) != 1 || answers[0].State != patra.StateRead || answers[0].IDsSeen < 120 || answers[0].IDsSeen > 150)) {
 				t.Errorf("answers %+v, %v", answers, err)
 			}
 			if !broken {

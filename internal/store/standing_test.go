@@ -54,7 +54,7 @@ func anyAnswer(id int64) *rapid.Generator[patra.CoverageEntry] {
 	return rapid.Custom(func(t *rapid.T) patra.CoverageEntry {
 		from := patra.Instant(rapid.IntRange(-6, 24).Draw(t, "from"))
 		return patra.CoverageEntry{ID: id, Window: patra.Window{From: from, To: from + patra.Instant(rapid.IntRange(1, 9).Draw(t, "length"))},
-			State:    rapid.SampledFrom([]patra.Completeness{patra.StateSealed, patra.StateSealed, patra.StateDisputed, patra.StateFetched}).Draw(t, "state"),
+			State:    rapid.SampledFrom([]patra.Completeness{patra.StateSealed, patra.StateSealed, patra.StateDisputed, patra.StateRead}).Draw(t, "state"),
 			ClosedAt: patra.Instant(rapid.IntRange(0, 5).Draw(t, "closed at"))}
 	})
 }

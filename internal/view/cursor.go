@@ -158,7 +158,7 @@ func (f CursorFacts) cursorFlag() string {
 
 // unproved is about what was read and not compared with the provider's count.
 func (f CursorFacts) unproved() *Reason {
-	n := len(patra.CoverageByState(f.Answers)[patra.StateFetched].Clip(f.Span))
+	n := len(patra.CoverageByState(f.Answers)[patra.StateRead].Clip(f.Span))
 	if n == 0 {
 		return nil
 	}

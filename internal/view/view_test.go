@@ -40,7 +40,7 @@ func cursor(t *rapid.T, id int64) view.CursorFacts {
 	f.Span = patra.Window{From: low, To: patra.Instant(rapid.Int64Range(int64(low), int64(high)).Draw(t, "span"))}
 	f.Planned = patra.Instant(rapid.Int64Range(int64(low), int64(high)).Draw(t, "planned"))
 	for i, w := range windows(t, "answers", 6) {
-		a := patra.CoverageEntry{ID: int64(i + 1), Window: w, State: rapid.SampledFrom([]patra.Completeness{patra.StateSealed, patra.StateSealed, patra.StateFetched, patra.StateDisputed}).Draw(t, "state"),
+		a := patra.CoverageEntry{ID: int64(i + 1), Window: w, State: rapid.SampledFrom([]patra.Completeness{patra.StateSealed, patra.StateSealed, patra.StateRead, patra.StateDisputed}).Draw(t, "state"),
 			ClosedAt: patra.Instant(rapid.IntRange(0, 3).Draw(t, "closed")), IDsSeen: 7}
 		if rapid.Bool().Draw(t, "counted") {
 			a.CountAfter = new(int64(rapid.IntRange(5, 9).Draw(t, "count")))
@@ -241,7 +241,7 @@ func TestASourceIsJudgedByItsGravestReason(t *testing.T) {
 			f.Answers = []patra.CoverageEntry{{Window: first, State: patra.StateDisputed, IDsSeen: 1108, CountAfter: new(int64(1115))}}
 		})}, want: view.HealthDisputed, said: "1 stretch of demo/works HARVEST is in dispute, 2026-11-01~2026-11-02: the provider counts 1,115, 1,108 were read."},
 		{name: "not proved", facts: view.SourceFacts{Cursors: cursor(func(f *view.CursorFacts) {
-			f.Answers = []patra.CoverageEntry{{Window: first, State: patra.StateFetched}}
+			f.Answers = []patra.CoverageEntry{{Window: first, State: patra.StateRead}}
 		})}, want: view.HealthUnproved, said: "1 stretch of demo/works HARVEST is read and not proved: its count was not compared with the provider's."},
 		{name: "signed off", facts: view.SourceFacts{Complete: &first.From, Cursors: cursor(func(f *view.CursorFacts) { f.Waivers = []patra.Waiver{{Window: first, Reason: "lost", By: "ada"}} })}, want: view.HealthOK, said: "Everything is read that was asked for, complete through 2026-11-01T00:00:00.000Z, but 1 stretch that a waiver signs off."},
 		{name: "a refused schedule", sched: []patra.ScheduleState{{Name: "nightly", Source: "demo", Operation: patra.Update, Refused: 3, Since: &first.From, Why: "the secret key is not set"}}, want: view.HealthFailed,

@@ -93,7 +93,7 @@ func FillWork(t testing.TB, db *sql.DB, b Bulk) {
 	run(`INSERT INTO ing_task_run (id, task_id, attempt_no, plan_id, slice_id, provenance_code, operation_code, expr_hash, spec_fingerprint, lease_owner, window_from, window_to, scan_no, exhausted, stats, status_code, started_at, finished_at, created_at)
 		SELECT id, id, 1, plan_id, id, provenance_code, 'HARVEST', expr_hash, %s, 'worker', window_from, window_to, 1, 1, '{}', status_code, %d + id, %d + id, %d + id FROM ing_plan_slice WHERE status_code <> 'READY'`, hash("2"), from, from, from)
 	run(`INSERT INTO ing_coverage (cursor_id, slice_id, window_from, window_to, kind_code, state_code, total_code, ids_seen, stored, quarantined, known_missing, rescans, closed_at, created_at)
-		SELECT cursor_id, id, window_from, window_to, 'SLICE', 'FETCHED', 'EXACT', 100, 100, 0, 0, 0, %d, %d FROM ing_plan_slice WHERE status_code = 'SUCCEEDED'`, from, from)
+		SELECT cursor_id, id, window_from, window_to, 'SLICE', 'READ', 'EXACT', 100, 100, 0, 0, 0, %d, %d FROM ing_plan_slice WHERE status_code = 'SUCCEEDED'`, from, from)
 	run(`INSERT INTO ing_cursor_event (cursor_id, seq, provenance_code, endpoint_name, operation_code, cursor_key, namespace_scope_code, namespace_key, cursor_type_code, direction_code, cause_code, prev_value, new_value, prev_instant, new_instant,
 		plan_id, slice_id, task_id, run_id, idempotent_key, created_at)
 		SELECT cursor_id, id, provenance_code, 'works', 'HARVEST', 'time', 'GLOBAL', '', 'TIME', 'FORWARD', 'ADVANCE', '', '', window_from, window_to, plan_id, id, id, id, %s, %d + id FROM ing_plan_slice WHERE status_code = 'SUCCEEDED'`, hash("id"), from)

@@ -58,7 +58,7 @@ func earlyEnd(t *testing.T, e Engine) {
 		watermark   patra.Instant
 	}{
 		{"going up", patra.OrderAscending, patra.TrustNone, patra.Window{From: Origin, To: Day(2).From}, patra.StateSealed, Day(2).From},
-		{"going up, with a count to come", patra.OrderAscending, patra.TrustExact, patra.Window{From: Origin, To: Day(2).From}, patra.StateFetched, Day(2).From},
+		{"going up, with a count to come", patra.OrderAscending, patra.TrustExact, patra.Window{From: Origin, To: Day(2).From}, patra.StateRead, Day(2).From},
 		{"going down", patra.OrderDescending, patra.TrustEstimate, patra.Window{From: Day(3).From, To: Day(6).To}, patra.StateSealed, Origin},
 		{"in no order", patra.OrderNone, patra.TrustNone, nothing, "", Origin},
 	} {

@@ -46,7 +46,7 @@ export interface Cursor {
   query?: string; campaign?: string; origin?: string; origin_code?: string; watermark?: string; complete_through?: string; observed_max?: string; version?: number; updated_at?: string;
 }
 export interface CursorEvent { cursor_id: number; seq: number; cause: string; from?: string; to?: string; slice_id?: number; run_id?: number; reason?: string; actor?: string; created_at: string }
-export type CoverageState = "SEALED" | "SHORT" | "FETCHED" | "AHEAD" | "OPEN" | "RUNNING" | "QUEUED" | "FAILED" | "DISPUTED" | "WAIVED" | "GAP";
+export type CoverageState = "SEALED" | "SHORT" | "READ" | "AHEAD" | "OPEN" | "RUNNING" | "QUEUED" | "FAILED" | "DISPUTED" | "WAIVED" | "GAP";
 export interface Segment { from: string; to: string; state: CoverageState; slice_id?: number; task_id?: number; records?: number; expected?: number; said?: string }
 export interface Day { day: string; state: CoverageState; records?: number; gaps?: number }
 export interface Coverage { cursor: Cursor; window: Window; complete_through?: string; segments: Segment[]; days: Day[]; merged?: number; cut?: boolean }

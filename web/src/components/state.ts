@@ -8,7 +8,7 @@ export type Tone = "good" | "busy" | "wait" | "warn" | "bad" | "odd";
 /** How each state looks, wherever it is shown: a word and an icon say it, the colour only repeats it. */
 const states: Record<string, [Tone, Icon]> = {
   OK: ["good", IconCircleCheck], SUCCEEDED: ["good", IconCircleCheck], SEALED: ["good", IconCircleCheck], DONE: ["good", IconCircleCheck], RESOLVED: ["good", IconCircleCheck], ACTIVE: ["good", IconCircleCheck],
-  RUNNING: ["busy", IconLoader], SLICING: ["busy", IconLoader], FETCHED: ["busy", IconPointFilled],
+  RUNNING: ["busy", IconLoader], SLICING: ["busy", IconLoader], READ: ["busy", IconPointFilled],
   QUEUED: ["wait", IconClock], READY: ["wait", IconClock], WAITING: ["wait", IconClock], DRAFT: ["warn", IconCircleDashed], IDLE: ["wait", IconCircleDashed], AHEAD: ["wait", IconCircleDashed], OPEN: ["wait", IconCircleDashed], SPLIT: ["wait", IconCut], PLANNED: ["wait", IconClock], ACCEPTED: ["wait", IconClock],
   CANCELLED: ["wait", IconBan], RELEASED: ["wait", IconPlayerPause], SKIPPED: ["wait", IconBan], INFO: ["busy", IconPointFilled], WAIVED: ["wait", IconHandStop], DISCARDED: ["wait", IconBan], REVOKED: ["wait", IconBan],
   PARTIAL: ["warn", IconCircleDashed], PENDING: ["wait", IconClock], FIRING: ["bad", IconAlertTriangle], ACKNOWLEDGED: ["wait", IconHandStop], PAUSED: ["warn", IconPlayerPause], STOPPED: ["warn", IconPlayerPause], GAP: ["warn", IconAlertTriangle], WARNING: ["warn", IconAlertTriangle], QUARANTINED: ["warn", IconAlertTriangle],
