@@ -101,14 +101,15 @@ func oneGate(t *testing.T, e storetest.Engine, redis bool) {
 		if redis {
 			keeper = gatetest.StartRedis(t)
 		}
-		err := errors.Join(fourProcesses(t, e, d, keeper), d.judge(t))
-		if err == nil {
+		err, slow := errors.Join(fourProcesses(t, e, d, keeper), d.judge(t)), d.slow(t)
+		if err == nil && slow == nil {
 			return
 		}
-		if try == 3 || d.stall < stalled {
-			t.Fatal(err)
+		// A busy machine reaches less than is permitted: that is measured again. Too much is a fault, unless the clock stood still.
+		if try == 3 || err != nil && d.stall < stalled {
+			t.Fatal(errors.Join(err, slow))
 		}
-		t.Logf("the machine stood still for %s: %v", d.stall, err)
+		t.Logf("the machine stood still for %s: %v", d.stall, errors.Join(err, slow))
 	}
 }
 
@@ -184,12 +185,6 @@ func (d *doorman) pulse() (stop func()) {
 // judge looks at what the provider saw.
 func (d *doorman) judge(t *testing.T) error {
 	errs := []error{gatetest.Judge(d.came, gateRate, gateBurst), gatetest.JudgeSeconds(d.came, gateRate, gateJitter)}
-	// While all four were at work: from the tenth request, when they had begun, to the hundred and tenth.
-	used := 100 / (float64(d.came[109]-d.came[9]) / float64(patra.Second)) / gateRate
-	t.Logf("%d requests; %.1f %% of what is permitted was used", len(d.came), 100*used)
-	if used < 0.9 {
-		errs = append(errs, fmt.Errorf("only %.1f %% of what is permitted was used", 100*used))
-	}
 	// Whoever looked before the refusal was written down may have been on the way.
 	const onTheWay = 500 * time.Millisecond
 	for _, at := range d.came {
@@ -198,6 +193,17 @@ func (d *doorman) judge(t *testing.T) error {
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// slow is about using too little of what is permitted while all four were at work: from the tenth request, when they had begun, to the
+// hundred and tenth.
+func (d *doorman) slow(t *testing.T) error {
+	used := 100 / (float64(d.came[109]-d.came[9]) / float64(patra.Second)) / gateRate
+	t.Logf("%d requests; %.1f %% of what is permitted was used", len(d.came), 100*used)
+	if used < 0.9 {
+		return fmt.Errorf("only %.1f %% of what is permitted was used", 100*used)
+	}
+	return nil
 }
 
 func newGateScene(t *testing.T, e storetest.Engine, d *doorman, keeper *gatetest.RedisServer) *scene {
