@@ -120,7 +120,7 @@ func plainSegments(w patra.Window, f patra.MapFacts) []patra.Segment {
 	}
 	states := map[patra.GapKind]patra.MapState{patra.GapUnplanned: patra.MapGap, patra.GapCancelled: patra.MapGap, patra.GapFailed: patra.MapFailed, patra.GapUncut: patra.MapFailed, patra.GapWaived: patra.MapWaived}
 	for _, g := range patra.Gaps(w, f.CoverageFacts) {
-		if g.Kind == patra.GapDisputed {
+		if g.Kind == patra.GapDisputed || g.Kind == patra.GapRead {
 			continue
 		}
 		told = append(told, g.Window)

@@ -16,6 +16,7 @@ const (
 	GapUncut     GapKind = "UNCUT"     // it ended early, and the rest cannot be cut
 	GapWaived    GapKind = "WAIVED"    // somebody signed it off as missing; it stays listed
 	GapDisputed  GapKind = "DISPUTED"  // it was read, but the provider counts differently
+	GapRead      GapKind = "READ"      // it was read to its end, without evidence that would have noticed a loss
 	GapAhead     GapKind = "AHEAD"     // nobody has come to it yet: the next harvest begins there. It is no gap, and is shown beside them
 )
 
@@ -32,11 +33,26 @@ type Gap struct {
 
 	Missing []string `json:"missing,omitempty"` // of a dispute: ids that the provider has shown, and that were not found
 	Note    string   `json:"note,omitempty"`    // of a dispute: why, where it is not a count
+
+	Accepted *ReadAcceptance `json:"accepted,omitempty"` // of READ: the word that it is enough for this source
 }
 
-// Actionable reports whether something can and should be done about the gap: a waiver is somebody's word that it is known, and what
-// lies ahead has its turn with the next harvest.
-func (g Gap) Actionable() bool { return g.Kind != GapWaived && g.Kind != GapAhead }
+// Actionable reports whether something can and should be done about the gap. A waiver and an accepted READ are known to a person, and
+// what lies ahead has its turn with the next harvest.
+func (g Gap) Actionable() bool { return g.Kind != GapWaived && g.Kind != GapAhead && g.Accepted == nil }
+
+// Unread reports whether the stretch was not read, and no waiver signs it off.
+func (g Gap) Unread() bool { return g.Kind != GapWaived && g.Kind != GapDisputed && g.Kind != GapRead }
+
+// ReadAcceptance is a person's word that windows of a source which were read without a proof are enough. They stay READ.
+type ReadAcceptance struct {
+	ID        int64    `json:"id"`
+	Source    string   `json:"source"`
+	Reason    string   `json:"reason"`
+	By        string   `json:"approved_by"`
+	At        Instant  `json:"at"`
+	RevokedAt *Instant `json:"revoked_at,omitempty"`
+}
 
 // Waiver is a person's word that a stretch stays missing. The watermark passes it; completeness does not.
 type Waiver struct {
@@ -65,9 +81,11 @@ type CoverageFacts struct {
 	Live    Coverage
 	Waivers []Waiver // that are not revoked
 	Ended   []UnfinishedSlice
+
+	ReadAccepted *ReadAcceptance // of its source, if READ is enough for it
 }
 
-// Gaps lists what is missing of a stretch of time and what is in dispute, in the order of time. Each missing moment is
+// Gaps lists what is missing of a stretch of time, what is in dispute and what is not proved, in the order of time. Each missing moment is
 // listed once, with the newest reason: a waiver counts before a failure, and what has neither was never planned. What is
 // under way is not missing. A waived stretch is listed until somebody has read it.
 func Gaps(span Window, e CoverageFacts) []Gap {
@@ -75,6 +93,11 @@ func Gaps(span Window, e CoverageFacts) []Gap {
 	for _, d := range Disputes(e.Answers) {
 		for _, w := range d.For.Clip(span) {
 			all = append(all, Gap{Window: w, Kind: GapDisputed, SliceID: d.SliceID, Counted: d.CountAfter, Seen: &d.IDsSeen, Missing: d.Missing(), Note: d.note()})
+		}
+	}
+	for _, r := range entriesIn(e.Answers, StateRead) {
+		for _, w := range r.For.Clip(span) {
+			all = append(all, Gap{Window: w, Kind: GapRead, SliceID: r.SliceID, Counted: r.CountAfter, Seen: &r.IDsSeen, Accepted: e.ReadAccepted})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Gap) int { return cmp.Compare(a.Window.From, b.Window.From) })
@@ -141,8 +164,13 @@ func EffectiveEntries(answers []CoverageEntry) []EffectiveEntry {
 
 // Disputes are the answers that the provider's count contradicts, as far as they still speak.
 func Disputes(answers []CoverageEntry) []EffectiveEntry {
-	if !slices.ContainsFunc(answers, func(a CoverageEntry) bool { return a.State == StateDisputed }) {
+	return entriesIn(answers, StateDisputed)
+}
+
+// entriesIn are the answers in a state, as far as they still speak.
+func entriesIn(answers []CoverageEntry, state Completeness) []EffectiveEntry {
+	if !slices.ContainsFunc(answers, func(a CoverageEntry) bool { return a.State == state }) {
 		return nil // as it should be
 	}
-	return slices.DeleteFunc(EffectiveEntries(answers), func(s EffectiveEntry) bool { return s.State != StateDisputed })
+	return slices.DeleteFunc(EffectiveEntries(answers), func(s EffectiveEntry) bool { return s.State != state })
 }

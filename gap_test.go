@@ -36,7 +36,7 @@ func TestEveryMomentIsReadOrUnderWayOrListedOnce(t *testing.T) {
 		for i := low; i < high; i++ {
 			var listed []patra.Gap
 			for _, g := range gaps {
-				if g.Window.Contains(i) && g.Kind != patra.GapDisputed {
+				if g.Window.Contains(i) && g.Kind != patra.GapDisputed && g.Kind != patra.GapRead {
 					listed = append(listed, g)
 				}
 			}
@@ -65,17 +65,24 @@ func lastToTry(ended []patra.UnfinishedSlice, i patra.Instant) (id int64) {
 	return id
 }
 
-func TestADisputeIsListedWhereItStillSpeaks(t *testing.T) {
+func TestWhatIsNotProvedIsListedWhereItStillSpeaks(t *testing.T) {
+	states := map[patra.GapKind]patra.Completeness{patra.GapDisputed: patra.StateDisputed, patra.GapRead: patra.StateRead}
 	rapid.Check(t, func(t *rapid.T) {
-		all := answers().Draw(t, "answers")
-		var listed []patra.Window
-		for _, g := range patra.Gaps(patra.Window{From: low, To: high}, patra.CoverageFacts{Answers: all}) {
-			if g.Kind == patra.GapDisputed {
-				listed = append(listed, g.Window)
+		facts := patra.CoverageFacts{Answers: answers().Draw(t, "answers")}
+		if rapid.Bool().Draw(t, "accepted") {
+			facts.ReadAccepted = &patra.ReadAcceptance{Source: "demo", Reason: "enough", By: "ada"}
+		}
+		listed := map[patra.Completeness][]patra.Window{}
+		for _, g := range patra.Gaps(patra.Window{From: low, To: high}, facts) {
+			listed[states[g.Kind]] = append(listed[states[g.Kind]], g.Window)
+			if accepted := g.Kind == patra.GapRead && facts.ReadAccepted != nil; states[g.Kind] != "" && (g.Actionable() == accepted || g.Unread()) {
+				t.Fatalf("%+v is actionable: %v, unread: %v", g, g.Actionable(), g.Unread())
 			}
 		}
-		if want := patra.CoverageByState(all)[patra.StateDisputed]; !slices.Equal(patra.NewCoverage(listed...), want) {
-			t.Fatalf("%v is listed, %v is in dispute", listed, want)
+		for _, state := range states {
+			if want := patra.CoverageByState(facts.Answers)[state]; !slices.Equal(patra.NewCoverage(listed[state]...), want) {
+				t.Fatalf("%v is listed, %v is %s", listed[state], want, state)
+			}
 		}
 	})
 }

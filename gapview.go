@@ -96,6 +96,11 @@ func (g Gap) Reason() string {
 			counted = thousands(*g.Counted)
 		}
 		return fmt.Sprintf("the provider counts %s, %s were read", counted, thousands(*g.Seen))
+	case GapRead:
+		if a := g.Accepted; a != nil {
+			return fmt.Sprintf("read without a proof, which is accepted for %s: %s (%s, %s)", a.Source, a.Reason, a.By, a.At.Time().Format("2006-01-02"))
+		}
+		return "it was read to its end, and nothing would have noticed a record that was missed"
 	case GapUnplanned:
 		return "nobody has planned it"
 	case GapAhead:
@@ -119,6 +124,10 @@ func (g Gap) next(c Cursor, named bool) string {
 		return "patra coverage waive" + stretch + " --revoke --reason TEXT"
 	case g.Kind == GapDisputed:
 		return "patra coverage fill" + stretch + " --disputed"
+	case g.Kind == GapRead && g.Accepted != nil:
+		return "patra coverage accept " + c.Source + " --read --revoke --reason TEXT"
+	case g.Kind == GapRead:
+		return "patra coverage fill" + stretch + " --read"
 	case g.Kind == GapAhead && !named:
 		return "patra harvest " + c.Source
 	}

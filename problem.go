@@ -78,7 +78,7 @@ var RequestFields = []string{
 	"disputed", "dry_run", "end_cooldown", "every", "expires", "fields", "file", "for", "force", "forget",
 	"format", "from", "gone", "id", "ids_of", "key", "layout", "limit", "lineage", "list_separator", "live", "mapping",
 	"older_than", "out", "params", "part_size", "per_day", "per_second", "priority", "profile", "rate",
-	"raw_cells", "reason", "repository", "resume", "role", "share", "since", "source", "source_file", "stale", "status", "to",
+	"raw_cells", "read", "reason", "repository", "resume", "revoke", "role", "share", "since", "source", "source_file", "stale", "status", "to",
 	"type", "updated_from", "updated_to", "url", "where", "workers", "yes",
 }
 

@@ -34,7 +34,7 @@ type Totals struct {
 type SourceHealth struct {
 	Code            string         `json:"code"`
 	Title           string         `json:"title,omitempty"`
-	Health          view.Health    `json:"health" enum:"STOPPED,FAILED,INCOMPLETE,DISPUTED,LATE,WAITING,RUNNING,UNPROVED,OK,IDLE"`
+	Health          view.Health    `json:"health" enum:"STOPPED,FAILED,INCOMPLETE,DISPUTED,UNPROVED,LATE,WAITING,RUNNING,OK,IDLE"`
 	Complete        bool           `json:"complete" doc:"patra coverage gaps would exit with 0 for it: nothing is missing or in dispute that no waiver signs off"`
 	Said            string         `json:"said"`
 	Reasons         []view.Reason  `json:"reasons" nullable:"false" doc:"what keeps it from OK, and notes; the gravest first"`

@@ -93,13 +93,14 @@ func (d *apiHandlers) planRoutes(s *api.Server) {
 			From     string `json:"from,omitempty" maxLength:"40" doc:"start of the stretch; without one all of its time"`
 			To       string `json:"to,omitempty" maxLength:"40"`
 			Disputed bool   `json:"disputed,omitempty" doc:"read again what the provider counts differently, too"`
+			Read     bool   `json:"read,omitempty" doc:"read again what was read without a proof, too"`
 			NoProbe  bool   `json:"no_probe,omitempty"`
 			DryRun   bool   `json:"dry_run,omitempty"`
 		}
 	}
 	api.Post(s, "/gaps/fill", api.Steer, api.Doc{ID: "fill-gaps", Summary: "Plan exactly what is missing of a watermark, at the address where it was read before", Long: true}, func(ctx context.Context, in *gapFill) (planResult, error) {
 		b := in.Body
-		return d.fill(ctx, fillFlags{timeRangeFlags: timeRangeFlags{from: b.From, to: b.To, cursor: b.Cursor}, disputed: b.Disputed, dry: b.DryRun, noProbe: b.NoProbe})
+		return d.fill(ctx, fillFlags{timeRangeFlags: timeRangeFlags{from: b.From, to: b.To, cursor: b.Cursor}, disputed: b.Disputed, read: b.Read, dry: b.DryRun, noProbe: b.NoProbe})
 	})
 	type coverageCheck struct {
 		Body struct {

@@ -26,6 +26,27 @@ func (d *apiHandlers) waiverRoutes(s *api.Server) {
 		}
 		return waive(ctx, d.store, cur, word)
 	})
+	type readWord struct {
+		Body struct {
+			Source string `json:"source" minLength:"1" maxLength:"64" doc:"a source"`
+			Reason string `json:"reason" minLength:"1" maxLength:"1000" doc:"why"`
+		}
+	}
+	for _, r := range []struct {
+		path, id, summary string
+		revoke            bool
+	}{
+		{"/read-acceptances", "accept-read", "Accept windows of a source that were read without a proof: they stay READ, and are no gap", false},
+		{"/read-acceptances/revoke", "revoke-read-acceptance", "Take that back: the windows are gaps again", true},
+	} {
+		api.Post(s, r.path, api.Steer, api.Doc{ID: r.id, Summary: r.summary}, func(ctx context.Context, in *readWord) (readAcceptanceResult, error) {
+			cursors, err := timeRangeFlags{}.cursors(ctx, d.store, in.Body.Source)
+			if err != nil {
+				return readAcceptanceResult{}, err
+			}
+			return acceptRead(ctx, d.store, patra.ReadAcceptance{Source: cursors[0].Source, Reason: in.Body.Reason, By: actor(ctx)}, r.revoke)
+		})
+	}
 	type waiverRevoke struct {
 		ID   int64 `path:"id" minimum:"1"`
 		Body struct {

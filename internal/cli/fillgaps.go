@@ -15,9 +15,9 @@ import (
 // fillFlags are what a person can say about the filling of gaps.
 type fillFlags struct {
 	timeRangeFlags
-	disputed, dry, noProbe bool
-	baseURL                string
-	workers                int
+	disputed, read, dry, noProbe bool
+	baseURL                      string
+	workers                      int
 }
 
 func (a *app) fillCmd() *cobra.Command {
@@ -25,7 +25,7 @@ func (a *app) fillCmd() *cobra.Command {
 	var out format
 	c := &cobra.Command{
 		Use: "fill SOURCE", Short: "Plan and read exactly what is missing", Args: exactArgs("SOURCE"),
-		Long: "Fill plans the gaps that patra coverage gaps lists, and nothing else, and reads them in the foreground as a harvest does.\nIt asks the same question as the plans before: endpoint, query and parameters are theirs, and it is the same watermark\nthat moves. With --disputed it also reads again what the provider counts differently. Exit codes are those of harvest.",
+		Long: "Fill plans the gaps that patra coverage gaps lists, and nothing else, and reads them in the foreground as a harvest does.\nIt asks the same question as the plans before: endpoint, query and parameters are theirs, and it is the same watermark\nthat moves. With --disputed it also reads again what the provider counts differently, with --read what was read without a proof.\nExit codes are those of harvest.",
 		Example: `  patra coverage fill crossref --from 2026-05-01 --to 2026-06-01
   patra coverage fill crossref --disputed --dry-run`,
 		RunE: func(c *cobra.Command, args []string) error {
@@ -46,6 +46,7 @@ func (a *app) fillCmd() *cobra.Command {
 	f.add(c)
 	fl := c.Flags()
 	fl.BoolVar(&f.disputed, "disputed", false, "read again what the provider counts differently, too")
+	fl.BoolVar(&f.read, "read", false, "read again what was read without a proof, too")
 	fl.BoolVar(&f.dry, "dry-run", false, "show what would be planned, and store nothing")
 	fl.BoolVar(&f.noProbe, "no-probe", false, "do not ask the provider how much there is; plan from history alone")
 	fl.StringVar(&f.baseURL, "base-url", "", "mirror, proxy or simulator to ask, in place of the one that was asked before")
@@ -69,7 +70,7 @@ func (a *app) fillAll(ctx context.Context, s *store.Store, cursors []patra.Curso
 		case f.dry:
 			failed = errors.Join(failed, a.dryRun(ctx, *req, !f.noProbe, "", out))
 		default:
-			if _, err := s.Audit(ctx, audited(ctx, patra.AuditFill, patra.WorkTarget(patra.ScopeCursor, cur.ID).String(), "", map[string]any{"disputed": f.disputed})); err != nil {
+			if _, err := s.Audit(ctx, audited(ctx, patra.AuditFill, patra.WorkTarget(patra.ScopeCursor, cur.ID).String(), "", map[string]any{"disputed": f.disputed, "read": f.read})); err != nil {
 				return err
 			}
 			sum, err := a.runWork(ctx, s, *req, f.workers, !f.noProbe)
@@ -103,22 +104,31 @@ func (a *app) fillAll(ctx context.Context, s *store.Store, cursors []patra.Curso
 	return err
 }
 
-// nothingToFill is what is in dispute all the same, if anything.
+// nothingToFill is what is in dispute or not proved all the same, if anything.
 func nothingToFill(ctx context.Context, s *store.Store, cursors []patra.Cursor, f fillFlags) error {
-	var disputed patra.Coverage
+	var disputed, read patra.Coverage
 	for _, cur := range cursors {
-		c, err := s.Disputed(ctx, cur.ID)
+		known, err := s.CursorCoverage(ctx, cur, now())
 		if err != nil {
 			return err
 		}
-		span, err := f.clip(patra.Window{From: -1 << 62, To: 1 << 62})
-		if err != nil {
+		if known.Span, err = f.clip(known.Span); err != nil {
 			return err
 		}
-		disputed = disputed.Union(c.Clip(span))
+		for _, g := range patra.Gaps(known.Span, known.CoverageFacts) {
+			switch {
+			case g.Kind == patra.GapDisputed:
+				disputed = disputed.Union(patra.NewCoverage(g.Window))
+			case g.Kind == patra.GapRead && g.Actionable():
+				read = read.Union(patra.NewCoverage(g.Window))
+			}
+		}
 	}
-	if len(disputed) > 0 {
+	switch {
+	case len(disputed) > 0:
 		return patra.Incomplete("nothing is missing, but the provider counts %s differently; {disputed} reads it again", days(disputed, 5))
+	case len(read) > 0:
+		return patra.Incomplete("nothing is missing, but %s was read without a proof; {read} reads it again", days(read, 5))
 	}
 	return nil
 }
@@ -156,7 +166,7 @@ func (a *app) fillRequest(ctx context.Context, s *store.Store, cur patra.Cursor,
 		return nil, err
 	}
 	req.Source, req.Contact, req.From, req.To = file, cfg.Contact, &span.From, &span.To
-	req.Fill = &planner.Fill{CursorID: cur.ID, Disputed: f.disputed}
+	req.Fill = &planner.Fill{CursorID: cur.ID, Disputed: f.disputed, Read: f.read}
 	if f.baseURL != "" {
 		req.BaseURL = f.baseURL
 	}
@@ -172,7 +182,7 @@ func (f fillFlags) anything(ctx context.Context, s *store.Store, cur patra.Curso
 	}
 	gaps, err := s.Gaps(ctx, cur.ID, span)
 	for _, g := range gaps {
-		if g.Actionable() && (f.disputed || g.Kind != patra.GapDisputed) {
+		if g.Actionable() && (g.Unread() || f.disputed && g.Kind == patra.GapDisputed || f.read && g.Kind == patra.GapRead) {
 			return true, err
 		}
 	}

@@ -38,6 +38,7 @@ type summary struct {
 	Gaps        patra.Coverage  `json:"gaps"`    // of the window, and of a harvest also before it
 	History     patra.Coverage  `json:"history"` // asked for, but before the origin of the cursor
 	Disputed    patra.Coverage  `json:"disputed"`
+	Unproved    patra.Coverage  `json:"unproved"` // read without a proof
 	unfound     []string        // ids that put a window into dispute
 	Later       patra.Coverage  `json:"later,omitempty"` // missing after the window: not what was asked for
 	Interrupted bool            `json:"interrupted"`
@@ -68,7 +69,7 @@ func (s *summary) measure(ctx context.Context, st *store.Store) error {
 func (s *summary) facts() view.RunFacts {
 	f := view.RunFacts{Source: s.source, Operation: s.Plan.Operation, Fill: s.Decision.Fill, Decision: s.Decision,
 		Pages: s.Pages, Slices: s.Slices, Failed: s.Failed, Interrupted: s.Interrupted, Left: s.Left, QuotaText: s.spoken, Halt: s.halt, Quota: s.quota,
-		Cursor: s.Cursor, SeveralCursors: s.several, Gaps: s.Gaps, History: s.History, Disputed: s.Disputed, Missing: s.unfound,
+		Cursor: s.Cursor, SeveralCursors: s.several, Gaps: s.Gaps, History: s.History, Disputed: s.Disputed, Unproved: s.Unproved, Missing: s.unfound,
 		OpenSlices: s.states[patra.Ready] + s.states[patra.Partial], FailedSlices: s.states[patra.Failed]}
 	f.NothingToDo = (s.Decision.Window.IsEmpty() || s.Decision.Reason == patra.ReasonNobody) && s.Slices == 0 && s.Pages == 0 && s.Failed == 0
 	return f
@@ -77,7 +78,7 @@ func (s *summary) facts() view.RunFacts {
 // read asks the store what is there now.
 func (s *summary) read(ctx context.Context, st *store.Store) error {
 	s.Seconds = time.Since(s.started).Seconds()
-	s.Gaps, s.History, s.Disputed, s.unfound = patra.Coverage{}, patra.Coverage{}, patra.Coverage{}, nil
+	s.Gaps, s.History, s.Disputed, s.Unproved, s.unfound = patra.Coverage{}, patra.Coverage{}, patra.Coverage{}, patra.Coverage{}, nil
 	var err error
 	if s.Stored, err = st.CountRecords(ctx, s.source); err != nil {
 		return err
@@ -139,8 +140,18 @@ func (s *summary) cover(ctx context.Context, st *store.Store) error {
 		s.Later = patra.NewCoverage(later).Minus(covered.Union(live))
 	}
 	s.Gaps = append(s.Gaps, missing.Minus(s.History)...)
-	disputed := patra.CoverageByState(answers)[patra.StateDisputed]
+	states := patra.CoverageByState(answers)
+	disputed := states[patra.StateDisputed]
 	s.Disputed = append(s.Disputed, disputed.Minus(disputed.Minus(asked))...)
+	if read := states[patra.StateRead]; len(read) > 0 {
+		accepted, err := st.ReadAccepted(ctx, s.source)
+		if err != nil {
+			return err
+		}
+		if accepted == nil {
+			s.Unproved = append(s.Unproved, read.Minus(read.Minus(asked))...)
+		}
+	}
 	for _, d := range patra.Disputes(answers) {
 		s.unfound = append(s.unfound, d.Missing()...)
 	}

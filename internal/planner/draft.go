@@ -42,6 +42,7 @@ type sliceParams struct {
 	Purpose   patra.Purpose         `json:"purpose,omitempty"` // under force
 	Fill      bool                  `json:"fill,omitempty"`
 	Disputed  bool                  `json:"disputed,omitempty"` // of a fill: what is in dispute too
+	Read      bool                  `json:"read,omitempty"`     // of a fill: what was read without a proof too
 	Trigger   string                `json:"trigger,omitempty"`
 	IDsOf     string                `json:"ids_of,omitempty"`  // of an update by id: where the ids are from
 	Buckets   int64                 `json:"buckets,omitempty"` // and how many slices they are dealt into
@@ -247,7 +248,7 @@ func (p *Planner) describe(ctx context.Context, d *Draft, req Request) error {
 	params := sliceParams{Step: s.Window.Size, MinStep: s.MinStep(p.Config.MinStep), MaxSpan: s.MaxSpan(), Precision: s.Window.Precision,
 		Target: p.Config.Target, MaxPages: p.Config.MaxPages, Newest: req.Newest, Force: req.Force, Purpose: req.Purpose, Trigger: cmp.Or(req.By.Type, patra.TriggerManual), IDsOf: req.IDsOf, Buckets: buckets, Pick: req.Pick, Known: known}
 	if req.Fill != nil {
-		params.Fill, params.Disputed = true, req.Fill.Disputed
+		params.Fill, params.Disputed, params.Read = true, req.Fill.Disputed, req.Fill.Read
 	}
 	plan := patra.Plan{Source: s.Source, Endpoint: s.Endpoint, Operation: req.Operation, Campaign: campaign(req), Window: d.Decision.Window,
 		ExprProtoHash: d.Expr.Hash(), ExprProto: d.Expr.JSON(), Spec: d.Snapshot.Fingerprint, Strategy: d.Spec.Strategy(),

@@ -27,20 +27,27 @@ func (d *Draft) fills(f *Fill) error {
 		Hint: "See patra source history for what changed; a gap that will never be read can be waived"}}
 }
 
-// disputed is what a plan is to read again because the provider counts differently.
-func (p *Planner) disputed(ctx context.Context, j *job, c *patra.Cursor) (patra.Coverage, error) {
-	if !j.Disputed {
+// doubted is what a plan is to read again although it was read: what is in dispute, or has no proof.
+func (p *Planner) doubted(ctx context.Context, j *job, c *patra.Cursor) (patra.Coverage, error) {
+	var states []patra.Completeness
+	if j.Disputed {
+		states = append(states, patra.StateDisputed)
+	}
+	if j.Read {
+		states = append(states, patra.StateRead)
+	}
+	if len(states) == 0 {
 		return nil, nil
 	}
-	return p.Store.Disputed(ctx, c.ID)
+	return p.Store.CoverageIn(ctx, c.ID, states...)
 }
 
-// gapsToFill is what is missing, and what is in dispute: exactly that. What somebody is at work on is left to them, and what
+// gapsToFill is what is missing, and what is doubted: exactly that. What somebody is at work on is left to them, and what
 // the same plan has cut already is never cut twice.
-func gapsToFill(w patra.Window, covered, live, disputed, sliced patra.Coverage) (parts []needPart) {
+func gapsToFill(w patra.Window, covered, live, doubted, sliced patra.Coverage) (parts []needPart) {
 	whole := patra.NewCoverage(w)
 	missing := whole.Minus(covered)
-	for _, s := range missing.Union(disputed.Clip(w)).Minus(live).Minus(sliced) {
+	for _, s := range missing.Union(doubted.Clip(w)).Minus(live).Minus(sliced) {
 		parts = append(parts, needPart{s, patra.PurposeFill})
 	}
 	return parts

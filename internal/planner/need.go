@@ -37,8 +37,8 @@ func (p *Planner) need(ctx context.Context, j *job, c *patra.Cursor) (version in
 		}
 	}
 	if j.Fill {
-		disputed, err := p.disputed(ctx, j, c)
-		return now.PlanVersion, gapsToFill(w, covered, live, disputed, sliced), err
+		doubted, err := p.doubted(ctx, j, c)
+		return now.PlanVersion, gapsToFill(w, covered, live, doubted, sliced), err
 	}
 	return now.PlanVersion, planNeed(j.plan.Operation, w, j.watermark, covered, live, sliced, j.again(), j.Newest), nil
 }

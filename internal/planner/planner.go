@@ -34,7 +34,7 @@ type Cursors interface {
 	Cursor(ctx context.Context, ns patra.Namespace) (*patra.Cursor, error)
 	EnsureCursor(ctx context.Context, now patra.Instant, c patra.Cursor) (patra.Cursor, error)
 	Need(ctx context.Context, cursorID int64) (c patra.Cursor, covered, live patra.Coverage, err error)
-	Disputed(ctx context.Context, cursorID int64) (patra.Coverage, error)
+	CoverageIn(ctx context.Context, cursorID int64, states ...patra.Completeness) (patra.Coverage, error)
 }
 
 // Plans keeps plans with their slices. AddSlices fails with patra.ErrPlanMoved when another planner was faster; then
@@ -176,6 +176,7 @@ type Request struct {
 type Fill struct {
 	CursorID int64 // the request must lead to this cursor, or it would fill the gaps of another
 	Disputed bool  // and read again what the provider counts differently
+	Read     bool  // and what was read without a proof
 }
 
 // Trigger is who or what asks. The zero value is a person.

@@ -176,9 +176,9 @@ func (d doors) Need(ctx context.Context, cursorID int64) (patra.Cursor, patra.Co
 	return n.cursor, n.covered, n.live, err
 }
 
-func (d doors) Disputed(ctx context.Context, cursorID int64) (patra.Coverage, error) {
+func (d doors) CoverageIn(ctx context.Context, cursorID int64, states ...patra.Completeness) (patra.Coverage, error) {
 	return call(d.p, func() (patra.Coverage, error) {
-		c, err := d.Store.Disputed(ctx, cursorID)
+		c, err := d.Store.CoverageIn(ctx, cursorID, states...)
 		return d.p.w.wrong.disputed(c), err
 	})
 }

@@ -79,6 +79,9 @@ func (s *Store) cursorCoverage(ctx context.Context, c patra.Cursor, span patra.W
 	if err := t.explainDisputes(f.Answers); err != nil {
 		return f, err
 	}
+	if err := t.acceptRead(c.Source, &f.CoverageFacts); err != nil {
+		return f, err
+	}
 	waivers, err := t.waivers(c.ID)
 	for _, w := range waivers {
 		if w.RevokedAt == nil {

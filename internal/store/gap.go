@@ -43,6 +43,13 @@ func (t *tx) gaps(cursorID int64, span patra.Window) (all []patra.Gap, err error
 			e.Waivers = append(e.Waivers, w)
 		}
 	}
+	c, err := t.oneCursor(cursorByID, cursorID)
+	if err == nil && c != nil {
+		err = t.acceptRead(c.Source, &e)
+	}
+	if err != nil {
+		return nil, err
+	}
 	all = patra.Gaps(span, e)
 	for i := range all {
 		all[i].CursorID = cursorID
@@ -58,7 +65,7 @@ func (t *tx) missing(cursorID int64, until patra.Instant) (ws []patra.Window, er
 	}
 	gaps, err := t.gaps(cursorID, patra.Window{From: c.Origin, To: max(until, c.Origin)})
 	for _, g := range gaps {
-		if g.Kind != patra.GapWaived && g.Kind != patra.GapDisputed {
+		if g.Unread() {
 			ws = append(ws, g.Window)
 		}
 	}
@@ -116,8 +123,12 @@ func (t *tx) waiversBy(st stmt, args ...any) (all []patra.Waiver, err error) {
 	return all, err
 }
 
-// Disputed is the time of a cursor that was read, and that the provider counts differently.
-func (s *Store) Disputed(ctx context.Context, cursorID int64) (patra.Coverage, error) {
+// CoverageIn is the time of a cursor that was read and is in one of some states.
+func (s *Store) CoverageIn(ctx context.Context, cursorID int64, states ...patra.Completeness) (all patra.Coverage, err error) {
 	answers, err := s.CoverageEntries(ctx, cursorID)
-	return patra.CoverageByState(answers)[patra.StateDisputed], err
+	by := patra.CoverageByState(answers)
+	for _, state := range states {
+		all = all.Union(by[state])
+	}
+	return all, err
 }

@@ -118,7 +118,7 @@ func readGaps(file string) (func(context.Context, int64, patra.Instant) ([]patra
 	}
 	return func(_ context.Context, cursorID int64, until patra.Instant) (all []patra.Window, _ error) {
 		for _, g := range gaps {
-			if g.CursorID == cursorID && g.Kind != patra.GapWaived && g.Kind != patra.GapDisputed && g.Window.From < until {
+			if g.CursorID == cursorID && g.Unread() && g.Window.From < until {
 				all = append(all, patra.Window{From: g.Window.From, To: min(g.Window.To, until)})
 			}
 		}

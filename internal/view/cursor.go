@@ -85,9 +85,6 @@ func Cursor(f CursorFacts, controls []patra.Control, now patra.Instant) Verdict 
 	for i := range reasons {
 		reasons[i].finish(f)
 	}
-	if r := f.unproved(); r != nil {
-		reasons = append(reasons, *r)
-	}
 	if f.Expected.IsLate(now, f.Lag) {
 		e := f.Expected
 		reasons = append(reasons, Reason{Kind: ReasonBehind, Health: HealthLate, Source: f.Cursor.Source, Cursor: f.Cursor.ID, Schedule: e.Schedule, Count: 1,
@@ -102,11 +99,15 @@ var gapReasons = map[patra.GapKind]Reason{
 	patra.GapUnplanned: {Kind: ReasonUnplanned, Health: HealthIncomplete}, patra.GapCancelled: {Kind: ReasonCancelled, Health: HealthIncomplete},
 	patra.GapFailed: {Kind: ReasonFailed, Health: HealthFailed}, patra.GapUncut: {Kind: ReasonUncut, Health: HealthFailed},
 	patra.GapDisputed: {Kind: ReasonDisputed, Health: HealthDisputed}, patra.GapWaived: {Kind: ReasonWaived},
+	patra.GapRead: {Kind: ReasonUnproved, Health: HealthUnproved},
 }
 
 // reason is what one gap says; its message is the window and the cause, until finish makes a sentence of it. What lies ahead is none.
 func (f CursorFacts) reason(g patra.GapView, now patra.Instant) Reason {
 	r := gapReasons[g.Kind]
+	if g.Accepted != nil {
+		r = Reason{Kind: ReasonAccepted}
+	}
 	r.Source, r.Cursor, r.Message, r.Next = g.Source, f.Cursor.ID, fmt.Sprintf("%s: %s", g.Window, g.Why), g.Next
 	p := f.planOf(g)
 	if p == nil {
@@ -129,6 +130,7 @@ var gapWords = map[ReasonKind][2]string{
 	ReasonFailed: {"failed", "failed"}, ReasonUncut: {"ended early and cannot be cut", "ended early and cannot be cut"},
 	ReasonCancelled: {"was cancelled", "were cancelled"}, ReasonUnplanned: {"was never planned", "were never planned"},
 	ReasonDisputed: {"is in dispute", "are in dispute"}, ReasonWaived: {"is waived", "are waived"},
+	ReasonUnproved: {"is read and not proved", "are read and not proved"}, ReasonAccepted: {"is read and not proved", "are read and not proved"},
 	ReasonPlanFailed: {"is not read", "are not read"}, ReasonDraft: {"waits for its plan", "wait for their plan"},
 }
 
@@ -144,6 +146,8 @@ func (r *Reason) finish(f CursorFacts) {
 	case r.Count == 1 || r.Kind == ReasonDraft:
 	case r.Kind == ReasonDisputed:
 		r.Next = "patra coverage fill " + f.Cursor.Source + f.cursorFlag() + " --disputed"
+	case r.Kind == ReasonUnproved:
+		r.Next = "patra coverage fill " + f.Cursor.Source + f.cursorFlag() + " --read"
 	default:
 		r.Next = "patra coverage gaps " + f.Cursor.Source + f.cursorFlag()
 	}
@@ -154,16 +158,4 @@ func (f CursorFacts) cursorFlag() string {
 		return ""
 	}
 	return fmt.Sprintf(" --cursor %d", f.Cursor.ID)
-}
-
-// unproved is about what was read and not compared with the provider's count.
-func (f CursorFacts) unproved() *Reason {
-	n := len(patra.CoverageByState(f.Answers)[patra.StateRead].Clip(f.Span))
-	if n == 0 {
-		return nil
-	}
-	of := " of " + name(f.Cursor)
-	return &Reason{Kind: ReasonUnproved, Health: HealthUnproved, Source: f.Cursor.Source, Cursor: f.Cursor.ID, Count: int64(n),
-		Message: number(int64(n), "stretch"+of+" is read and not proved: its count was not compared with the provider's.", "stretches"+of+" are read and not proved: their counts were not compared with the provider's."),
-		Next:    "patra coverage check " + f.Cursor.Source + " --mark"}
 }

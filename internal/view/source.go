@@ -59,6 +59,9 @@ func Source(s SourceFacts, f Facts) Verdict {
 	if quiet == HealthOK && t.Waived > 0 {
 		said = strings.TrimSuffix(said, ".") + ", but " + number(t.Waived, "stretch that a waiver signs off.", "stretches that waivers sign off.")
 	}
+	if quiet == HealthOK && t.Accepted > 0 {
+		said = strings.TrimSuffix(said, ".") + ", but " + number(t.Accepted, "stretch is read without a proof, which is accepted.", "stretches are read without a proof, which is accepted.")
+	}
 	return of(t, reasons, quiet, said)
 }
 

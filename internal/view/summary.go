@@ -26,9 +26,10 @@ type RunFacts struct {
 	Gaps           patra.Coverage
 	History        patra.Coverage
 	Disputed       patra.Coverage
-	Missing        []string // ids that put a window into dispute: the provider has shown them, and they were not found
-	OpenSlices     int      // of work without a watermark
-	FailedSlices   int      // of work without a watermark
+	Unproved       patra.Coverage // read without a proof, which is not accepted for the source
+	Missing        []string       // ids that put a window into dispute: the provider has shown them, and they were not found
+	OpenSlices     int            // of work without a watermark
+	FailedSlices   int            // of work without a watermark
 	NothingToDo    bool
 }
 
@@ -140,6 +141,10 @@ func (f RunFacts) gaps() (text, next string) {
 		}
 		return fmt.Sprintf("the provider's own count disagrees for %s. See patra coverage gaps %s; %s reads it again",
 			Windows(f.Disputed, shownWindows), f.Source, next), next
+	case len(f.Unproved) > 0:
+		next = f.fill(f.Unproved) + " --read"
+		return fmt.Sprintf("read to the end, and nothing proves that no record was missed: %s. See patra coverage gaps %s; %s reads it again",
+			Windows(f.Unproved, shownWindows), f.Source, next), next
 	case f.Cursor != nil && f.Failed > 0: // of a look-back: its window is covered all the same
 		return fmt.Sprintf(failed, number(f.Failed, "slice", "slices")), "patra tasks --status FAILED"
 	case f.FailedSlices > 0:

@@ -16,16 +16,16 @@ const (
 	HealthFailed     Health = "FAILED"     // work, a plan or a schedule failed
 	HealthIncomplete Health = "INCOMPLETE" // something was asked for, was not read, and is not under way
 	HealthDisputed   Health = "DISPUTED"   // the provider counts differently
+	HealthUnproved   Health = "UNPROVED"   // all is read, and not all of it is proved
 	HealthLate       Health = "LATE"       // it is behind its schedule
 	HealthWaiting    Health = "WAITING"    // there is work, and none of it is being done
 	HealthRunning    Health = "RUNNING"
-	HealthUnproved   Health = "UNPROVED" // all is read, and not all is compared with the provider's count
 	HealthOK         Health = "OK"
 	HealthIdle       Health = "IDLE" // nothing was ever asked for
 )
 
 // Healths are all of them, the gravest first.
-var Healths = []Health{HealthStopped, HealthFailed, HealthIncomplete, HealthDisputed, HealthLate, HealthWaiting, HealthRunning, HealthUnproved, HealthOK, HealthIdle}
+var Healths = []Health{HealthStopped, HealthFailed, HealthIncomplete, HealthDisputed, HealthUnproved, HealthLate, HealthWaiting, HealthRunning, HealthOK, HealthIdle}
 
 // Worse is the graver of two; the empty one is none.
 func (h Health) Worse(other Health) Health {
@@ -57,18 +57,19 @@ const (
 	ReasonDraft       ReasonKind = "DRAFT"     // a plan is not cut to its end
 	ReasonDisputed    ReasonKind = "DISPUTED"
 	ReasonBehind      ReasonKind = "BEHIND"   // a schedule did not fire, or a watermark did not follow it
-	ReasonUnproved    ReasonKind = "UNPROVED" // it was read, and not compared with the provider's count
+	ReasonUnproved    ReasonKind = "UNPROVED" // it was read, and nothing proves that nothing is missing
+	ReasonAccepted    ReasonKind = "ACCEPTED" // and a person accepted that for the source: a note
 	ReasonWaived      ReasonKind = "WAIVED"   // a person signed it off as missing: a note
 )
 
 // ReasonKinds are all of them.
 var ReasonKinds = []ReasonKind{ReasonHalted, ReasonPaused, ReasonRefused, ReasonPlanFailed, ReasonFailed, ReasonTasksFailed, ReasonUncut, ReasonCancelled, ReasonUnplanned, ReasonDraft, ReasonDisputed,
-	ReasonBehind, ReasonUnproved, ReasonWaived}
+	ReasonBehind, ReasonUnproved, ReasonAccepted, ReasonWaived}
 
 // Reason is one thing that keeps a verdict from OK, or a note.
 type Reason struct {
-	Kind     ReasonKind `json:"kind" enum:"HALTED,PAUSED,REFUSED,PLAN_FAILED,FAILED,TASKS_FAILED,UNCUT,CANCELLED,UNPLANNED,DRAFT,DISPUTED,BEHIND,UNPROVED,WAIVED"`
-	Health   Health     `json:"health,omitempty" enum:"STOPPED,FAILED,INCOMPLETE,DISPUTED,LATE,WAITING,RUNNING,UNPROVED,OK,IDLE" doc:"what it makes of the whole; nothing for a note"`
+	Kind     ReasonKind `json:"kind" enum:"HALTED,PAUSED,REFUSED,PLAN_FAILED,FAILED,TASKS_FAILED,UNCUT,CANCELLED,UNPLANNED,DRAFT,DISPUTED,BEHIND,UNPROVED,ACCEPTED,WAIVED"`
+	Health   Health     `json:"health,omitempty" enum:"STOPPED,FAILED,INCOMPLETE,DISPUTED,UNPROVED,LATE,WAITING,RUNNING,OK,IDLE" doc:"what it makes of the whole; nothing for a note"`
 	Source   string     `json:"source,omitempty"`
 	Cursor   int64      `json:"cursor_id,omitempty"`
 	Plan     int64      `json:"plan_id,omitempty"`
@@ -80,8 +81,8 @@ type Reason struct {
 
 // Verdict is how something stands.
 type Verdict struct {
-	Health   Health   `json:"health" enum:"STOPPED,FAILED,INCOMPLETE,DISPUTED,LATE,WAITING,RUNNING,UNPROVED,OK,IDLE"`
-	Complete bool     `json:"complete" doc:"patra coverage gaps would exit with 0: nothing is missing or in dispute that no waiver signs off"`
+	Health   Health   `json:"health" enum:"STOPPED,FAILED,INCOMPLETE,DISPUTED,UNPROVED,LATE,WAITING,RUNNING,OK,IDLE"`
+	Complete bool     `json:"complete" doc:"patra coverage gaps would exit with 0: everything is proved, apart from what a person signed off"`
 	Message  string   `json:"message"`
 	Reasons  []Reason `json:"reasons" nullable:"false" doc:"the gravest first"`
 

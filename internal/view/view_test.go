@@ -47,6 +47,9 @@ func cursor(t *rapid.T, id int64) view.CursorFacts {
 		}
 		f.Answers = append(f.Answers, a)
 	}
+	if rapid.Bool().Draw(t, "READ accepted") {
+		f.ReadAccepted = &patra.ReadAcceptance{Source: "demo", Reason: "no order", By: "ada"}
+	}
 	f.Live = patra.NewCoverage(windows(t, "live", 2)...)
 	for i, w := range windows(t, "waived", 2) {
 		f.Waivers = append(f.Waivers, patra.Waiver{ID: int64(i + 1), Window: w, Reason: "lost", By: "ada"})
@@ -113,7 +116,7 @@ func complete(f view.CursorFacts) bool {
 		waived := slices.ContainsFunc(f.Waivers, func(w patra.Waiver) bool { return w.Window.Contains(i) })
 		ahead := f.Cursor.Operation == patra.Harvest && i >= f.Planned && !slices.ContainsFunc(f.Ended, func(s patra.UnfinishedSlice) bool { return s.Window.Contains(i) })
 		switch {
-		case a != nil && a.State == patra.StateDisputed, a == nil && !waived && !f.Live.Contains(i) && !ahead:
+		case a != nil && (a.State == patra.StateDisputed || a.State == patra.StateRead && f.ReadAccepted == nil), a == nil && !waived && !f.Live.Contains(i) && !ahead:
 			return false
 		}
 	}
@@ -141,7 +144,7 @@ func TestAVerdictIsCompleteExactlyWhenNoGapIsListed(t *testing.T) {
 		if each[0].Complete != exits0 || all.Complete != exits0 || whole != exits0 {
 			t.Fatalf("the verdict is complete: %v, all: %v, coverage gaps exits 0: %v, every moment is there: %v\n%+v", each[0].Complete, all.Complete, exits0, whole, each[0])
 		}
-		fine := []view.Health{view.HealthOK, view.HealthUnproved, view.HealthIdle, view.HealthRunning}
+		fine := []view.Health{view.HealthOK, view.HealthIdle, view.HealthRunning}
 		if slices.Contains(fine, each[0].Health) && !exits0 {
 			t.Fatalf("%s, and coverage gaps exits 4: %+v", each[0].Health, each[0].Reasons)
 		}
@@ -242,7 +245,11 @@ func TestASourceIsJudgedByItsGravestReason(t *testing.T) {
 		})}, want: view.HealthDisputed, said: "1 stretch of demo/works HARVEST is in dispute, 2026-11-01~2026-11-02: the provider counts 1,115, 1,108 were read."},
 		{name: "not proved", facts: view.SourceFacts{Cursors: cursor(func(f *view.CursorFacts) {
 			f.Answers = []patra.CoverageEntry{{Window: first, State: patra.StateRead}}
-		})}, want: view.HealthUnproved, said: "1 stretch of demo/works HARVEST is read and not proved: its count was not compared with the provider's."},
+		})}, want: view.HealthUnproved, said: "1 stretch of demo/works HARVEST is read and not proved, 2026-11-01~2026-11-02: it was read to its end, and nothing would have noticed a record that was missed."},
+		{name: "not proved, which is accepted", facts: view.SourceFacts{Complete: &first.From, Cursors: cursor(func(f *view.CursorFacts) {
+			f.Answers = []patra.CoverageEntry{{Window: first, State: patra.StateRead}}
+			f.ReadAccepted = &patra.ReadAcceptance{Source: "demo", Reason: "no order", By: "ada"}
+		})}, want: view.HealthOK, said: "Everything is read that was asked for, complete through 2026-11-01T00:00:00.000Z, but 1 stretch is read without a proof, which is accepted."},
 		{name: "signed off", facts: view.SourceFacts{Complete: &first.From, Cursors: cursor(func(f *view.CursorFacts) { f.Waivers = []patra.Waiver{{Window: first, Reason: "lost", By: "ada"}} })}, want: view.HealthOK, said: "Everything is read that was asked for, complete through 2026-11-01T00:00:00.000Z, but 1 stretch that a waiver signs off."},
 		{name: "a refused schedule", sched: []patra.ScheduleState{{Name: "nightly", Source: "demo", Operation: patra.Update, Refused: 3, Since: &first.From, Why: "the secret key is not set"}}, want: view.HealthFailed,
 			said: "The schedule nightly of demo UPDATE was refused 3 times in a row, since 2026-11-01T00:00:00.000Z: the secret key is not set."},

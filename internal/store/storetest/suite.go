@@ -91,6 +91,7 @@ func Run(t *testing.T, e Engine) {
 		{"plans that failed, schedules that are refused and disputes behind a hole are found", judged},
 		{"a waiver lets the watermark pass, and taken back it goes back", waiving},
 		{"a dispute is accepted by somebody who says why", settling},
+		{"a window without a proof is a gap until READ is accepted for its source", acceptingRead},
 		{"the completeness ledger has what is planned and what is closed", ledgerOfWindows},
 		{"a sound store is found to be sound", health},
 		{"failed tasks are retried unless covered elsewhere", retry},

@@ -43,7 +43,7 @@ func gapsListed(t *testing.T, e Engine) {
 	if gaps[0].Fault == nil || gaps[0].Fault.Status != 403 || gaps[0].SliceID == 0 {
 		t.Errorf("the reason is %+v", gaps[0])
 	}
-	if c, err := w.Disputed(t.Context(), w.Cursor.ID); err != nil || !slices.Equal(c, patra.NewCoverage(Day(2))) {
+	if c, err := w.CoverageIn(t.Context(), w.Cursor.ID, patra.StateDisputed); err != nil || !slices.Equal(c, patra.NewCoverage(Day(2))) {
 		t.Errorf("in dispute: %v, %v", c, err)
 	}
 }
@@ -91,6 +91,61 @@ func waiving(t *testing.T, e Engine) {
 	}
 	if _, err := w.Waive(t.Context(), w.Clock.Instant(), patra.Waiver{CursorID: 99, Window: Day(1)}); !errors.Is(err, patra.ErrNotFound) {
 		t.Errorf("a waiver of no cursor: %v", err)
+	}
+	CheckInvariants(t, Inspect(t, w.URL))
+}
+
+func acceptingRead(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 3)
+	for range 3 {
+		c := w.Take()
+		w.Page(c, 1, false)
+		state := patra.StateSealed
+		if c.Slice.Window == Day(1) {
+			state = patra.StateRead
+		}
+		w.must(w.Succeed(c, state))
+	}
+	if got := w.Watermark(); got.Value != Day(2).To || got.SealedThrough != Day(1).From {
+		t.Errorf("watermark %s, complete through %s: READ is covered and not proved", got.Value, got.SealedThrough)
+	}
+	check := func(actionable bool, reason string) {
+		t.Helper()
+		gaps, err := w.Gaps(t.Context(), w.Cursor.ID, patra.Window{From: Origin, To: Day(2).To})
+		w.must(err)
+		if len(gaps) != 1 || gaps[0].Kind != patra.GapRead || gaps[0].Window != Day(1) || gaps[0].Unread() || gaps[0].Actionable() != actionable || !strings.Contains(gaps[0].Reason(), reason) {
+			t.Errorf("%+v", gaps)
+		}
+		facts, err := w.OpenCoverage(t.Context(), w.Watermark(), w.Clock.Instant())
+		w.must(err)
+		if (facts.ReadAccepted == nil) != actionable {
+			t.Errorf("the facts of the cursor say %+v", facts.ReadAccepted)
+		}
+	}
+	check(true, "nothing would have noticed")
+	word := patra.ReadAcceptance{Source: "demo", Reason: "no order", By: "ada"}
+	if err := w.RevokeRead(t.Context(), w.Clock.Instant(), word); !errors.Is(err, patra.ErrNotFound) {
+		t.Errorf("nothing to revoke: %v", err)
+	}
+	w.must(w.AcceptRead(t.Context(), w.Clock.Instant(), word))
+	check(false, "no order (ada")
+	if err := w.AcceptRead(t.Context(), w.Clock.Instant(), word); err == nil {
+		t.Errorf("accepted twice: %v", err)
+	}
+	if got := w.Watermark(); got.SealedThrough != Day(1).From {
+		t.Errorf("complete through %s: accepted is not proved", got.SealedThrough)
+	}
+	w.must(w.RevokeRead(t.Context(), w.Clock.Instant(), patra.ReadAcceptance{Source: "demo", Reason: "it has a key now", By: "bob"}))
+	check(true, "nothing would have noticed")
+	all, err := w.ReadAcceptances(t.Context(), "demo")
+	w.must(err)
+	if len(all) != 1 || all[0].RevokedAt == nil || all[0].By != "ada" {
+		t.Errorf("kept: %+v", all)
+	}
+	log, err := w.AuditLog(t.Context(), store.AuditFilter{Limit: 10})
+	w.must(err)
+	if len(log) != 2 || log[0].Action == log[1].Action || log[0].Target != "source:demo" {
+		t.Errorf("the audit log says %+v", log)
 	}
 	CheckInvariants(t, Inspect(t, w.URL))
 }

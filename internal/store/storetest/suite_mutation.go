@@ -124,7 +124,7 @@ func mutations(t *testing.T, e Engine) {
 func (w *World) told(ctx context.Context, cursorID int64, until patra.Instant) (missing []patra.Window, err error) {
 	gaps, err := w.Gaps(ctx, cursorID, patra.Window{From: Origin, To: until})
 	for _, g := range gaps {
-		if g.Kind != patra.GapWaived && g.Kind != patra.GapDisputed {
+		if g.Unread() {
 			missing = append(missing, g.Window)
 		}
 	}

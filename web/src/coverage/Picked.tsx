@@ -8,8 +8,8 @@ import { WhyNote } from "../components/WhyNote";
 import { meaning, type Stretch } from "./state";
 
 /** FillGap offers to read what is missing. */
-export function FillGap({ cursor, missing, label = "Fill this gap", variant = "filled" }: { cursor: Cursor; missing: { from: string; to: string }; label?: string; variant?: string }) {
-  return <ConfirmAction label={label} variant={variant} path="/gaps/fill" reason="none" body={{ cursor: cursor.id, from: missing.from, to: missing.to }} what={`What is missing of ${cursor.source}/${cursor.endpoint} between ${span(missing)} is planned and put into the queue. Nothing that was read is read again.`}
+export function FillGap({ cursor, missing, read = false, label = "Fill this gap", variant = "filled" }: { cursor: Cursor; missing: { from: string; to: string }; read?: boolean; label?: string; variant?: string }) {
+  return <ConfirmAction label={label} variant={variant} path="/gaps/fill" reason="none" body={{ cursor: cursor.id, from: missing.from, to: missing.to, ...(read ? { read } : {}) }} what={`What is missing of ${cursor.source}/${cursor.endpoint} between ${span(missing)} is planned and put into the queue. ${read ? "What was read without a proof is read again." : "Nothing that was read is read again."}`}
     result={(said: Said) => typeof said.plan === "number" ? <p><Link to={`/plans/${said.plan}`}>See plan {said.plan}</Link></p> : typeof (said.plan as { id?: number })?.id === "number" ? <p><Link to={`/plans/${(said.plan as { id: number }).id}`}>See the plan</Link></p> : null} />;
 }
 
@@ -27,6 +27,12 @@ export function Picked({ cursor, stretch: s, onClose }: { cursor: Cursor; stretc
       ]} />
       {s.task_id && s.state !== "SEALED" ? <WhyNote task={s.task_id} /> : null}
       {s.state === "AHEAD" ? <div className="row"><FillGap cursor={cursor} missing={s} label="Read it now" /></div> : null}
+      {s.state === "READ" ? (
+        <div className="row">
+          <FillGap cursor={cursor} missing={s} read label="Read it again" />
+          <ConfirmAction label={`Accept READ for ${cursor.source}`} path="/read-acceptances" body={{ source: cursor.source }} reason="required" what={`All windows of ${cursor.source} that were read to their end without a proof are accepted. They stay READ and are no gap; "complete through" does not pass them. The reason stays with them, and it can be taken back.`} />
+        </div>
+      ) : null}
       {can ? (
         <div className="row">
           {s.state === "FAILED" && s.task_id ? <ConfirmAction label="Retry" variant="filled" path="/controls/retry" body={{ target: `task:${s.task_id}` }} what={`Task ${s.task_id} is put into the queue again, with all its attempts.`} /> : <FillGap cursor={cursor} missing={s} />}

@@ -4,7 +4,7 @@ import type { CoverageState, Day, Segment } from "../api/types";
 export const meanings: readonly (readonly [CoverageState, string])[] = [
   ["FAILED", "reading it failed"], ["GAP", "nobody has read or planned it"], ["DISPUTED", "the counts do not agree"],
   ["RUNNING", "is being read now"], ["QUEUED", "waits in the queue"], ["OPEN", "not over yet"], ["AHEAD", "the next harvest begins there"],
-  ["READ", "read, not yet proved complete"], ["SHORT", "read to its end, fewer than the provider counts"], ["WAIVED", "a person gave it up"], ["SEALED", "read and proved complete"],
+  ["READ", "read to its end, not proved complete"], ["SHORT", "read to its end, fewer than the provider counts"], ["WAIVED", "a person gave it up"], ["SEALED", "read and proved complete"],
 ];
 const ranks = new Map(meanings.map(([s], i) => [s, i]));
 export const rank = (s: CoverageState) => ranks.get(s) ?? 0;

@@ -14,7 +14,7 @@ import { VerdictCard } from "../components/VerdictCard";
 import { planColumns } from "../components/work";
 
 /** The gravest first, as the server ranks them. */
-const health = ["STOPPED", "FAILED", "INCOMPLETE", "DISPUTED", "LATE", "WAITING", "RUNNING", "UNPROVED", "OK", "IDLE"];
+const health = ["STOPPED", "FAILED", "INCOMPLETE", "DISPUTED", "UNPROVED", "LATE", "WAITING", "RUNNING", "OK", "IDLE"];
 const at = (s: SourceHealth) => encodeURIComponent(s.code);
 
 const columns: Column<SourceHealth>[] = [
