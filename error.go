@@ -27,7 +27,7 @@ const (
 	CodeRateLimited   = "RATE_LIMITED"   // the provider asks us to slow down
 	CodeTokenExpired  = "TOKEN_EXPIRED"  // a paging token the provider no longer knows
 	CodeDisputed      = "DISPUTED"       // the provider's exact count differs from what was seen
-	CodeTooLarge      = "TOO_LARGE"      // a body over the limit
+	CodeTooLarge      = "TOO_LARGE"      // a body or a record over the limit
 	CodeBadBody       = "BAD_BODY"       // a body that is not what the source describes
 	CodeWebPage       = "WEB_PAGE"       // a web page in place of data
 	CodeSchema        = "SCHEMA"         // the items path is gone from a successful answer
@@ -37,6 +37,8 @@ const (
 	CodeLoop          = "LOOP"           // the walk repeats itself
 	CodeMissingID     = "MISSING_ID"     // a record without a usable id
 	CodeBadText       = "BAD_TEXT"       // a record whose id is no valid text
+	CodeBrokenXML     = "XML_BROKEN"     // a record whose element is no XML, also after what can be repaired was
+	CodeTooDeep       = "TOO_DEEP"       // a record or a body that nests more deeply than is read
 	CodeDuplicateKey  = "DUPLICATE_KEY"  // a record in which a key occurs twice in one object
 	CodeBadTime       = "BAD_TIME"       // a record whose update time cannot be read
 	CodeMapping       = "MAPPING"        // a record whose mapped fields cannot be read

@@ -17,14 +17,14 @@ func (r *run) read(program *source.Program, page patra.OpenPage, got response) (
 	if err != nil {
 		return res, err
 	}
-	res.After, res.HasNext, res.EndCode, res.Total = p.Next, p.HasNext, p.End, p.Total
+	res.After, res.HasNext, res.EndCode, res.Total, res.Repairs = p.Next, p.HasNext, p.End, p.Total, p.Repairs
 	res.Records = make([]patra.Observation, 0, len(p.Items))
 	no := 0
 	for o, err := range program.Records(&p, got.exchange.SentAt) {
 		no++
 		if err != nil {
 			f := patra.AsFault(err)
-			res.Quarantined = append(res.Quarantined, patra.RejectedItem{ItemNo: no, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: o.Raw})
+			res.Quarantined = append(res.Quarantined, patra.RejectedItem{ItemNo: no, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: patra.FragmentOf(o.Raw)})
 			continue
 		}
 		res.Records = append(res.Records, o)
