@@ -13,8 +13,11 @@ func (d *Doc) skip() int {
 			continue
 		}
 		to := d.boundary(at, d.open[depth-1])
-		if to < 0 {
-			return d.fail(CutOff, len(d.text))
+		if to == len(d.text) {
+			return d.fail(CutOff, to)
+		}
+		if to < 0 { // it is broken for the reason that was found
+			return -1
 		}
 		if d.broken++; d.broken > maxBroken {
 			return d.fail(TooManyBroken, to)
@@ -47,15 +50,16 @@ func (d *Doc) strayEnd() int {
 }
 
 // boundary is the place where a broken element ends: behind the end tag that balances its own tag. Where there is none before
-// its parent ends, it ends where the next element of its name begins, or with its parent; -1 if the text ends before that. The
-// bytes are searched without regard to what they are part of: what is broken has no structure.
+// its parent ends, it ends where the next element of its name begins. Where there is no such element either, nothing says what
+// of the rest belongs to it, such as the way on to the next page: -1. It is the length of the text if the parent does not end. The bytes
+// are searched without regard to what they are part of: what is broken has no structure.
 func (d *Doc) boundary(at, parent uint32) int {
 	b, name, around := d.text, d.fullName(at), d.fullName(parent)
 	level, next := 1, -1
 	for i := int(d.nodes[at].from) + 1; ; i++ {
 		step := bytes.IndexByte(b[i:], '<')
 		if step < 0 {
-			return -1
+			return len(b)
 		}
 		i += step
 		switch {
@@ -64,7 +68,7 @@ func (d *Doc) boundary(at, parent uint32) int {
 				if end := bytes.IndexByte(b[i:], '>'); end >= 0 {
 					return i + end + 1
 				}
-				return -1
+				return len(b)
 			}
 		case tagAt(b, i, "<", name):
 			if next < 0 {
@@ -74,10 +78,7 @@ func (d *Doc) boundary(at, parent uint32) int {
 				level++
 			}
 		case tagAt(b, i, "</", around):
-			if next >= 0 {
-				return next
-			}
-			return i
+			return next
 		}
 	}
 }

@@ -115,13 +115,15 @@ func (d *Doc) close(i int) int {
 	n := &d.nodes[top]
 	name := d.fullName(top)
 	i += 2
-	if i+len(name) >= len(b) {
+	if rest := b[i:min(len(b), i+len(name))]; len(rest) < len(name) && bytes.HasPrefix(name, rest) {
 		return d.fail(CutOff, from)
-	}
-	if !bytes.Equal(b[i:i+len(name)], name) {
+	} else if !bytes.Equal(rest, name) {
 		return d.fail(BadEnd, from)
 	}
-	if i = spaces(b, i+len(name)); i >= len(b) || b[i] != '>' {
+	if i = spaces(b, i+len(name)); i >= len(b) {
+		return d.fail(CutOff, from)
+	}
+	if b[i] != '>' {
 		return d.fail(BadEnd, from)
 	}
 	n.to, n.end = uint32(i+1), uint32(len(d.nodes))
