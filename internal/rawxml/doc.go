@@ -46,10 +46,11 @@ type Doc struct {
 	open  []uint32 // the elements whose ends were not reached
 	fault Error
 
-	isItem  func(*Doc, Node, int) bool // of Salvage: whether an element that is broken may be skipped
-	broken  int
-	outside int // stretches of text outside of the root that were passed over
-	strays  int // end tags of nothing that were
+	isItem   func(*Doc, Node, int) bool // of Salvage: whether an element that is broken may be skipped
+	broken   int
+	searched int // bytes, for the ends of what is broken
+	outside  int // stretches of text outside of the root that were passed over
+	strays   int // end tags of nothing that were
 
 	top Node // the element that is looked at
 }
@@ -58,7 +59,10 @@ type Doc struct {
 const maxDepth = 200
 
 // maxBroken is how many elements of a text are skipped: one that has more is no page with a few broken records.
-const maxBroken = 200
+const maxBroken = 100
+
+// mostSearched is how often, all in all, the length of a text is searched for the ends of what is broken in it.
+const mostSearched = 20
 
 // bytesOfNode is how large a node is.
 const bytesOfNode = 28
@@ -97,7 +101,7 @@ func (d *Doc) Forget(most int) (left int) {
 
 func (d *Doc) reset(text []byte, isItem func(*Doc, Node, int) bool) error {
 	d.text, d.nodes, d.open, d.top, d.isItem = text, d.nodes[:0], d.open[:0], Root, isItem
-	d.broken, d.outside, d.strays, d.fault = 0, 0, 0, Error{}
+	d.broken, d.searched, d.outside, d.strays, d.fault = 0, 0, 0, 0, Error{}
 	if uint64(len(text)) >= math.MaxUint32 {
 		return &Error{Reason: TooLong}
 	}

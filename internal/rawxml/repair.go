@@ -3,6 +3,7 @@ package rawxml
 import (
 	"bytes"
 	"html"
+	"math"
 	"slices"
 	"sort"
 	"unicode/utf8"
@@ -25,12 +26,21 @@ const (
 // Repairs are how often something was repaired, by what it was.
 type Repairs map[string]int
 
-// Edit is a part of a text that another one took the place of.
+// edit is a part of a text that another one took the place of.
 type edit struct {
-	kind     string
-	at, size int // in the text as it came
-	to, end  int // in the repaired text
+	kind     byte   // its place in kinds
+	at, size uint32 // in the text as it came
+	to, end  uint32 // in the repaired text
 }
+
+// kinds are what edits are counted as; of the first few U+FFFD takes the place.
+var kinds = []string{ForbiddenCharacter, InvalidByte, ForbiddenReference, HTMLEntity, BareAmpersand, BareLessThan, CDATAEnd, CommentDashes}
+
+// lossy is how many of the kinds replace something by U+FFFD.
+const lossy = 3
+
+// mostEdits bounds what is repaired of one text: it is more than a damaged page has, and what one needs to remember them is bounded.
+const mostEdits = 1 << 20
 
 // Repaired is a text without what no document may have.
 type Repaired struct {
@@ -42,7 +52,10 @@ type Repaired struct {
 // bytes from a place on, so the same bytes are repaired in the same way wherever they stand.
 func Repair(text []byte) Repaired {
 	r := repairer{in: text}
-	for i := 0; i < len(text); {
+	if uint64(len(text)) >= math.MaxUint32/2 {
+		return Repaired{Text: text}
+	}
+	for i := 0; i < len(text) && len(r.edits) < mostEdits; {
 		i = r.step(i)
 	}
 	if len(r.edits) == 0 {
@@ -53,12 +66,12 @@ func Repair(text []byte) Repaired {
 
 // Sent is the place in the text as it came of a place in the repaired text, which must not be inside of what was replaced.
 func (r *Repaired) Sent(at int) int {
-	n := sort.Search(len(r.edits), func(i int) bool { return r.edits[i].end > at })
+	n := sort.Search(len(r.edits), func(i int) bool { return int(r.edits[i].end) > at })
 	if n == 0 {
 		return at
 	}
 	last := &r.edits[n-1]
-	return at - last.end + last.at + last.size
+	return at - int(last.end) + int(last.at+last.size)
 }
 
 // Count is what was repaired outside of what was skipped of the document that was made of the repaired text.
@@ -69,11 +82,11 @@ func (r *Repaired) Count(d *Doc) Repairs {
 		skipped = slices.DeleteFunc(slices.Clone(d.nodes), func(n node) bool { return n.kind != Broken })
 	}
 	for _, e := range r.edits {
-		for len(skipped) > 0 && int(skipped[0].to) <= e.to {
+		for len(skipped) > 0 && skipped[0].to <= e.to {
 			skipped = skipped[1:]
 		}
-		if len(skipped) == 0 || int(skipped[0].from) > e.to {
-			counts[e.kind]++
+		if len(skipped) == 0 || skipped[0].from > e.to {
+			counts[kinds[e.kind]]++
 		}
 	}
 	for kind, n := range map[string]int{TextOutside: d.outside, StrayEndTag: d.strays} {
@@ -86,9 +99,7 @@ func (r *Repaired) Count(d *Doc) Repairs {
 
 // Any reports whether there is something that U+FFFD took the place of.
 func (r *Repaired) Any() bool {
-	return slices.ContainsFunc(r.edits, func(e edit) bool {
-		return e.kind == ForbiddenCharacter || e.kind == InvalidByte || e.kind == ForbiddenReference
-	})
+	return slices.ContainsFunc(r.edits, func(e edit) bool { return e.kind < lossy })
 }
 
 // repairer is a text that is being repaired.
@@ -96,13 +107,15 @@ type repairer struct {
 	in, out []byte
 	done    int // up to here the text is in out
 	edits   []edit
+	open    [2]bool // that no CDATA section, and no instruction, ends behind here is known
 }
 
 // replace puts something in the place of some bytes, and gives the place behind them.
 func (r *repairer) replace(at, size int, with, kind string) int {
 	r.out = append(append(r.out, r.in[r.done:at]...), with...)
 	r.done = at + size
-	r.edits = append(r.edits, edit{kind, at, size, len(r.out) - len(with), len(r.out)})
+	end := uint32(len(r.out))
+	r.edits = append(r.edits, edit{byte(slices.Index(kinds, kind)), uint32(at), uint32(size), end - uint32(len(with)), end})
 	return r.done
 }
 
@@ -184,31 +197,34 @@ func isEntity(b []byte) bool {
 // markup goes over what the < at i begins. What is no tag, or does not end, is left as it is: it may be a broken element.
 func (r *repairer) markup(i int) int {
 	b := r.in
-	behind := func(begin, end string) int {
-		if length := bytes.Index(b[i+len(begin):], []byte(end)); length >= 0 {
-			return i + len(begin) + length + len(end)
-		}
-		return -1
-	}
 	switch {
 	case i+1 >= len(b):
 		return i + 1
 	case has(b, i, "<!--"):
 		return r.comment(i)
 	case has(b, i, "<![CDATA["):
-		end := behind("<![CDATA[", "]]>")
-		if end < 0 {
-			return i + len("<![CDATA[")
-		}
-		return r.cdata(i+len("<![CDATA["), end)
+		from := i + len("<![CDATA[")
+		return r.cdata(from, max(from, r.behind(0, from, "]]>")))
 	case has(b, i, "<?"):
-		return max(behind("<?", "?>"), i+2)
+		return max(r.behind(1, i+2, "?>"), i+2)
 	case has(b, i, "<!"):
 		return max(doctype(b, i+2), i+2)
 	case b[i+1] == '/' || inName[b[i+1]] == ordinary || inName[b[i+1]] == wide:
 		return r.tag(i + 1)
 	}
 	return r.replace(i, 1, "&lt;", BareLessThan)
+}
+
+// behind is the place behind an end, or -1. That there is none is looked for once.
+func (r *repairer) behind(what, from int, end string) int {
+	if r.open[what] {
+		return -1
+	}
+	length := bytes.Index(r.in[from:], []byte(end))
+	if r.open[what] = length < 0; length < 0 {
+		return -1
+	}
+	return from + length + len(end)
 }
 
 // comment goes over the comment at i. One in which another one begins was not closed: it is left as it is.
@@ -218,8 +234,12 @@ func (r *repairer) comment(i int) int {
 	if dashes >= 0 && has(r.in, from+dashes, "-->") {
 		return from + dashes + len("-->")
 	}
-	length := bytes.Index(r.in[from:], []byte("-->"))
-	if length < 0 || bytes.Contains(r.in[from:from+length], []byte("<!--")) {
+	inside := r.in[from:]
+	if next := bytes.Index(inside, []byte("<!--")); next >= 0 {
+		inside = inside[:next]
+	}
+	length := bytes.Index(inside, []byte("-->"))
+	if length < 0 {
 		return from
 	}
 	return r.replace(i, from+length+len("-->")-i, "<!---->", CommentDashes)

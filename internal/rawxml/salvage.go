@@ -13,6 +13,9 @@ func (d *Doc) skip() int {
 			continue
 		}
 		to := d.boundary(at, d.open[depth-1])
+		if d.searched > mostSearched*len(d.text) {
+			return d.fail(TooManyBroken, to)
+		}
 		if to == len(d.text) {
 			return d.fail(CutOff, to)
 		}
@@ -56,10 +59,14 @@ func (d *Doc) strayEnd() int {
 func (d *Doc) boundary(at, parent uint32) int {
 	b, name, around := d.text, d.fullName(at), d.fullName(parent)
 	level, next := 1, -1
-	for i := int(d.nodes[at].from) + 1; ; i++ {
+	from := int(d.nodes[at].from)
+	i := from + 1
+	defer func() { d.searched += i - from }()
+	for ; ; i++ {
 		step := bytes.IndexByte(b[i:], '<')
 		if step < 0 {
-			return len(b)
+			i = len(b)
+			return i
 		}
 		i += step
 		switch {
@@ -74,7 +81,7 @@ func (d *Doc) boundary(at, parent uint32) int {
 			if next < 0 {
 				next = i
 			}
-			if end := bytes.IndexByte(b[i:], '>'); end < 0 || b[i+end-1] != '/' {
+			if end := bytes.IndexAny(b[i+1:], "<>"); end < 0 || b[i+end] != '/' {
 				level++
 			}
 		case tagAt(b, i, "</", around):

@@ -148,7 +148,7 @@ func damagedPages() []damagedPage {
 	for n := range 300 {
 		many = append(many, strings.Replace(oaiRecord(fmt.Sprint(n), "x"), "x", "<b>", 1))
 	}
-	return append(pages, refuse("more broken records than good ones", oaiDocument("", many...), "BAD_BODY at body: the body is no XML: more than 200 of its elements are broken"))
+	return append(pages, refuse("more broken records than good ones", oaiDocument("", many...), "BAD_BODY at body: the body is no XML: more than 100 of its elements are broken"))
 }
 
 // damagedProgram reads such pages.
