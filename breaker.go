@@ -46,7 +46,7 @@ func (f *Fault) Counts() bool {
 		return false
 	}
 	switch f.Code {
-	case CodeRateLimited, CodeTokenExpired, CodeInternal, CodeDisputed, CodeWebPage, CodeSchema, CodeCertificate:
+	case CodeRateLimited, CodeTokenExpired, CodeInternal, CodeDisputed, CodeWebPage, CodeUnreadable, CodeSchema, CodeCertificate:
 		return false
 	}
 	return f.Level == LevelRetry

@@ -138,6 +138,8 @@ func TestWhichFailuresCount(t *testing.T) {
 		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeTokenExpired}, false},
 		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeInternal}, false},
 		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Path: "$.items"}, false},
+		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeUnreadable}, false},
+		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeTooDeep}, false},
 		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeHTTP, Status: 302}, false},
 		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeTooLarge}, false},
 		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeLoop}, false},

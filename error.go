@@ -28,7 +28,8 @@ const (
 	CodeTokenExpired  = "TOKEN_EXPIRED"  // a paging token the provider no longer knows
 	CodeDisputed      = "DISPUTED"       // the provider's exact count differs from what was seen
 	CodeTooLarge      = "TOO_LARGE"      // a body or a record over the limit
-	CodeBadBody       = "BAD_BODY"       // a body that is not what the source describes
+	CodeBadBody       = "BAD_BODY"       // a body that ends too early, or that says two things
+	CodeUnreadable    = "UNREADABLE"     // a whole body that is no XML or no JSON
 	CodeWebPage       = "WEB_PAGE"       // a web page in place of data
 	CodeSchema        = "SCHEMA"         // the items path is gone from a successful answer
 	CodeProvider      = "PROVIDER"       // the provider says so in its answer

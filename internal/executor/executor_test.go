@@ -253,7 +253,7 @@ func TestBrokenAnswersAreNeverZeroHits(t *testing.T) {
 		{"no items", `{"status":"ok","message":{}}`, 200, patra.CodeSchema, patra.LevelFatal},
 		{"items that are no list", `{"message":{"items":{},"next-cursor":"x"}}`, 200, patra.CodeSchema, patra.LevelFatal},
 		{"half a value", `{"message":{"items":[`, 200, patra.CodeBadBody, patra.LevelRetry},
-		{"two values", `{"message":{"items":[],"next-cursor":"x"}} {}`, 200, patra.CodeBadBody, patra.LevelRetry},
+		{"two values", `{"message":{"items":[],"next-cursor":"x"}} {}`, 200, patra.CodeUnreadable, patra.LevelRetry},
 		{"nothing", ``, 200, patra.CodeBadBody, patra.LevelRetry},
 		{"no next position", `{"message":{"items":[{"DOI":"1"}]}}`, 200, patra.CodeSchema, patra.LevelFatal},
 		{"204", ``, 204, patra.CodeBadBody, patra.LevelRetry},

@@ -136,10 +136,10 @@ func damagedPages() []damagedPage {
 		refuse("cut inside of a record", strings.Split(titled("Two"), "Two")[0], "BAD_BODY: the body is not whole: it ends inside of <dc:title>"),
 		refuse("cut behind a broken record", strings.Split(titled("<b></i>"), "Three")[0], "BAD_BODY: the body is not whole: it ends inside of <dc:title>"),
 		refuse("cut inside of a tag", strings.TrimSuffix(titled("Two"), ">"), "BAD_BODY: the body is not whole: it ends inside of <OAI-PMH>"),
-		refuse("an envelope that is broken", strings.Replace(titled("Two"), "</ListRecords>", "</Records>", 1), "BAD_BODY at body: the body is no XML: <ListRecords> is open"),
-		refuse("the last record without an end, which may hide the way on", oaiDocument(utf8Declared, oaiRecord("1", "One"), strings.TrimSuffix(whole, "</record>")), "BAD_BODY at body: the body is no XML: <record> is open at byte"),
-		refuse("two documents", titled("Two")+titled("Two"), "BAD_BODY at body: the body is no XML: a second document begins at byte"),
-		refuse("a charset that nobody knows", oaiDocument(`<?xml version="1.0" encoding="klingon"?>`, whole), `BAD_BODY at body: the body is no XML: its charset "klingon" is not known`),
+		refuse("an envelope that is broken", strings.Replace(titled("Two"), "</ListRecords>", "</Records>", 1), "UNREADABLE: the body is no XML: <ListRecords> is open"),
+		refuse("the last record without an end, which may hide the way on", oaiDocument(utf8Declared, oaiRecord("1", "One"), strings.TrimSuffix(whole, "</record>")), "UNREADABLE: the body is no XML: <record> is open at byte"),
+		refuse("two documents", titled("Two")+titled("Two"), "UNREADABLE: the body is no XML: a second document begins at byte"),
+		refuse("a charset that nobody knows", oaiDocument(`<?xml version="1.0" encoding="klingon"?>`, whole), `UNREADABLE: the body is no XML: its charset "klingon" is not known`),
 		refuse("an entity of its own", `<!DOCTYPE r [<!ENTITY b "c">]>`+oaiDocument("", oaiRecord("1", "&b;")), "BAD_BODY at DOCTYPE"),
 		refuse("a web page that is no XML", "<!DOCTYPE html>\n<html><br><p>Log in", "WEB_PAGE"),
 		refuse("no document", "Internal error", "BAD_BODY: the body is empty"),
@@ -148,7 +148,7 @@ func damagedPages() []damagedPage {
 	for n := range 300 {
 		many = append(many, strings.Replace(oaiRecord(fmt.Sprint(n), "x"), "x", "<b>", 1))
 	}
-	return append(pages, refuse("more broken records than good ones", oaiDocument("", many...), "BAD_BODY at body: the body is no XML: more than 100 of its elements are broken"))
+	return append(pages, refuse("more broken records than good ones", oaiDocument("", many...), "UNREADABLE: the body is no XML: more than 100 of its elements are broken"))
 }
 
 // damagedProgram reads such pages.

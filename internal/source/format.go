@@ -204,15 +204,15 @@ func notJSON(body []byte) error {
 	fault, _ := errors.AsType[*json.SyntaxError](err)
 	switch {
 	case fault == nil:
-		return badBody(inDocument, "the body is no JSON")
+		return unreadable("the body is no JSON")
 	case strings.HasPrefix(fault.Error(), "unexpected end"):
 		return cutOff("it ends inside of a JSON value")
 	}
-	return badBody(inDocument, fmt.Sprintf("the body is no JSON from byte %d on", fault.Offset))
+	return unreadable(fmt.Sprintf("the body is no JSON from byte %d on", fault.Offset))
 }
 
 func bodyTooDeep() error {
-	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeTooDeep, Path: inDocument, Text: "the body nests too deeply to be read"}
+	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeTooDeep, Text: "the body nests too deeply to be read"}
 }
 
 func webPage() error {

@@ -71,12 +71,12 @@ func TestWhatIsWrongWithJSONIsSaid(t *testing.T) {
 	for body, want := range map[string]string{
 		whole[:len(whole)-3]:                      "BAD_BODY: the body is not whole: it ends inside of a JSON value",
 		`{"total":1,"items":[{"id":"1`:            "BAD_BODY: the body is not whole: it ends inside of a JSON value",
-		whole + "x":                               "BAD_BODY at body: the body is no JSON from byte 33 on",
-		"Internal error":                          "BAD_BODY at body: the body is no JSON from byte 1 on",
-		`{"total":1,"items":[{'id':"1"}]}`:        "BAD_BODY at body: the body is no JSON from byte 22 on",
-		"{\"total\":1,\"items\":[\x00]}":          "BAD_BODY at body: the body is no JSON from byte 21 on",
-		`{"x":` + nested(20_000) + `,"items":[]}`: "TOO_DEEP at body: the body nests too deeply to be read",
-		nested(20_000):                            "TOO_DEEP at body: the body nests too deeply to be read",
+		whole + "x":                               "UNREADABLE: the body is no JSON from byte 33 on",
+		"Internal error":                          "UNREADABLE: the body is no JSON from byte 1 on",
+		`{"total":1,"items":[{'id':"1"}]}`:        "UNREADABLE: the body is no JSON from byte 22 on",
+		"{\"total\":1,\"items\":[\x00]}":          "UNREADABLE: the body is no JSON from byte 21 on",
+		`{"x":` + nested(20_000) + `,"items":[]}`: "TOO_DEEP: the body nests too deeply to be read",
+		nested(20_000):                            "TOO_DEEP: the body nests too deeply to be read",
 		"\ufeff":                                  "BAD_BODY: the body is empty",
 		"<html>":                                  "WEB_PAGE: the provider answered with a web page instead of data",
 	} {

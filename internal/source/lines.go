@@ -69,11 +69,11 @@ func notTable(err error) error {
 	fault, ok := errors.AsType[*csv.ParseError](err)
 	switch {
 	case !ok:
-		return badBody(inDocument, "the body is no table")
+		return unreadable("the body is no table")
 	case errors.Is(err, csv.ErrFieldCount):
-		return badBody(inDocument, fmt.Sprintf("line %d of the table has another number of cells than its header", fault.Line))
+		return unreadable(fmt.Sprintf("line %d of the table has another number of cells than its header", fault.Line))
 	}
-	return badBody(inDocument, fmt.Sprintf("line %d of the table has quotes that do not match", fault.Line))
+	return unreadable(fmt.Sprintf("line %d of the table has quotes that do not match", fault.Line))
 }
 
 // isClear reports whether the columns of a table have names of their own, all of them text. Columns without a name are often there

@@ -147,13 +147,15 @@ func notXML(body []byte, err error) error {
 	case rawxml.Declares:
 		return badBody("DOCTYPE", "the document declares entities or elements of its own")
 	case rawxml.TooDeep:
-		return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeTooDeep, Path: inDocument, Text: "the body cannot be read: " + why.Error()}
+		return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeTooDeep, Text: "the body cannot be read: " + why.Error()}
 	}
-	return badBody(inDocument, "the body is no XML: "+why.Error())
+	return unreadable("the body is no XML: " + why.Error())
 }
 
-// inDocument is the place of what is wrong with a body as such, and not because it was cut off.
-const inDocument = "body"
+// unreadable is a body that is whole and is not what it should be, which may pass: the provider may send anything while it is mended.
+func unreadable(text string) error {
+	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeUnreadable, Text: text}
+}
 
 // brokenXML says why an item cannot be read.
 func brokenXML(err error) error {
