@@ -84,7 +84,7 @@ func TestTheTariffOfASource(t *testing.T) {
 			}
 		})
 	}
-	if got, want := shippedProgram(t, "pubmed", "search").Spec.Tariff(nil), (patra.RequestCost{PageSize: 5000, EndPage: true, DetailBatch: 200, PerSecond: 3}); got != want {
+	if got, want := shippedProgram(t, "pubmed", "search").Spec.Tariff(nil), (patra.RequestCost{PageSize: 9998, EndPage: true, DetailBatch: 200, PerSecond: 3}); got != want {
 		t.Errorf("pubmed: %+v", got)
 	}
 }
