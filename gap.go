@@ -32,7 +32,7 @@ type Gap struct {
 	Seen     *int64  `json:"seen,omitempty"`    // and what was read
 
 	Missing []string `json:"missing,omitempty"` // of a dispute: ids that the provider has shown, and that were not found
-	Note    string   `json:"note,omitempty"`    // of a dispute: why, where it is not a count
+	Note    string   `json:"note,omitempty"`    // why it is in dispute, where that is not a count, or why it is not proved
 
 	Accepted *ReadAcceptance `json:"accepted,omitempty"` // of READ: the word that it is enough for this source
 }
@@ -97,7 +97,7 @@ func Gaps(span Window, e CoverageFacts) []Gap {
 	}
 	for _, r := range entriesIn(e.Answers, StateRead) {
 		for _, w := range r.For.Clip(span) {
-			all = append(all, Gap{Window: w, Kind: GapRead, SliceID: r.SliceID, Counted: r.CountAfter, Seen: &r.IDsSeen, Accepted: e.ReadAccepted})
+			all = append(all, Gap{Window: w, Kind: GapRead, SliceID: r.SliceID, Counted: r.CountAfter, Seen: &r.IDsSeen, Accepted: e.ReadAccepted, Note: r.unproved()})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Gap) int { return cmp.Compare(a.Window.From, b.Window.From) })

@@ -52,32 +52,49 @@ const (
 	BasisContradicted = "CONTRADICTED" // the provider was examined, and does not do what the file says
 )
 
-// Requests is about how many requests a window takes, from the number of its records and the size of a page.
-func (p WitnessPlan) Requests(records, pageSize int64) int64 {
+// Requests is about how many requests an undisturbed window takes, from the number of its records and the size of a page. plain is how
+// many a walk takes that proves nothing.
+func (p WitnessPlan) Requests(records, pageSize, plain int64) int64 {
 	if pageSize <= 0 || records <= 0 {
-		return 1
+		return plain
 	}
-	pages := (records + pageSize - 1) / pageSize
-	atomic := records <= pageSize && (p.Trust == TrustExact || p.Says)
-	switch {
-	case atomic:
+	switch last := int64(1); {
+	case records <= pageSize && (p.Trust == TrustExact || p.Says):
 		return 1
 	case p.Witness == WitnessSeam && pageSize > 1:
-		return (records+pageSize-2)/(pageSize-1) + 1
+		if p.Trust == TrustExact || p.Says {
+			last = 0 // the last page says that it is the last
+		}
+		return (records+pageSize-3)/(pageSize-1) + last
 	case p.Witness == WitnessSizes:
-		return pages + (pages+2)/3
+		pages := (records + pageSize - 1) / pageSize
+		return pages + (pages+4)/5
+	case p.Witness == WitnessMetAgain && p.Lag > 0:
+		return 3 * plain
 	case p.Witness == WitnessMetAgain:
-		return 2 * pages
+		return 2 * plain
 	}
-	return pages
+	return plain
 }
 
-// Scans is how many scans of an undisturbed window that is longer than a page the witness takes.
-func (p WitnessPlan) Scans() int {
-	if p.Witness == WitnessMetAgain {
-		return 2
+// String names a witness for people, and what is believed for it.
+func (p WitnessPlan) String() string {
+	if p.Witness == WitnessNone || p.Witness == "" {
+		return "none, because " + p.Reason
 	}
-	return 1
+	basis := "of an examination of the provider"
+	switch p.Basis {
+	case BasisFile:
+		basis = "of the shipped file"
+	case "":
+		return witnessTexts[p.Witness]
+	}
+	return witnessTexts[p.Witness] + ", by the claims " + basis
+}
+
+var witnessTexts = map[Witness]string{
+	WitnessSeam: "SEAM: pages overlap by a row", WitnessSizes: "SIZES: pages of changing size overlap", WitnessKeyset: "KEYSET: a position is the key of a record",
+	WitnessSnapshot: "SNAPSHOT: the provider freezes the list", WitnessTime: "TIME: pages overlap by a moment", WitnessMetAgain: "MET_AGAIN: a second scan meets what the first has read",
 }
 
 // WindowProof is the evidence by which a window was judged, as it stands in the coverage ledger.

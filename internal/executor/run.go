@@ -120,7 +120,7 @@ func question(c *patra.Claim) (query.Node, error) {
 // closing was lost.
 func (r *run) begin(ctx context.Context) (ended bool, err error) {
 	task, resume := r.claim.Task, r.claim.Resume
-	r.witness = r.program.Spec.Witness()
+	r.witness = r.program.Spec.Witness(r.query)
 	r.scan = r.newScan(task.ScanNo)
 	var current *patra.ScanEvidence
 	known := true

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"patra"
+	"patra/internal/query"
 	"patra/sources"
 )
 
@@ -22,6 +23,7 @@ const (
 	orderAscending  = "ASC"           // by the time that windows are cut by
 	orderDescending = "DESC"          // by that time, newest first
 	orderFixed      = "FIXED"         // by something that never changes as long as a record is in the window
+	orderRelevance  = "RELEVANCE"     // by how well a record answers the question: fixed where nothing but a window is asked for
 	orderUnstable   = "UNSTABLE_TIES" // ties are ordered differently from answer to answer
 	orderNone       = "NONE"
 )
@@ -97,9 +99,15 @@ func (s *Spec) basis(certified string) string {
 	return ""
 }
 
-// Witness is how windows of this source are proved to be complete: the cheapest evidence that would have noticed a loss.
-func (s *Spec) Witness() patra.WitnessPlan {
+// Witness is how windows of this source are proved to be complete for a question: the cheapest evidence that would have noticed a
+// loss.
+func (s *Spec) Witness(question query.Node) patra.WitnessPlan {
 	p := s.Pagination
+	if p.Order == orderRelevance {
+		if p.Order = orderNone; question.IsAll() {
+			p.Order = orderFixed
+		}
+	}
 	w := patra.WitnessPlan{Basis: s.Basis, Lag: s.lag()}
 	counted := p.Type == pageOffset || p.Type == pagePage
 	if s.Basis == "" || s.Basis == patra.BasisContradicted {
@@ -154,13 +162,13 @@ func (s *Spec) SortsByTime() bool {
 func (c *checker) stability(at string, e Endpoint) {
 	p := e.Pagination
 	c.oneOf(at+".stability", cmp.Or(p.Stability, stabilityShifting), stabilityShifting, stabilityKeyset, stabilitySnapshot)
-	c.oneOf(at+".order", cmp.Or(p.Order, orderNone), orderAscending, orderDescending, orderFixed, orderUnstable, orderNone)
+	c.oneOf(at+".order", cmp.Or(p.Order, orderNone), orderAscending, orderDescending, orderFixed, orderRelevance, orderUnstable, orderNone)
 	c.oneOf(at+".key", cmp.Or(p.Key, keyUnique), keyUnique)
 	if p.Stability == stabilityKeyset && p.Key != keyUnique {
 		c.add(at+".key", "REQUIRED", "a position that is a key proves something only if no two records share it", "write key: unique, or stability: SHIFTING")
 	}
-	if p.Stability == stabilityKeyset && p.Order != orderAscending && p.Order != orderFixed {
-		c.add(at+".order", "REQUIRED", "a walk by keys proves something only if the key of a record does not move against it", "write order: ASC or FIXED")
+	if p.Stability == stabilityKeyset && !slices.Contains([]string{orderAscending, orderFixed, orderRelevance}, p.Order) {
+		c.add(at+".order", "REQUIRED", "a walk by keys proves something only if the key of a record does not move against it", "write order: ASC, FIXED or RELEVANCE")
 	}
 	if counts := p.Type == pageOffset || p.Type == pagePage; counts && p.Stability != "" && p.Stability != stabilityShifting {
 		c.add(at+".stability", "CONFLICT", fmt.Sprintf("the positions of a walk by %s are indexes", p.Type), "leave it out")
