@@ -104,6 +104,29 @@ func Gaps(span Window, e CoverageFacts) []Gap {
 	return all
 }
 
+// readRetryAfter is how long a window that was read without a proof rests before it is read again, by how often it was read.
+var readRetryAfter = []Instant{Hour, 6 * Hour, 24 * Hour}
+
+// ReadRetries are the stretches that were read without a proof and are due to be read again: records came and went while they were
+// read, which ends. Where no evidence is to be had another reading proves nothing either, and after three retries a person decides.
+func ReadRetries(answers []CoverageEntry, now Instant) (due Coverage) {
+	for _, r := range entriesIn(answers, StateRead) {
+		if r.Proof == nil || r.Proof.Planned == "" || r.Proof.Planned == WitnessNone {
+			continue
+		}
+		read := 0
+		for _, a := range answers {
+			if a.State == StateRead && a.Window.From < r.Window.To && r.Window.From < a.Window.To {
+				read++
+			}
+		}
+		if read <= len(readRetryAfter) && now >= r.ClosedAt+readRetryAfter[read-1] {
+			due = due.Union(r.For)
+		}
+	}
+	return due
+}
+
 // missing lists what nobody has read of a stretch, and nobody is at, in no order. read is what the answers cover.
 func missing(span Window, e CoverageFacts, read Coverage) []Gap {
 	var all []Gap

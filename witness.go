@@ -77,19 +77,33 @@ func (p WitnessPlan) Requests(records, pageSize, plain int64) int64 {
 	return plain
 }
 
+// Scans is how many scans of an undisturbed window that is longer than a page the witness takes.
+func (p WitnessPlan) Scans() int {
+	switch {
+	case p.Witness != WitnessMetAgain:
+		return 1
+	case p.Lag > 0:
+		return 3
+	}
+	return 2
+}
+
 // String names a witness for people, and what is believed for it.
 func (p WitnessPlan) String() string {
 	if p.Witness == WitnessNone || p.Witness == "" {
 		return "none, because " + p.Reason
 	}
-	basis := "of an examination of the provider"
+	text := witnessTexts[p.Witness]
+	if p.Trust == TrustExact || p.Says {
+		text = "ATOMIC where one answer holds a window, else " + text
+	}
 	switch p.Basis {
 	case BasisFile:
-		basis = "of the shipped file"
-	case "":
-		return witnessTexts[p.Witness]
+		text += " (claimed by the shipped file)"
+	case BasisCertified:
+		text += " (certified)"
 	}
-	return witnessTexts[p.Witness] + ", by the claims " + basis
+	return text
 }
 
 var witnessTexts = map[Witness]string{
@@ -101,6 +115,7 @@ var witnessTexts = map[Witness]string{
 type WindowProof struct {
 	V       int           `json:"v"`
 	Witness Witness       `json:"witness"`
+	Planned Witness       `json:"planned,omitempty"` // the evidence that was looked for
 	Basis   string        `json:"basis,omitempty"`
 	TaskID  int64         `json:"task_id,omitempty"`
 	Scans   []ScanSummary `json:"scans,omitempty"`
@@ -484,8 +499,15 @@ func unproved(p WitnessPlan, scans []*ScanEvidence) WindowVerdict {
 		v.State, v.Again = StateDisputed, len(scans) < 2
 		return v
 	}
-	v.Again = p.Witness != WitnessNone && len(scans) < MaxScans
+	v.Again = p.Witness != WitnessNone && len(scans) < MaxScans && !hopeless(p, scans)
 	return v
+}
+
+// hopeless reports whether another scan would prove no more than the last two: both hold rows from outside of the window, which do not
+// tell how long its list is.
+func hopeless(p WitnessPlan, scans []*ScanEvidence) bool {
+	n := len(scans)
+	return p.Witness == WitnessMetAgain && p.Trust != TrustExact && n > 1 && scans[n-1].Outside > 0 && scans[n-2].Outside > 0
 }
 
 // JudgeParts decides about a window that was cut by ids when the last of its parts is closed. rest is how many of its records have
@@ -514,6 +536,8 @@ func whyUnproved(p WitnessPlan, scans []*ScanEvidence) string {
 		return "the list could not be followed: records move too fast, or its pages cannot be made to overlap"
 	case last.Disordered:
 		return "the answers are not in the order that the source declares"
+	case last.Outside > 0 && p.Witness == WitnessMetAgain && p.Trust != TrustExact:
+		return fmt.Sprintf("%d rows lie outside of the window that was asked for, so that nothing tells how long its list is", last.Outside)
 	case last.Duplicates > 0 && p.Witness != WitnessSeam && p.Witness != WitnessSizes:
 		return fmt.Sprintf("%d rows came twice in one scan", last.Duplicates)
 	case len(scans) == 1:

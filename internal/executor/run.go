@@ -174,6 +174,10 @@ func (r *run) rescan(ctx context.Context, why error) bool {
 	}
 	r.rescans++
 	r.earlier = append(r.earlier, r.scan.evidence)
+	if len(r.earlier) < r.witness.Scans() && again.fault != disputed { // nothing went wrong: the witness is a second scan
+		r.scan = r.newScan(r.scan.no + 1)
+		return true
+	}
 	r.restart(ctx, patra.HealRescan, again.fault)
 	return true
 }

@@ -55,6 +55,15 @@ func (s *Spec) Claims() Claims {
 		Lag: s.Consistency.Lag, Window: s.Window.Order, Precision: string(s.Window.Precision), Upper: s.Window.Upper}
 }
 
+// within reports whether claims are the same as others, or claim less.
+func (c Claims) within(other Claims) bool {
+	less := func(own, more string, none ...string) bool { return own == more || slices.Contains(none, own) }
+	return c.Paging == other.Paging && slices.Equal(c.End, other.End) && c.Precision == other.Precision && c.Upper == other.Upper &&
+		less(c.Stability, other.Stability, "") && less(c.Order, other.Order, "", orderNone) && less(c.Key, other.Key, "") && less(c.Window, other.Window, "", orderNone) &&
+		(c.Total == other.Total || c.Total == patra.TrustNone || c.Total == patra.TrustEstimate && other.Total == patra.TrustExact) &&
+		(c.Lag == other.Lag || other.Lag.IsZero())
+}
+
 // Hash identifies claims: a certificate holds for exactly those that it was made for.
 func (c Claims) Hash() string { return patra.Hash(c) }
 
@@ -93,7 +102,7 @@ func (s *Spec) basis(certified string) string {
 	if certified != "" {
 		return certified
 	}
-	if own, ok := shippedClaims(s.Source)[s.Endpoint]; ok && own.Hash() == s.Claims().Hash() {
+	if shipped, ok := shippedClaims(s.Source)[s.Endpoint]; ok && s.Claims().within(shipped) {
 		return patra.BasisFile
 	}
 	return ""
