@@ -59,6 +59,7 @@ func Run(t *testing.T, e Engine) {
 		{"events that every sink has are deleted when they are old", purging},
 		{"what a new mapping reads is a new version", remapped},
 		{"the same id twice on a page is counted", duplicates},
+		{"a page says what was repaired", repairs},
 		{"quarantine holds what is no record", quarantine},
 		{"the same item is in quarantine once", metAgain},
 		{"a record resolves what is in quarantine under its id", resolvedByRecord},
