@@ -85,14 +85,17 @@ func TestADamagedPageIsReadEverywhere(t *testing.T) {
 	if err := json.Unmarshal([]byte(text), &batches.Items); err != nil {
 		t.Fatal(err, text)
 	}
-	repairs := 0
-	for _, b := range batches.Items {
-		if repairs += b.Repairs.Total(); len(b.Repairs) > 0 && (b.Counts.Insert != 8 || b.Counts.Quarantine != 1) {
+	repaired := 0
+	for _, b := range batches.Items { // which may be read more than once, as a proof
+		if len(b.Repairs) == 0 {
+			continue
+		}
+		if repaired++; b.Repairs.Total() != 4 || b.Counts.Insert+b.Counts.Same != 8 || b.Counts.Update > 0 || b.Counts.Quarantine != 1 {
 			t.Errorf("%+v", b)
 		}
 	}
-	if table := says(0, "batches"); repairs != 4 || !strings.Contains(table, "repaired") {
-		t.Errorf("%d repairs\n%s", repairs, table)
+	if table := says(0, "batches"); repaired == 0 || !strings.Contains(table, "repaired") {
+		t.Errorf("%d repaired pages\n%s", repaired, table)
 	}
 	if list := says(0, "quarantine", "show", "1"); !strings.Contains(list, "XML_BROKEN") || !strings.Contains(list, "2026-05-02-broken") || !strings.Contains(list, "<title><b></title>") {
 		t.Error(list)
