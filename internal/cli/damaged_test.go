@@ -36,7 +36,8 @@ query:
 mapping: {title: "title"}
 `
 
-// A page that is repaired is read in every way that there is: tried, harvested, replayed, mapped anew, and it says what was repaired.
+// A page that is repaired is read in every way that there is: tried, harvested, replayed, mapped anew, and it says what
+// was repaired.
 func TestADamagedPageIsReadEverywhere(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		items := ""

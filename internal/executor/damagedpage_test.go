@@ -24,8 +24,8 @@ var damages = strings.NewReplacer(
 	"<id>1/25</id>", "<id>1/25\v</id>",
 )
 
-// harvestInPieces reads two days, of which the first has a damaged page, from a provider that sends its answers in pieces of a size. It
-// gives the hashes of what is stored, and what became of the damaged page.
+// harvestInPieces reads two days, of which the first has a damaged page, from a provider that sends its answers in
+// pieces of a size. It gives the hashes of what is stored, and what became of the damaged page.
 func harvestInPieces(t *testing.T, size int) (e *early, hashes map[string]string, page patra.Batch) {
 	t.Helper()
 	var sent []byte
@@ -82,8 +82,8 @@ func harvestInPieces(t *testing.T, size int) (e *early, hashes map[string]string
 	return e, hashes, page
 }
 
-// One bad byte costs nothing, and a broken element one record: the rest of the page is stored, the page's row says what was repaired,
-// and the answer is kept as it came. Where the answer was cut on its way makes no difference.
+// One bad byte costs nothing, and a broken element one record: the rest of the page is stored, the page's row says what
+// was repaired, and the answer is kept as it came. Where the answer was cut on its way makes no difference.
 func TestADamagedPage(t *testing.T) {
 	e, hashes, page := harvestInPieces(t, 1<<20)
 	if len(hashes) != 198 || hashes["1/24"] != "" {

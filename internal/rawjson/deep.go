@@ -1,7 +1,7 @@
 package rawjson
 
-// skip goes over a list or an object that nests too deeply to be read: its strings are whole, and its brackets are as many as they
-// should be. Nothing else is known of it.
+// skip goes over a list or an object that nests too deeply to be read: its strings are whole, and its brackets are as
+// many as they should be. Nothing else is known of it.
 func (d *Doc) skip(i int) int {
 	b, from, level := d.text, i, 0
 	for ; i < len(b); i++ {

@@ -9,15 +9,16 @@ import (
 	"golang.org/x/text/encoding/htmlindex"
 )
 
-// undecoded stands in a decoded text for what is no character in its charset: a byte that UTF-8 never has, so that Repair finds it
-// as it finds any other that is no text.
+// undecoded stands in a decoded text for what is no character in its charset: a byte that UTF-8 never has, so that
+// Repair finds it as it finds any other that is no text.
 const undecoded = "\xff"
 
 // mostDeclaration is how far from the beginning of a text its declaration ends.
 const mostDeclaration = 1024
 
-// Decode is a text in UTF-8, whatever charset its byte order mark names or, without one, its XML declaration. One that is in UTF-8
-// is returned as it is, and so is one that says nothing. The names are those of the WHATWG, by which ISO-8859-1 is windows-1252.
+// Decode is a text in UTF-8, whatever charset its byte order mark names or, without one, its XML declaration. One that
+// is in UTF-8 is returned as it is, and so is one that says nothing. The names are those of the WHATWG, by which
+// ISO-8859-1 is windows-1252.
 func Decode(body []byte) ([]byte, error) {
 	switch {
 	case has(body, 0, bom):
@@ -52,7 +53,8 @@ func Decode(body []byte) ([]byte, error) {
 	return bytes.ReplaceAll(text, []byte(string(utf8.RuneError)), []byte(undecoded)), nil
 }
 
-// decode16 is a text of pairs of bytes, of which the one at high is the higher. A byte that is left over is no character.
+// decode16 is a text of pairs of bytes, of which the one at high is the higher. A byte that is left over is no
+// character.
 func decode16(body []byte, high int) []byte {
 	text := make([]byte, 0, len(body)/2+len(body)/8)
 	for ; len(body) >= 2; body = body[2:] {

@@ -1,9 +1,10 @@
 // Package rawxml reads XML where it stands: a text is walked once, and what is asked of it is answered from its bytes,
 // without a tree being made first.
 //
-// There are two ways to read. Reset is strict: the text is well-formed, or it is refused with a reason. Decode, Repair and
-// Salvage are for the XML that providers send: they turn other charsets into UTF-8, replace what no document may have, and
-// skip an element that is broken, so that those around it can be read. Each of them is a function of the bytes alone.
+// There are two ways to read. Reset is strict: the text is well-formed, or it is refused with a reason. Decode, Repair
+// and Salvage are for the XML that providers send: they turn other charsets into UTF-8, replace what no document may
+// have, and skip an element that is broken, so that those around it can be read. Each of them is a function of the
+// bytes alone.
 //
 // A name is compared as it is written, with its prefix: what a prefix was declared to mean is not looked at.
 package rawxml
@@ -70,13 +71,13 @@ const bytesOfNode = 28
 // bytesPerNode is how long a node is in the texts that providers send, at least.
 const bytesPerNode = 20
 
-// Reset makes this the document of another text, which must be well-formed and in UTF-8, and must not change afterwards. What
-// was found in the former one is not valid any more. The error is an *Error.
+// Reset makes this the document of another text, which must be well-formed and in UTF-8, and must not change
+// afterwards. What was found in the former one is not valid any more. The error is an *Error.
 func (d *Doc) Reset(text []byte) error { return d.reset(text, nil) }
 
-// Salvage is Reset for a text that was refused: elements that isItem names are skipped where they are broken, and are nodes
-// of the kind Broken; text outside of the root and end tags of nothing are passed over. isItem is given an element and how deep
-// it stands; the root is never skipped.
+// Salvage is Reset for a text that was refused: elements that isItem names are skipped where they are broken, and are
+// nodes of the kind Broken; text outside of the root and end tags of nothing are passed over. isItem is given an
+// element and how deep it stands; the root is never skipped.
 func (d *Doc) Salvage(text []byte, isItem func(*Doc, Node, int) bool) error {
 	return d.reset(text, isItem)
 }

@@ -1,7 +1,7 @@
 package rawxml
 
-// Partial makes what was walked of a text before it was refused a document, so that it can be asked who it was. Elements whose ends
-// were not reached have no text of their own: it may go on. It reports whether there is anything.
+// Partial makes what was walked of a text before it was refused a document, so that it can be asked who it was.
+// Elements whose ends were not reached have no text of their own: it may go on. It reports whether there is anything.
 func (d *Doc) Partial() bool {
 	if len(d.nodes) == 0 {
 		return false

@@ -12,7 +12,7 @@ import (
 // What is repaired, as it is counted. The words are stored, and never change.
 const (
 	ForbiddenCharacter = "FORBIDDEN_CHARACTER" // a character that no document may have; U+FFFD takes its place
-	InvalidByte        = "INVALID_BYTE"        // a byte that is no text in the charset of the document; U+FFFD takes its place
+	InvalidByte        = "INVALID_BYTE"        // a byte that is no text in its charset; U+FFFD takes its place
 	ForbiddenReference = "FORBIDDEN_REFERENCE" // the number of such a character; U+FFFD takes its place
 	HTMLEntity         = "HTML_ENTITY"         // an entity of HTML, which XML does not know: its character takes its place
 	BareAmpersand      = "BARE_AMPERSAND"      // an & that begins no reference stands for itself
@@ -34,12 +34,15 @@ type edit struct {
 }
 
 // kinds are what edits are counted as; of the first few U+FFFD takes the place.
-var kinds = []string{ForbiddenCharacter, InvalidByte, ForbiddenReference, HTMLEntity, BareAmpersand, BareLessThan, CDATAEnd, CommentDashes}
+var kinds = []string{
+	ForbiddenCharacter, InvalidByte, ForbiddenReference, HTMLEntity, BareAmpersand, BareLessThan, CDATAEnd, CommentDashes,
+}
 
 // lossy is how many of the kinds replace something by U+FFFD.
 const lossy = 3
 
-// mostEdits bounds what is repaired of one text: it is more than a damaged page has, and what one needs to remember them is bounded.
+// mostEdits bounds what is repaired of one text: it is more than a damaged page has, and what one needs to remember
+// them is bounded.
 const mostEdits = 1 << 20
 
 // Repaired is a text without what no document may have.
@@ -48,8 +51,8 @@ type Repaired struct {
 	edits []edit
 }
 
-// Repair replaces what makes a text no XML and can be replaced without a guess at its structure. It looks at nothing but the
-// bytes from a place on, so the same bytes are repaired in the same way wherever they stand.
+// Repair replaces what makes a text no XML and can be replaced without a guess at its structure. It looks at nothing
+// but the bytes from a place on, so the same bytes are repaired in the same way wherever they stand.
 func Repair(text []byte) Repaired {
 	r := repairer{in: text}
 	if uint64(len(text)) >= math.MaxUint32/2 {
@@ -64,7 +67,8 @@ func Repair(text []byte) Repaired {
 	return Repaired{append(r.out, text[r.done:]...), r.edits}
 }
 
-// Sent is the place in the text as it came of a place in the repaired text, which must not be inside of what was replaced.
+// Sent is the place in the text as it came of a place in the repaired text, which must not be inside of what was
+// replaced.
 func (r *Repaired) Sent(at int) int {
 	n := sort.Search(len(r.edits), func(i int) bool { return int(r.edits[i].end) > at })
 	if n == 0 {
@@ -114,12 +118,13 @@ type repairer struct {
 func (r *repairer) replace(at, size int, with, kind string) int {
 	r.out = append(append(r.out, r.in[r.done:at]...), with...)
 	r.done = at + size
-	end := uint32(len(r.out))
-	r.edits = append(r.edits, edit{byte(slices.Index(kinds, kind)), uint32(at), uint32(size), end - uint32(len(with)), end})
+	end, which := uint32(len(r.out)), byte(slices.Index(kinds, kind))
+	r.edits = append(r.edits, edit{which, uint32(at), uint32(size), end - uint32(len(with)), end})
 	return r.done
 }
 
-// step goes over what stands at i in a text: characters up to the next that is looked at, a tag, or anything else in brackets.
+// step goes over what stands at i in a text: characters up to the next that is looked at, a tag, or anything else in
+// brackets.
 func (r *repairer) step(i int) int {
 	if i = run(r.in, i); i >= len(r.in) {
 		return i
@@ -191,10 +196,13 @@ func isNumber(b []byte) bool {
 }
 
 func isEntity(b []byte) bool {
-	return !slices.ContainsFunc(b, func(c byte) bool { return inName[c] == never || c >= utf8.RuneSelf || c == '-' || c == '.' || c == '_' })
+	return !slices.ContainsFunc(b, func(c byte) bool {
+		return inName[c] == never || c >= utf8.RuneSelf || c == '-' || c == '.' || c == '_'
+	})
 }
 
-// markup goes over what the < at i begins. What is no tag, or does not end, is left as it is: it may be a broken element.
+// markup goes over what the < at i begins. What is no tag, or does not end, is left as it is: it may be a broken
+// element.
 func (r *repairer) markup(i int) int {
 	b := r.in
 	switch {

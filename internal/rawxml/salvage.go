@@ -2,8 +2,8 @@ package rawxml
 
 import "bytes"
 
-// skip goes on behind what is broken: the outermost open element that is an item becomes one that is skipped. Outside of all
-// items an end tag of nothing is passed over; anything else there is a document that cannot be read.
+// skip goes on behind what is broken: the outermost open element that is an item becomes one that is skipped. Outside
+// of all items an end tag of nothing is passed over; anything else there is a document that cannot be read.
 func (d *Doc) skip() int {
 	if d.fault.Reason == TooManyBroken {
 		return -1
@@ -52,10 +52,11 @@ func (d *Doc) strayEnd() int {
 	return at + length + 1
 }
 
-// boundary is the place where a broken element ends: behind the end tag that balances its own tag. Where there is none before
-// its parent ends, it ends where the next element of its name begins. Where there is no such element either, nothing says what
-// of the rest belongs to it, such as the way on to the next page: -1. It is the length of the text if the parent does not end. The bytes
-// are searched without regard to what they are part of: what is broken has no structure.
+// boundary is the place where a broken element ends: behind the end tag that balances its own tag. Where there is none
+// before its parent ends, it ends where the next element of its name begins. Where there is no such element either,
+// nothing says what of the rest belongs to it, such as the way on to the next page: -1. It is the length of the text if
+// the parent does not end. The bytes are searched without regard to what they are part of: what is broken has no
+// structure.
 func (d *Doc) boundary(at, parent uint32) int {
 	b, name, around := d.text, d.fullName(at), d.fullName(parent)
 	level, next := 1, -1

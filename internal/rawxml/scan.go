@@ -47,8 +47,8 @@ var inText, inValue, inName = func() (text, value, name [256]byte) {
 func run(b []byte, i int) int {
 	const each = 0x0101010101010101
 	for ; i+8 <= len(b); i += 8 {
-		// Eight bytes at once: the highest bit of each is set where it is looked at. What is borrowed from a byte above makes
-		// mistakes behind the first such byte only.
+		// Eight bytes at once: the highest bit of each is set where it is looked at. What is borrowed from a byte above
+		// makes mistakes behind the first such byte only.
 		w := binary.LittleEndian.Uint64(b[i:])
 		if odd := (w | (w - ' '*each) | ((w ^ '<'*each) - each) | ((w ^ '&'*each) - each) | ((w ^ ']'*each) - each)) & (0x80 * each); odd != 0 {
 			return i + bits.TrailingZeros64(odd)/8

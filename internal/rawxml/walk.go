@@ -257,8 +257,8 @@ func (d *Doc) comment(i int, parent uint32) int {
 	return from + length + len("-->")
 }
 
-// instruction walks the instruction for others at i. What it says is not looked at, also where it says that this is XML: in
-// which charset a text is written is the business of Decode.
+// instruction walks the instruction for others at i. What it says is not looked at, also where it says that this is
+// XML: in which charset a text is written is the business of Decode.
 func (d *Doc) instruction(i int, parent uint32) int {
 	from := i
 	n := node{kind: Instruction, parent: parent, plain: true}

@@ -7,8 +7,8 @@ import (
 	"unicode/utf16"
 )
 
-// damage does to a page what repositories do to theirs. All records of it can be had, as they are: what is damaged stands around
-// them, or is an element more. JSON gets a byte order mark.
+// damage does to a page what repositories do to theirs. All records of it can be had, as they are: what is damaged
+// stands around them, or is an element more. JSON gets a byte order mark.
 func damage(body []byte, number uint64) []byte {
 	if !isXML(body) {
 		return append([]byte("\ufeff"), body...)

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -13,8 +14,8 @@ import (
 	"patra/internal/source"
 )
 
-// damagedPage is a page as repositories send them, and what must come out of it: of each item its id and title, or why it is none and
-// its id as far as that can be read.
+// damagedPage is a page as repositories send them, and what must come out of it: of each item its id and title, or why
+// it is none and its id as far as that can be read.
 type damagedPage struct {
 	name, body string
 	want       []string
@@ -74,9 +75,13 @@ func refuse(name, body, fault string) damagedPage {
 	return damagedPage{name: name, body: body, fault: fault}
 }
 
-func damagedPages() []damagedPage {
-	whole := oaiRecord("2", "Two")
-	pages := []damagedPage{
+// wholeRecord is the record that is damaged.
+var wholeRecord = oaiRecord("2", "Two")
+
+// mendedPages are well-formed after they were repaired.
+func mendedPages() []damagedPage {
+	whole := wholeRecord
+	return []damagedPage{
 		{name: "nothing is wrong", body: titled("Two"), want: around("2 Two")},
 
 		mend("a vertical tab", "T\vwo", "T\ufffdwo", "1 forbidden character"),
@@ -99,6 +104,16 @@ func damagedPages() []damagedPage {
 		{name: "a forbidden character in an id", body: among(oaiRecord("2\v", "Two")), want: around("BAD_TEXT "), repairs: "1 forbidden character"},
 		{name: "a byte that is no text in an id", body: among(oaiRecord("2\xff", "Two")), want: around("BAD_TEXT "), repairs: "1 invalid byte"},
 
+		{name: "lines before the declaration", body: "\r\n\n" + oaiDocument(utf8Declared, oaiRecord("1", "é")), want: []string{"1 é"}},
+		{name: "a notice before the document", body: "Notice: undefined index in /var/www/oai.php\n" + oaiDocument(utf8Declared, oaiRecord("1", "One")) + "\x00", want: []string{"1 One"}, repairs: "1 forbidden character, 2 text outside"},
+		{name: "a prefix that is not declared", body: among(strings.Replace(whole, ` xmlns:dc="http://purl.org/dc/elements/1.1/"`, "", 1)), want: around("2 Two")},
+		{name: "an end tag of nothing", body: among(whole + "</p>"), want: around("2 Two"), repairs: "1 stray end tag"},
+	}
+}
+
+// decodedPages are in other charsets, or say so.
+func decodedPages() []damagedPage {
+	return []damagedPage{
 		{name: "ISO-8859-1", body: oaiDocument(`<?xml version="1.0" encoding="ISO-8859-1"?>`, oaiRecord("1", "caf\xe9"), oaiRecord("2", "\x93x\x94")), want: []string{"1 café", "2 “x”"}},
 		{name: "windows-1252", body: oaiDocument(`<?xml version='1.0' encoding='windows-1252' ?>`, oaiRecord("1", "\x80uro")), want: []string{"1 €uro"}},
 		{name: "ISO-8859-15", body: oaiDocument(`<?xml version="1.0" encoding="iso-8859-15"?>`, oaiRecord("1", "\xa4uro")), want: []string{"1 €uro"}},
@@ -110,10 +125,13 @@ func damagedPages() []damagedPage {
 		{name: "UTF-16 without a mark", body: inUTF16(oaiDocument(`<?xml version="1.0"?>`, oaiRecord("1", "é")), false)[2:], want: []string{"1 é"}},
 		{name: "UTF-8 with a mark", body: "\ufeff" + oaiDocument(utf8Declared, oaiRecord("1", "é")), want: []string{"1 é"}},
 		{name: "UTF-8 that says UTF-16", body: oaiDocument(`<?xml version="1.0" encoding="utf-16"?>`, oaiRecord("1", "é")), want: []string{"1 é"}},
-		{name: "lines before the declaration", body: "\r\n\n" + oaiDocument(utf8Declared, oaiRecord("1", "é")), want: []string{"1 é"}},
-		{name: "a notice before the document", body: "Notice: undefined index in /var/www/oai.php\n" + oaiDocument(utf8Declared, oaiRecord("1", "One")) + "\x00", want: []string{"1 One"}, repairs: "1 forbidden character, 2 text outside"},
-		{name: "a prefix that is not declared", body: among(strings.Replace(whole, ` xmlns:dc="http://purl.org/dc/elements/1.1/"`, "", 1)), want: around("2 Two")},
+	}
+}
 
+// spoiltPages have a record that cannot be read.
+func spoiltPages() []damagedPage {
+	whole := wholeRecord
+	return []damagedPage{
 		spoil("tags that cross", strings.Replace(whole, "</dc:title>", "<b><i></b></i></dc:title>", 1), "XML_BROKEN 2"),
 		spoil("an end tag that is missing inside", strings.Replace(whole, "</dc:title>", "", 1), "XML_BROKEN 2"),
 		spoil("an attribute without quotes", strings.Replace(whole, "<dc:title>", "<dc:title lang=en>", 1), "XML_BROKEN 2"),
@@ -130,8 +148,17 @@ func damagedPages() []damagedPage {
 		spoil("a record that is too large", strings.Replace(whole, "Two", strings.Repeat("Two ", 5<<20), 1), "TOO_LARGE 2"),
 		spoil("a broken record with records inside", `<record><header><identifier>2</identifier></header><metadata><record><leader/></record><b></c></metadata></record>`, "XML_BROKEN 2"),
 		{name: "one record is repaired and one broken", body: oaiDocument(utf8Declared, oaiRecord("1", "O & ne"), strings.Replace(whole, "Two", "T\v<b>", 1)), want: []string{"1 O & ne", "XML_BROKEN 2"}, repairs: "1 bare ampersand"},
-		{name: "an end tag of nothing", body: among(whole + "</p>"), want: around("2 Two"), repairs: "1 stray end tag"},
+	}
+}
 
+// refusedPages give nothing, and say why.
+func refusedPages() []damagedPage {
+	whole, many := wholeRecord, []string{}
+	for n := range 300 {
+		many = append(many, strings.Replace(oaiRecord(fmt.Sprint(n), "x"), "x", "<b>", 1))
+	}
+	return []damagedPage{
+		refuse("more broken records than good ones", oaiDocument("", many...), "UNREADABLE: the body is no XML: more than 100 of its elements are broken"),
 		refuse("cut between two records", strings.Split(titled("Two"), "<record><header><identifier>3")[0], "BAD_BODY: the body is not whole: it ends inside of <ListRecords>"),
 		refuse("cut inside of a record", strings.Split(titled("Two"), "Two")[0], "BAD_BODY: the body is not whole: it ends inside of <dc:title>"),
 		refuse("cut behind a broken record", strings.Split(titled("<b></i>"), "Three")[0], "BAD_BODY: the body is not whole: it ends inside of <dc:title>"),
@@ -144,11 +171,10 @@ func damagedPages() []damagedPage {
 		refuse("a web page that is no XML", "<!DOCTYPE html>\n<html><br><p>Log in", "WEB_PAGE"),
 		refuse("no document", "Internal error", "BAD_BODY: the body is empty"),
 	}
-	var many []string
-	for n := range 300 {
-		many = append(many, strings.Replace(oaiRecord(fmt.Sprint(n), "x"), "x", "<b>", 1))
-	}
-	return append(pages, refuse("more broken records than good ones", oaiDocument("", many...), "UNREADABLE: the body is no XML: more than 100 of its elements are broken"))
+}
+
+func damagedPages() []damagedPage {
+	return slices.Concat(mendedPages(), decodedPages(), spoiltPages(), refusedPages())
 }
 
 // damagedProgram reads such pages.
@@ -191,7 +217,8 @@ func itemsOf(t testing.TB, p *source.Program, page *source.Page) (all []string, 
 	return all, hashes
 }
 
-// Each page gives the records that can be had from it, says what was repaired, and goes on; what is refused is refused truly.
+// Each page gives the records that can be had from it, says what was repaired, and goes on; what is refused is refused
+// truly.
 func TestDamagedPages(t *testing.T) {
 	p, good := damagedProgram(t, false), map[string]string{}
 	for i, c := range damagedPages() {
@@ -259,7 +286,8 @@ func TestAStrictSourceRepairsNothing(t *testing.T) {
 	}
 }
 
-// FuzzDamagedXML: a page is read twice alike, every record of it is read alone as it is in its page, and nothing that was sent changes.
+// FuzzDamagedXML: a page is read twice alike, every record of it is read alone as it is in its page, and nothing that
+// was sent changes.
 func FuzzDamagedXML(f *testing.F) {
 	for _, c := range damagedPages() {
 		if len(c.body) < 100_000 {

@@ -12,10 +12,12 @@ const (
 	maxRecordDepth = 200
 )
 
-// limits refuses an item that is larger or nests more deeply than a record may, so that it does not cost the page that it is on.
+// limits refuses an item that is larger or nests more deeply than a record may, so that it does not cost the page that
+// it is on.
 func limits(raw []byte, doc any) error {
 	if len(raw) > maxRecord {
-		return dataFault(patra.CodeTooLarge, "", fmt.Sprintf("the record has %d bytes; at most %d are read", len(raw), maxRecord))
+		text := fmt.Sprintf("the record has %d bytes; at most %d are read", len(raw), maxRecord)
+		return dataFault(patra.CodeTooLarge, "", text)
 	}
 	if d, ok := doc.(*document); ok && d.root.Deeper(maxRecordDepth) {
 		return tooDeep()

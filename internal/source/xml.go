@@ -53,7 +53,8 @@ func (p elementPath) at(d *rawxml.Doc, n rawxml.Node, depth int) bool {
 	return true
 }
 
-// xmlCutter takes elements out of a document: each as it was sent, what was sent around them, and the prefixes declared there.
+// xmlCutter takes elements out of a document: each as it was sent, what was sent around them, and the prefixes declared
+// there.
 type xmlCutter struct {
 	doc      *xmlDocument
 	sent     bool // the rest is what was sent, and not as it is walked
@@ -94,7 +95,8 @@ func (c *xmlCutter) inside(n rawxml.Node, depth int) {
 			c.declare(string(d.Local(a)), d.Text(a))
 		}
 	}
-	if d.Kind(n) == rawxml.Broken || slices.ContainsFunc(c.which, func(p elementPath) bool { return p.at(&d.Doc, n, depth) }) {
+	meant := func(p elementPath) bool { return p.at(&d.Doc, n, depth) }
+	if d.Kind(n) == rawxml.Broken || slices.ContainsFunc(c.which, meant) {
 		c.take(n)
 		return
 	}
@@ -165,7 +167,8 @@ func (x xmlSplitter) split(body []byte) (got parts, err error) {
 	return got, nil
 }
 
-// hasParent tells an empty list from an answer that has no list at all, where the path says what stands around the items.
+// hasParent tells an empty list from an answer that has no list at all, where the path says what stands around the
+// items.
 func (x xmlSplitter) hasParent(d *xmlDocument) bool {
 	var parents []elementPath
 	for _, p := range x.items {
@@ -190,7 +193,8 @@ func (xmlOpener) open(item []byte) (any, error) {
 	return d, nil
 }
 
-// hash identifies an item by its bytes as they were sent, without what changes by itself. What is repaired to be read is not in it.
+// hash identifies an item by its bytes as they were sent, without what changes by itself. What is repaired to be read
+// is not in it.
 func (x xmlOpener) hash(item []byte, doc any) (string, error) {
 	if len(x.volatile) == 0 {
 		return patra.HashBytes(item), nil

@@ -24,8 +24,8 @@ func prefixesOf(declarations string) (all []prefix) {
 	return all
 }
 
-// complete makes items readable on their own: prefixes that were declared around one are declared in it. If any of them needs
-// that, all are written into one text, one behind the other. One that is broken stays as it is, and stands alone.
+// complete makes items readable on their own: prefixes that were declared around one are declared in it. If any of them
+// needs that, all are written into one text, one behind the other. One that is broken stays as it is, and stands alone.
 func complete(pieces [][]byte, declared []prefix, w *parsedPage) (items [][]byte, apart []byte) {
 	c := namespaceFix{all: declared}
 	written := make([][]byte, 0, 3*len(pieces))

@@ -53,7 +53,8 @@ func (d *xmlDocument) read(body []byte, x xmlSplitter) (patra.Repairs, error) {
 // place is where something stands in what was sent.
 func (d *xmlDocument) place(at int) int { return d.fixed.Sent(at) }
 
-// openXML makes a document of an item, which stands alone. It is given back with release. An item that cannot be read gives a Fault.
+// openXML makes a document of an item, which stands alone. It is given back with release. An item that cannot be read
+// gives a Fault.
 func openXML(item []byte) (*xmlDocument, error) {
 	d := xmlDocuments.get()
 	if err := d.readItem(item); err != nil {
@@ -74,7 +75,8 @@ func (d *xmlDocument) readItem(item []byte) error {
 	return d.Reset(d.text)
 }
 
-// openAround makes a document of what stands around the items of a page. A path from its root begins with the name of the root.
+// openAround makes a document of what stands around the items of a page. A path from its root begins with the name of
+// the root.
 func openAround(rest []byte) (*xmlDocument, error) {
 	text := make([]byte, 0, len(rest)+len("<_></_>"))
 	text = append(append(append(text, "<_>"...), rest...), "</_>"...)
@@ -152,7 +154,8 @@ func notXML(body []byte, err error) error {
 	return unreadable("the body is no XML: " + why.Error())
 }
 
-// unreadable is a body that is whole and is not what it should be, which may pass: the provider may send anything while it is mended.
+// unreadable is a body that is whole and is not what it should be, which may pass: the provider may send anything while
+// it is mended.
 func unreadable(text string) error {
 	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeUnreadable, Text: text}
 }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// xpathExpr is an XPath of our subset, ready to be followed in the bytes of an item; docs/writing-a-source.md has its grammar. A
-// union gives what its first path finds, then what the second finds, and each node once.
+// xpathExpr is an XPath of our subset, ready to be followed in the bytes of an item; docs/writing-a-source.md has its
+// grammar. A union gives what its first path finds, then what the second finds, and each node once.
 type xpathExpr struct {
 	call  string // a function, or none
 	args  []xpathExpr

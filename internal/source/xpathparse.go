@@ -35,7 +35,8 @@ func (p *xpathParser) unexpected() {
 	case rest == "":
 		p.fail("it ends too early", "a path is names with / between, such as header/identifier")
 	case begins("<", ">", "+", "-"), begins("div ", "mod "):
-		p.fail("nothing is computed or compared by size", "conditions compare with = and !=, or with starts-with, ends-with and contains")
+		p.fail("nothing is computed or compared by size",
+			"conditions compare with = and !=, or with starts-with, ends-with and contains")
 	case begins("("):
 		p.fail("brackets do not hold paths together", "write each path out, with | between: a/b | a/c")
 	case begins("$"):
@@ -45,7 +46,8 @@ func (p *xpathParser) unexpected() {
 	case begins("]", ")", "'", `"`, ",", "=", "!"):
 		p.fail(fmt.Sprintf("%q is not expected", rest[:1]), "see that all brackets and quotes are closed")
 	default:
-		p.fail(fmt.Sprintf("%q is not expected", rest[:min(len(rest), 20)]), "a path is names with / between, such as header/identifier")
+		p.fail(fmt.Sprintf("%q is not expected", rest[:min(len(rest), 20)]),
+			"a path is names with / between, such as header/identifier")
 	}
 }
 
@@ -102,7 +104,8 @@ func (p *xpathParser) word() string {
 func (p *xpathParser) called() string {
 	p.skip()
 	name, _, found := strings.Cut(p.text[p.at:], "(")
-	if name = strings.TrimRight(name, " "); !found || name == "text" || name == "node" || strings.ContainsAny(name, " /@*[]|=!.,:'\"<>+$") {
+	name = strings.TrimRight(name, " ")
+	if !found || name == "text" || name == "node" || strings.ContainsAny(name, " /@*[]|=!.,:'\"<>+$") {
 		return ""
 	}
 	return name
@@ -163,15 +166,25 @@ func (p elements) deep() (n int) {
 
 // xpathFunctions are the functions that make a value, and xpathTests those of conditions.
 var (
-	xpathFunctions = []string{"concat", "normalize-space", "not", "replace", "string", "string-join", "substring-after", "substring-before"}
-	xpathTests     = []string{"contains", "ends-with", "local-name", "not", "starts-with"}
+	xpathFunctions = []string{
+		"concat", "normalize-space", "not", "replace", "string", "string-join", "substring-after", "substring-before",
+	}
+	xpathTests = []string{"contains", "ends-with", "local-name", "not", "starts-with"}
 )
 
 // insteadOf are forms that are nearest to functions of XPath that are not known here.
 var insteadOf = map[string]string{
-	"count": "in a mapping write the path | count", "last": "in a mapping write the path | last", "position": "write the number alone: author[1]", "lower-case": "in a mapping write the path | lower",
-	"upper-case": "in a mapping write the path | upper", "translate": "in a mapping write the path | replace('x', 'y')", "number": "in a mapping write the path | number", "name": "write the name of the element, or local-name()",
-	"matches": "write starts-with, ends-with or contains", "tokenize": "in a mapping write the path | split(' ')", "distinct-values": "in a mapping write the path | distinct",
+	"count":           "in a mapping write the path | count",
+	"distinct-values": "in a mapping write the path | distinct",
+	"last":            "in a mapping write the path | last",
+	"lower-case":      "in a mapping write the path | lower",
+	"matches":         "write starts-with, ends-with or contains",
+	"name":            "write the name of the element, or local-name()",
+	"number":          "in a mapping write the path | number",
+	"position":        "write the number alone: author[1]",
+	"tokenize":        "in a mapping write the path | split(' ')",
+	"translate":       "in a mapping write the path | replace('x', 'y')",
+	"upper-case":      "in a mapping write the path | upper",
 }
 
 // noFunction says what there is in place of a function that is not known.
@@ -223,9 +236,11 @@ func (p *xpathParser) check(l *xpathExpr) {
 	case "substring-after", "substring-before":
 		ok, form = count == 2 && literals == 1 && l.args[1].literal() && first.call != "not", "(path, 'text')"
 	case "concat":
-		ok, form = count >= 2 && !slices.ContainsFunc(l.args, func(a xpathExpr) bool { return a.call == "not" }), "(path, 'text', path)"
+		isNot := func(a xpathExpr) bool { return a.call == "not" }
+		ok, form = count >= 2 && !slices.ContainsFunc(l.args, isNot), "(path, 'text', path)"
 	case "replace":
-		if ok, form = count == 3 && literals == 2 && !first.literal() && first.call != "not", "(path, 'pattern', 'text')"; ok {
+		form = "(path, 'pattern', 'text')"
+		if ok = count == 3 && literals == 2 && !first.literal() && first.call != "not"; ok {
 			p.pattern(l)
 		}
 	}
@@ -287,13 +302,24 @@ func (p *xpathParser) anywhere(s *xpathStep) {
 
 // axes are refused with what is nearest to them.
 var axes = []struct{ begins, instead string }{
-	{"..", "begin the path further out"}, {"parent::", "begin the path further out"}, {"following", "name the element by what it is, with a condition"}, {"preceding", "name the element by what it is, with a condition"},
-	{"descendant", "write //"}, {"namespace::", "prefixes are compared as they are written"}, {"attribute::", "write @"}, {"ancestor", "it can begin a path in a condition: [ancestor::group]"}, {"node()", "write * for any element, or text()"},
+	{"..", "begin the path further out"},
+	{"parent::", "begin the path further out"},
+	{"following", "name the element by what it is, with a condition"},
+	{"preceding", "name the element by what it is, with a condition"},
+	{"descendant", "write //"},
+	{"namespace::", "prefixes are compared as they are written"},
+	{"attribute::", "write @"},
+	{"ancestor", "it can begin a path in a condition: [ancestor::group]"},
+	{"node()", "write * for any element, or text()"},
 }
 
 func (p *xpathParser) noAxis() bool {
 	for _, a := range axes {
-		if p.ahead(a.begins) && (a.begins == ".." || strings.HasSuffix(a.begins, "()") || strings.Contains(p.text[p.at:min(len(p.text), p.at+len(a.begins)+20)], "::")) {
+		if !p.ahead(a.begins) {
+			continue
+		}
+		near := p.text[p.at:min(len(p.text), p.at+len(a.begins)+20)] // following-sibling:: begins so, too
+		if a.begins == ".." || strings.HasSuffix(a.begins, "()") || strings.Contains(near, "::") {
 			p.fail(fmt.Sprintf("%q is not known here", a.begins), a.instead)
 			return true
 		}
