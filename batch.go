@@ -80,6 +80,21 @@ type Batch struct {
 // Repairs are how often what a provider sent had to be repaired to be read, by what was repaired.
 type Repairs map[string]int
 
+// Add is the sum of both.
+func (r Repairs) Add(o Repairs) Repairs {
+	if len(r)+len(o) == 0 {
+		return nil
+	}
+	sum := maps.Clone(o)
+	if sum == nil {
+		sum = Repairs{}
+	}
+	for kind, n := range r {
+		sum[kind] += n
+	}
+	return sum
+}
+
 // Total is how often something was repaired.
 func (r Repairs) Total() (n int) {
 	for _, each := range r {

@@ -151,7 +151,7 @@ func tryPage(ctx context.Context, p *executor.Prober, req planner.Request, insec
 		return nil, err
 	}
 	details, items, err := try(ctx, p, second, call, req.BaseURL)
-	page.second = details
+	page.second, page.Repairs = details, page.Repairs.Add(details.Repairs)
 	return page.fill(second, items, most), err
 }
 

@@ -88,9 +88,6 @@ func (d *Doc) Turn(n Node) { d.top = n }
 // Top is the element that is looked at: the root, or another one that was turned to.
 func (d *Doc) Top() Node { return d.top }
 
-// Broken is how many elements were skipped.
-func (d *Doc) Broken() int { return d.broken }
-
 // Forget lets go of the text, and of room for more than most bytes. It gives the room that is left.
 func (d *Doc) Forget(most int) (left int) {
 	d.text, d.nodes, d.isItem, d.fault = nil, d.nodes[:0], nil, Error{}
