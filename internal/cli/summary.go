@@ -53,8 +53,10 @@ type summary struct {
 
 	source  string
 	several bool // the source has more than one watermark
-	started time.Time
-	states  map[patra.Status]int // of work without a watermark
+
+	question string // the flags that another command needs to ask for the same
+	started  time.Time
+	states   map[patra.Status]int // of work without a watermark
 }
 
 // measure reads back from the store how complete the plan's window is, and judges the run by it.
@@ -69,7 +71,7 @@ func (s *summary) measure(ctx context.Context, st *store.Store) error {
 func (s *summary) facts() view.RunFacts {
 	f := view.RunFacts{Source: s.source, Operation: s.Plan.Operation, Fill: s.Decision.Fill, Decision: s.Decision,
 		Pages: s.Pages, Slices: s.Slices, Failed: s.Failed, Interrupted: s.Interrupted, Left: s.Left, QuotaText: s.spoken, Halt: s.halt, Quota: s.quota,
-		Cursor: s.Cursor, SeveralCursors: s.several, Gaps: s.Gaps, History: s.History, Disputed: s.Disputed, Unproved: s.Unproved, Missing: s.unfound,
+		Cursor: s.Cursor, SeveralCursors: s.several, Gaps: s.Gaps, History: s.History, Disputed: s.Disputed, Unproved: s.Unproved, Missing: s.unfound, Question: s.question,
 		OpenSlices: s.states[patra.Ready] + s.states[patra.Partial], FailedSlices: s.states[patra.Failed]}
 	f.NothingToDo = (s.Decision.Window.IsEmpty() || s.Decision.Reason == patra.ReasonNobody) && s.Slices == 0 && s.Pages == 0 && s.Failed == 0
 	return f
@@ -242,7 +244,7 @@ func (s *summary) printHistory(w io.Writer) {
 		}
 		from = s.Decision.Earliest.Time().Format("2006-01-02")
 	}
-	fmt.Fprintf(w, "  history    begins at %s (%s); for what lies before: patra backfill %s --from %s\n", s.Cursor.Origin, originText[s.Decision.OriginCode], s.source, from)
+	fmt.Fprintf(w, "  history    begins at %s (%s); for what lies before: patra backfill %s%s --from %s\n", s.Cursor.Origin, originText[s.Decision.OriginCode], s.source, s.question, from)
 }
 
 // verdict is nil only when the whole window is proved.
