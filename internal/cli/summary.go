@@ -54,9 +54,10 @@ type summary struct {
 	source  string
 	several bool // the source has more than one watermark
 
-	question string // the flags that another command needs to ask for the same
-	started  time.Time
-	states   map[patra.Status]int // of work without a watermark
+	question  string // the flags that another command needs to ask for the same
+	otherDate bool   // the source says that its windows are about another date than that of the change
+	started   time.Time
+	states    map[patra.Status]int // of work without a watermark
 }
 
 // measure reads back from the store how complete the plan's window is, and judges the run by it.
@@ -208,7 +209,7 @@ func (s *summary) printNext(w io.Writer) {
 // date filter shows that is off by a day. Where a source is asked by another date than that of the change it is always so, and
 // whoever harvests it every night knows.
 func (s *summary) printOutside(w io.Writer) {
-	if s.Counts.Outside > 0 && s.Decision.OriginCode != "" {
+	if s.Counts.Outside > 0 && s.Decision.OriginCode != "" && !s.otherDate {
 		fmt.Fprintf(w, "  outside    %s of them changed outside of the window that they were asked by: right only if updatedAt is another date than window.field\n", thousands(s.Counts.Outside))
 	}
 }

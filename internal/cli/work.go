@@ -114,6 +114,7 @@ func (a *app) runWork(ctx context.Context, s *store.Store, req planner.Request, 
 		return nil, err
 	}
 	sum := &summary{Plan: plan.Plan, Decision: plan.Decision, Probes: plan.Probes, Warnings: plan.SlicingStats.Warnings, started: time.Now(), source: req.Source.Code, question: questionFlags(req), runTally: runTally{Faults: map[string]int64{}}}
+	sum.otherDate = plan.Spec != nil && plan.Spec.Window.OtherDate
 	if err := a.tellElsewhere(ctx, s, plan.Plan, req.BaseURL); err != nil {
 		return nil, err
 	}
