@@ -159,6 +159,9 @@ func TestListsNameTheRepository(t *testing.T) {
 			t.Errorf("patra %s of one: %s", strings.Join(args, " "), said)
 		}
 	}
+	if code, said := s.asks(nil, "coverage", "waive", "oai", "--from", "2026-05-02", "--to", "2026-05-03", "--reason", "lost"); code != 2 || !strings.Contains(said, nameA) || !strings.Contains(said, nameB) {
+		t.Errorf("a waiver without a watermark ends with %d: %s", code, said)
+	}
 	if code, said := s.asks(nil, "signal", "add", "oai", "3"); code != 2 || !strings.Contains(said, "say which one with --repository") {
 		t.Errorf("a signal without a repository ends with %d: %s", code, said)
 	}
