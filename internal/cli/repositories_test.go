@@ -243,6 +243,25 @@ func TestPrintedCommandsNameTheRepository(t *testing.T) {
 	}
 }
 
+// A password in an address is refused, and neither shown nor kept; and so is what would not be asked for.
+func TestAnAddressIsNoPlaceForMore(t *testing.T) {
+	s := session{t, "sqlite:" + filepath.Join(t.TempDir(), "patra.db")}
+	for address, want := range map[string]string{"https://me:hidden@example.org/oai": "is not an address", "https://me:hid%den@example.org/oai": "is not an address", "https://example.org/oai?db=1": "has more than a path", "https://example.org/oai#db": "has more than a path"} {
+		for _, flag := range []string{"--param=baseUrl=" + address, "--base-url=" + address} {
+			code, said := s.asks(nil, append([]string{"harvest", "oai", "--param=baseUrl=" + nameA, flag}, theDay...)...)
+			if strings.HasPrefix(flag, "--base-url") {
+				want = "is not an address"
+			}
+			if code != 2 || !strings.Contains(said, want) || strings.Contains(said, "hid") {
+				t.Errorf("%s ends with %d: %s", flag, code, said)
+			}
+		}
+	}
+	if kept := s.run("triggers", "-o", "json"); !strings.Contains(kept, "xxxxx@example.org") || strings.Contains(kept, "hid") {
+		t.Errorf("kept is %s", kept)
+	}
+}
+
 // A breaker that is open for one repository does not hold the other back.
 func TestABreakerIsOfOneRepository(t *testing.T) {
 	a, b := newRepository(t, "/oai", "A", "1"), newRepository(t, "/oai", "B", "1")
