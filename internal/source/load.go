@@ -353,6 +353,7 @@ func (c *checker) pagination(at string, e Endpoint) {
 	if counts := p.Type == pageOffset || (p.Type == pagePage && p.Next == ""); counts && !slices.Contains(p.End, patra.EndEmptyPage) && !slices.Contains(p.End, patra.EndShortPage) {
 		c.add(at+".end", "CONFLICT", "a walk that counts ends with an empty or a short page", "write end: [EMPTY_PAGE]")
 	}
+	c.stability(at, e)
 	if len(p.End) == 0 {
 		c.add(at+".end", "REQUIRED", "a walk needs at least one way to end", "write end: [EMPTY_PAGE]")
 	}
