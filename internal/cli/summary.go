@@ -155,10 +155,18 @@ func (s *summary) cover(ctx context.Context, st *store.Store) error {
 			s.Unproved = append(s.Unproved, read.Minus(read.Minus(asked))...)
 		}
 	}
-	for _, d := range patra.Disputes(answers) {
-		s.unfound = append(s.unfound, d.Missing()...)
-	}
+	s.unfound = unfoundIn(asked, patra.Disputes(answers))
 	return nil
+}
+
+// unfoundIn are the ids that put windows of what was asked for into dispute.
+func unfoundIn(asked patra.Coverage, disputes []patra.EffectiveEntry) (ids []string) {
+	for _, d := range disputes {
+		if len(asked.Clip(d.Window)) > 0 {
+			ids = append(ids, d.Missing()...)
+		}
+	}
+	return ids
 }
 
 // print tells a person.
