@@ -293,6 +293,7 @@ func (c *checker) endpoint(at string, e Endpoint, f *File) {
 		return
 	}
 	c.pagination(at+".pagination", e)
+	c.census(at+".census", e)
 	c.window(at+".window", e, f)
 	g := f.grammar(e.Window)
 	for _, problem := range g.Check() {

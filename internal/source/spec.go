@@ -43,6 +43,7 @@ type Spec struct {
 	Request     Request       `json:"request"`
 	Pagination  Pagination    `json:"pagination"`
 	Consistency Consistency   `json:"consistency,omitzero"`
+	Census      *Census       `json:"census,omitempty"`
 	Response    Response      `json:"response"`
 	Window      Window        `json:"window"`
 	Query       query.Grammar `json:"query"`
@@ -73,7 +74,7 @@ func Compile(f *File, o Options) (*Spec, error) {
 	}
 	s := &Spec{
 		V: specVersion, Source: f.Code, RecordType: f.RecordType, Endpoint: name, Operation: o.Operation, Parameters: params,
-		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Consistency: e.Consistency, Response: e.Response, Window: e.Window.wide(), Query: f.grammar(e.Window), Mapping: f.Mapping, Merge: f.Merge, Changes: f.Changes,
+		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Consistency: e.Consistency, Census: e.Census, Response: e.Response, Window: e.Window.wide(), Query: f.grammar(e.Window), Mapping: f.Mapping, Merge: f.Merge, Changes: f.Changes,
 		Update: f.Update,
 	}
 	if len(e.Mapping) > 0 {
