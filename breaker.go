@@ -49,6 +49,9 @@ type RecentRequests struct {
 // Failures is how many of them failed.
 func (r RecentRequests) Failures() int { return bits.OnesCount32(r.Failed) }
 
+// Nobody reports whether nobody was there to answer: connections were refused, or the host's name has no address.
+func (r RecentRequests) Nobody() bool { return r.Unreached >= breakerUnreached }
+
 // add is what is known after one more failure, and the answers before it.
 func (r RecentRequests) add(now Instant, f EndpointFailure, first bool) RecentRequests {
 	if now > r.At.Add(breakerMemory) {
@@ -68,7 +71,7 @@ func (r RecentRequests) add(now Instant, f EndpointFailure, first bool) RecentRe
 
 // tooMany reports whether more failed than chance brings, the last so many in a row.
 func (r RecentRequests) tooMany(now Instant, inARow int64) bool {
-	return r.Unreached >= breakerUnreached || r.Seen == breakerRecent && r.Failures()*100 > breakerShare*breakerRecent ||
+	return r.Nobody() || r.Seen == breakerRecent && r.Failures()*100 > breakerShare*breakerRecent ||
 		inARow >= breakerSilent && now >= r.Since.Add(breakerSilence)
 }
 
