@@ -227,8 +227,8 @@ func (x *Executor) heldBack(ctx context.Context, c *patra.Claim, r *run, h *held
 	}
 	end := patra.RunResult{Status: patra.Queued, GiveBack: true, WaitCode: h.Code, RetryIn: max(h.Wait, 0)}
 	if h.Code == patra.WaitBreaker && r.fault != nil && !(r.tried && r.gentle) {
-		end.GiveBack, end.Fault = false, r.fault
-		if c.Task.Attempts >= c.Task.MaxAttempts {
+		end.GiveBack, end.Progress, end.Fault = false, r.progress, r.fault
+		if c.Task.Attempts >= c.Task.MaxAttempts && !r.progress {
 			x.runLogger(c).ErrorContext(ctx, "task failed", "error_level", string(r.fault.Level), "code", r.fault.Code, "path", r.fault.Path, "reason", r.fault.Text)
 			return patra.RunResult{Status: patra.Failed, Fault: r.fault}, Event{Kind: EventFailed, Claim: c, Fault: r.fault}
 		}

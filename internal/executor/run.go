@@ -33,7 +33,9 @@ type run struct {
 	looks    int64 // scans that were begun because the parts of the window did not add up to the whole
 	restarts int
 	strain   patra.WalkLoad
-	advanced bool // a page came and was kept
+	advanced bool  // a page came and was kept
+	furthest int64 // the page up to which earlier attempts came
+	progress bool  // this one has read what none before it had read
 	proof    *patra.Proof
 	counted  *int64 // what the provider says about the part that an early end confirms
 	bounds   patra.FoundBounds
@@ -120,6 +122,7 @@ func question(c *patra.Claim) (query.Node, error) {
 // closing was lost.
 func (r *run) begin(ctx context.Context) (ended bool, err error) {
 	task, resume := r.claim.Task, r.claim.Resume
+	r.furthest = task.NextOrdinal
 	r.scan = r.newScan(task.ScanNo)
 	switch {
 	case task.NextOrdinal <= 1 && r.program.Spec.Stateful() && r.claim.Fence > 1:
@@ -321,7 +324,7 @@ func (r *run) commitNext(ctx context.Context, coming *inflightPage) (*inflightPa
 		r.shown = res.Shown
 	}
 	r.scan.count(seen, r.strays, r.program.Spec.Window.Precision)
-	r.advanced = true
+	r.advanced, r.progress = true, r.progress || page.Ordinal >= r.furthest
 	r.reportSuccess(ctx, res.Exchange)
 	r.emit(Event{Kind: EventPage, Claim: r.claim, Counts: counts, Exchange: res.Exchange, Took: time.Since(res.Exchange.SentAt.Time())})
 	if enough != nil {

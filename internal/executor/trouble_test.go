@@ -13,7 +13,14 @@ import (
 	"patra"
 	"patra/internal/executor"
 	"patra/internal/sim"
+	"patra/internal/store"
 )
+
+// byOffsets changes the shipped source so that a page can be asked for again.
+var byOffsets = []string{
+	"type: TOKEN", "type: OFFSET", "positionParam: cursor", "positionParam: offset", "token: {state: STATEFUL, onSame: CONTINUE, ttl: PT5M}", "cap: 10000",
+	"\n      initial: \"*\"", "", "\n      next: \"$.message['next-cursor']\"", "",
+}
 
 // pagesRead is how many pages are read in some time at 5 requests a second from a provider of which a share of the requests goes
 // wrong, whatever the rate.
@@ -34,9 +41,7 @@ func pagesRead(t *testing.T, over time.Duration, share float64, wrong func(http.
 				}
 				next.ServeHTTP(w, r)
 			})
-		}, politeRate, "perSecond: 5, burst: 5", "initial: 500ms, max: 30s", "initial: 500ms, max: 30s", "pageSize: 200", "pageSize: 2",
-			"type: TOKEN", "type: OFFSET", "positionParam: cursor", "positionParam: offset", "token: {state: STATEFUL, onSame: CONTINUE, ttl: PT5M}", "cap: 10000",
-			"\n      initial: \"*\"", "", "\n      next: \"$.message['next-cursor']\"", "")
+		}, append(byOffsets, politeRate, "perSecond: 5, burst: 5", "initial: 500ms, max: 30s", "initial: 500ms, max: 30s", "pageSize: 200", "pageSize: 2")...)
 		x := b.executor(nil)
 		x.Config.Workers, x.Controls = 4, b.Store
 		x.Observe = func(e executor.Event) {
@@ -94,4 +99,46 @@ func TestFaultsByChanceCostLittle(t *testing.T) {
 			})
 		}
 	}
+}
+
+// A task whose attempts all fail, and each of which has read a page that none before it had read, is read to its end: nothing is read
+// twice, and no attempt counts.
+func TestProgressIsNoFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		failed, given := map[string]int{}, map[string]int{}
+		b := newBubbleWith(t, 1, sim.Quota{}, patra.Harvest, func(next http.Handler) http.Handler {
+			return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				page := r.URL.Query().Get("offset")
+				failed[page]++
+				bad := failed[page] <= 5
+				if !bad {
+					given[page]++
+				}
+				mu.Unlock()
+				if bad {
+					w.WriteHeader(http.StatusInternalServerError)
+					return
+				}
+				next.ServeHTTP(w, r)
+			})
+		}, append(byOffsets, "pageSize: 200", "pageSize: 5")...)
+		x := b.executor(nil)
+		if err := x.Run(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		if n, err := b.CountRecords(t.Context(), "crossref"); err != nil || n != 60 {
+			t.Errorf("%d records, %v", n, err)
+		}
+		for page, times := range given {
+			if times != 1 {
+				t.Errorf("page %q was read %d times", page, times)
+			}
+		}
+		tasks, err := b.Tasks(t.Context(), store.Filter{})
+		if err != nil || tasks[0].Status != patra.Succeeded || len(given) < 12 {
+			t.Errorf("%d pages, %+v, %v", len(given), tasks, err)
+		}
+	})
 }
