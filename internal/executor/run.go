@@ -207,6 +207,9 @@ var disputed = &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeDisputed, T
 func (r *run) preparePage(ctx context.Context, ordinal int64, position string) (pageRequest, error) {
 	call, err := r.program.Spec.Build(r.query, r.claim.Slice.Fetch, position, r.claim.BaseURL, r.Config.Vars)
 	if err != nil {
+		if fault, ok := errors.AsType[*patra.Fault](err); ok {
+			return pageRequest{}, fault
+		}
 		return pageRequest{}, &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal, Text: err.Error(), Err: err}
 	}
 	return r.newPageRequest(ctx, patra.PhaseSearch, ordinal, position, call)

@@ -275,6 +275,8 @@ func wireFault(err error, status int) *patra.Fault {
 	switch {
 	case errors.Is(err, egress.ErrTooLarge):
 		f.Code = patra.CodeTooLarge
+	case errors.Is(err, egress.ErrEncoding):
+		f.Code, f.Path = patra.CodeEncoding, "Content-Encoding"
 	case errors.Is(err, egress.ErrRefused):
 		f.Level = patra.LevelRequest
 	case isCert:
