@@ -26,7 +26,7 @@ var importMap = map[string]place{
 	"patra/internal/query":            {[]string{"patra"}, "a query is a pure value; it knows no provider and no table"},
 	"patra/internal/rawjson":          {nil, "JSON is bytes; what they are about is not its business"},
 	"patra/internal/rawxml":           {nil, "XML is bytes; what they are about is not its business"},
-	"patra/internal/source":           {[]string{"patra", "patra/internal/query", "patra/internal/rawjson", "patra/internal/rawxml", "patra/internal/strictyaml"}, "a source only describes; it neither plans nor sends nor stores"},
+	"patra/internal/source":           {[]string{"patra", "patra/internal/query", "patra/internal/rawjson", "patra/internal/rawxml", "patra/internal/strictyaml", "patra/sources"}, "a source only describes; it neither plans nor sends nor stores. The claims of a file that is shipped are believed until the provider contradicts them"},
 	"patra/internal/planner":          {[]string{"patra", "patra/internal/source", "patra/internal/query"}, "planner and executor meet only in the tables, and the planner talks to no provider"},
 	"patra/internal/executor":         {[]string{"patra", "patra/internal/source", "patra/internal/query", "patra/internal/egress", "patra/internal/zstdchunks"}, "planner and executor meet only in the tables; store, gate and secrets are handed in, so that others can stand in for them"},
 	"patra/internal/observe":          {[]string{"patra", "patra/internal/executor", "patra/internal/relay"}, "numbers, lines and traces are made of what others tell; nobody asks them before doing something"},

@@ -13,6 +13,7 @@ type Phase string
 const (
 	PhaseSearch Phase = "SEARCH"
 	PhaseDetail Phase = "DETAIL"
+	PhaseCensus Phase = "CENSUS" // one request for the ids of a whole window, to prove that a walk has read them
 )
 
 // How a walk announced its end.
@@ -23,6 +24,8 @@ const (
 	EndNullNext  = "NULL_NEXT"
 	EndShortPage = "SHORT_PAGE"
 	EndItemsDone = "ITEMS_DONE"
+	EndWhole     = "WHOLE"      // the first answer holds all that its own exact total counts
+	EndSeam      = "SEAM"       // nothing lies behind what was read: the overlap of pages shows it
 	EndEmptyCode = "EMPTY_CODE" // an answer that is an error elsewhere and means "nothing" here
 )
 
@@ -157,6 +160,7 @@ type PageResult struct {
 	Total       *int64
 	TimeMin     *Instant
 	TimeMax     *Instant
+	Rows        PageRows        // of a search page: its rows in their order, for the proof
 	Shown       ShownIDs        // what the provider has shown of the slice's window, where this page changes it; nil: it does not
 	Order       string          // of a search page: ASC or DESC while the scan has kept to what the source promises, else NONE
 	Response    json.RawMessage // status and headers, without secrets
@@ -198,21 +202,15 @@ type RunResult struct {
 
 // EarlyEnd is a scan that ended before its slice did: why, and what is proved all the same.
 type EarlyEnd struct {
-	Reslice   Reslice
-	ScanNo    int64
-	Order     string // ASC or DESC if every page kept to it, else NONE
-	Trust     Trust
-	Confirmed Window // empty: nothing is proved
-	IDsSeen   int64  // in what is confirmed
-	Total     *int64 // what the provider says that the confirmed part has, if it was asked
-}
-
-// State is what is known about the confirmed part: a count of just that part that agrees is a proof, like any other.
-func (e EarlyEnd) State() Completeness {
-	if e.Total != nil && *e.Total == e.IDsSeen {
-		return StateSealed
-	}
-	return UncountedState(e.Trust)
+	Reslice      Reslice
+	ScanNo       int64
+	Order        string // ASC or DESC if every page kept to it, else NONE
+	Trust        Trust
+	Confirmed    Window       // empty: nothing is proved
+	IDsSeen      int64        // in what is confirmed
+	Proof        WindowProof  // how that is proved, if it is
+	Completeness Completeness // of what is confirmed
+	Total        *int64       // what the provider says that the confirmed part has, if it was asked
 }
 
 // Proof is what a finished scan says about completeness.
@@ -225,10 +223,12 @@ type Proof struct {
 	Details bool // the records were fetched by id: all of them must be settled
 	ByID    bool // there was no search: the ids were known
 
+	Window WindowProof // how the window is proved, or why it is not
+
 	FoundState Completeness // what the scan is worth apart from ids that the provider has shown and it did not find; "": as State
 
 	Widened bool // the scan asked more widely than the one before it, which did not find what the provider has shown
 
-	WindowTotal *int64 // of a part: what the provider says that the whole window has
-	LookedTwice bool   // of a part: it was read again because the parts did not add up to that, and this is what was found then
+	Last bool   // of a part: it is the last one that is missing
+	Rest *int64 // of the last part: how many records of the window have ids that no part has asked for; nil: not known
 }

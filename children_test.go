@@ -220,26 +220,26 @@ func TestAnEarlyEndMustBeProvedByTheLedger(t *testing.T) {
 		walk   patra.ScanProgress
 		order  string
 		says   patra.Window
-		trust  patra.Trust
+		state  patra.Completeness
 		proved bool
 	}{
-		{"up to the last record", s, up, "ASC", window(0, 3), patra.TrustExact, true},
-		{"less than that", s, up, "ASC", window(0, 2), patra.TrustExact, true},
-		{"the last record too, beside which others may follow", s, up, "ASC", window(0, 4), patra.TrustExact, false},
-		{"not from the beginning", s, up, "ASC", window(1, 3), patra.TrustExact, false},
-		{"in another order", s, up, "DESC", window(4, 6), patra.TrustExact, false},
-		{"down to the last record", s, down, "DESC", window(3, 6), patra.TrustExact, true},
-		{"that record too", s, down, "DESC", window(2, 6), patra.TrustExact, false},
-		{"not from the end", s, down, "DESC", window(3, 5), patra.TrustExact, false},
-		{"without an order", s, none, "NONE", window(0, 3), patra.TrustExact, false},
-		{"with an order that the ledger does not know", s, none, "ASC", window(0, 3), patra.TrustExact, false},
-		{"nothing, without an order", s, none, "NONE", window(0, 0), patra.TrustExact, true},
-		{"once more, with a count to come", again, up, "ASC", window(0, 3), patra.TrustExact, false},
-		{"once more, with none to come", again, up, "ASC", window(0, 3), patra.TrustNone, true},
-		{"for some ids only", partOf(s, patra.IDRange{From: 0, To: 2}), up, "ASC", window(0, 3), patra.TrustExact, false},
+		{"up to the last record", s, up, "ASC", window(0, 3), patra.StateRead, true},
+		{"less than that", s, up, "ASC", window(0, 2), patra.StateRead, true},
+		{"the last record too, beside which others may follow", s, up, "ASC", window(0, 4), patra.StateRead, false},
+		{"not from the beginning", s, up, "ASC", window(1, 3), patra.StateRead, false},
+		{"in another order", s, up, "DESC", window(4, 6), patra.StateRead, false},
+		{"down to the last record", s, down, "DESC", window(3, 6), patra.StateRead, true},
+		{"that record too", s, down, "DESC", window(2, 6), patra.StateRead, false},
+		{"not from the end", s, down, "DESC", window(3, 5), patra.StateRead, false},
+		{"without an order", s, none, "NONE", window(0, 3), patra.StateRead, false},
+		{"with an order that the ledger does not know", s, none, "ASC", window(0, 3), patra.StateRead, false},
+		{"nothing, without an order", s, none, "NONE", window(0, 0), patra.StateRead, true},
+		{"once more, without a proof", again, up, "ASC", window(0, 3), patra.StateRead, false},
+		{"once more, with a proof", again, up, "ASC", window(0, 3), patra.StateSealed, true},
+		{"for some ids only", partOf(s, patra.IDRange{From: 0, To: 2}), up, "ASC", window(0, 3), patra.StateRead, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			err := patra.EarlyEnd{Order: c.order, Trust: c.trust, Confirmed: c.says}.Check(c.slice, c.walk)
+			err := patra.EarlyEnd{Order: c.order, Completeness: c.state, Confirmed: c.says}.Check(c.slice, c.walk)
 			if (err == nil) != c.proved {
 				t.Errorf("%v", err)
 			}
@@ -265,13 +265,5 @@ func TestAGroupIsAsGoodAsItsWorstPart(t *testing.T) {
 	}
 	if sealed.IDsSeen != 3 || *sealed.CountBefore != 5 {
 		t.Error("adding up changed a part")
-	}
-}
-
-func TestOnlyWhereNoExactCountCanComeIsAReadingJudgedAtOnce(t *testing.T) {
-	for trust, want := range map[patra.Trust]patra.Completeness{patra.TrustExact: patra.StateRead, patra.TrustEstimate: patra.StateSealed, patra.TrustNone: patra.StateSealed, "": patra.StateRead} {
-		if got := patra.UncountedState(trust); got != want {
-			t.Errorf("%q is %s", trust, got)
-		}
 	}
 }

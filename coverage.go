@@ -126,8 +126,8 @@ const (
 	TrustNone     Trust = "NONE"
 )
 
-// AssessCompleteness compares what a finished scan saw with what the provider says there is. A total never ends a scan;
-// it can only cast doubt on one that ended.
+// AssessCompleteness compares what was seen with what the provider says there is. A total only casts doubt: one that agrees proves
+// nothing.
 func AssessCompleteness(trust Trust, total *int64, seen int64) Completeness {
 	if trust != TrustExact || total == nil || *total == seen {
 		return StateSealed
@@ -154,6 +154,7 @@ type CoverageEntry struct {
 	ClosedAt     Instant        `json:"closed_at"`
 	SealedAt     *Instant       `json:"sealed_at,omitempty"`
 	Remarks      []CoverageNote `json:"remarks,omitempty"`
+	Proof        *WindowProof   `json:"proof,omitempty"` // nil: an older version read it, and judged it by the walk and the count
 }
 
 // CoverageNote is why a person, or a later count, changed what is said about a window.
@@ -197,6 +198,22 @@ func (e CoverageEntry) note() string {
 	return ""
 }
 
+// Witness is by which evidence a window is sealed; empty where a person, or an older version by the walk and the count, sealed it.
+func (e CoverageEntry) Witness() Witness {
+	if e.State != StateSealed || e.Proof == nil {
+		return ""
+	}
+	return e.Proof.Witness
+}
+
+// unproved is why a window that was read is not proved.
+func (e CoverageEntry) unproved() string {
+	if e.Proof == nil {
+		return ""
+	}
+	return e.Proof.Why
+}
+
 // CompletenessRow is a line of the completeness ledger: a window that is planned or closed, and how far it is proved.
 type CompletenessRow struct {
 	CursorID     int64        `json:"cursor_id"`
@@ -216,15 +233,6 @@ const (
 	KindConfirmed = "CONFIRMED" // what a slice that ended early proved all the same
 	KindGroup     = "GROUP"     // a window that was cut by ids, when the last of its parts is closed
 )
-
-// UncountedState is the state of a window that was read and that nobody counted: where the provider's totals are exact the
-// comparison is still to come, where they are not there is none to wait for.
-func UncountedState(t Trust) Completeness {
-	if t == TrustEstimate || t == TrustNone {
-		return StateSealed
-	}
-	return StateRead
-}
 
 // worst is how states rank: one part in dispute is a dispute about the whole.
 var worst = []Completeness{StateDisputed, StateRead, StateSealed}

@@ -27,6 +27,7 @@ const (
 	CodeRateLimited   = "RATE_LIMITED"   // the provider asks us to slow down
 	CodeTokenExpired  = "TOKEN_EXPIRED"  // a paging token the provider no longer knows
 	CodeDisputed      = "DISPUTED"       // the provider's exact count differs from what was seen
+	CodeUnproved      = "UNPROVED"       // what was read of a window does not prove that it is all
 	CodeTooLarge      = "TOO_LARGE"      // a body over the limit
 	CodeBadBody       = "BAD_BODY"       // a body that is not what the source describes
 	CodeWebPage       = "WEB_PAGE"       // a web page in place of data
@@ -64,7 +65,7 @@ var (
 	ErrNoProof = errors.New("the ledger does not prove that the scan was exhausted")
 	// ErrLookAgain means that the parts of a window do not add up to the whole, and that nobody has looked twice; nothing
 	// was written.
-	ErrLookAgain = errors.New("the parts of this window do not add up to the whole; it must be looked at once more")
+	ErrLookAgain = errors.New("whether the parts of this window are all of it must be looked at once more")
 	// ErrIllegalMove means that a state machine does not allow the requested step.
 	ErrIllegalMove = errors.New("the state machine does not allow this step")
 	// ErrUnavailable means that the store could not be written for reasons of its own: locked, full, gone.

@@ -20,7 +20,7 @@ type Healing struct {
 // The healing actions.
 const (
 	HealRestart   = "RESTART"   // a scan began again from its first page
-	HealRescan    = "RESCAN"    // a finished scan is read once more, because the provider's count differs
+	HealRescan    = "RESCAN"    // a finished scan is read once more, because it proves nothing or something contradicts it
 	HealReslice   = "RESLICE"   // a slice was left, and its rest is cut into smaller ones
 	HealShrink    = "SHRINK"    // fewer records are asked for on a page
 	HealBisect    = "BISECT"    // a refused batch of ids was halved

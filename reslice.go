@@ -28,6 +28,7 @@ const (
 	ResliceErrors    = "ERRORS"    // too many of the latest requests failed
 	ResliceBody      = "BODY"      // the pages are too large, and cannot be asked for smaller
 	ResliceEstimate  = "ESTIMATE"  // far more came than was expected
+	ResliceUnproved  = "UNPROVED"  // records come and go faster than the window is read
 )
 
 // ConfirmedWindow is what a walk has proved about a window when it ends early after a page whose last record has the time last.
@@ -71,7 +72,6 @@ type ScanProgress struct {
 	Order    string // ASC or DESC if every page from the first on kept to it, else NONE
 	Earliest *Instant
 	Latest   *Instant
-	Moved    bool // the provider's count changed on the way
 }
 
 // Add is the walk with one more record. One against the order, or one whose time nobody knows, ends the order for the
@@ -102,12 +102,12 @@ func (w ScanProgress) Last() *Instant {
 	return w.Latest
 }
 
-// Provable is the most that a walk can confirm about a slice that it does not finish. Whoever answers for some ids only
-// can prove nothing about a stretch of time. And whoever reads again what was read before confirms nothing that is still to
-// be counted: it would take the place of an answer that was.
-func (s Slice) Provable(w ScanProgress, t Trust) Window {
-	uncounted := s.Purpose != PurposeNeed && UncountedState(t) != StateSealed
-	if s.Spec.Window == nil || s.IsPart() || uncounted {
+// Provable is the most that a walk can confirm about a slice that it does not finish. A slice that answers for some ids only
+// proves nothing about a stretch of time, and one that reads again what was read before confirms only what is proved: it takes
+// the place of an earlier answer.
+func (s Slice) Provable(w ScanProgress, state Completeness) Window {
+	weaker := s.Purpose != PurposeNeed && state != StateSealed
+	if s.Spec.Window == nil || s.IsPart() || weaker {
 		return Window{From: s.Window.From, To: s.Window.From}
 	}
 	return ConfirmedWindow(s.Window, w.Order, w.Last(), s.Spec.Window.Precision)
@@ -115,7 +115,7 @@ func (s Slice) Provable(w ScanProgress, t Trust) Window {
 
 // Check refuses an early end that claims more than the ledger proves.
 func (e EarlyEnd) Check(s Slice, w ScanProgress) error {
-	c, most := e.Confirmed, s.Provable(w, e.Trust)
+	c, most := e.Confirmed, s.Provable(w, e.Completeness)
 	if c.IsEmpty() {
 		return nil
 	}

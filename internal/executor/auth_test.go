@@ -209,7 +209,7 @@ func (c caller) harvest(t *testing.T, base string) (*store.Store, string) {
 	}
 	p := &planner.Planner{Store: st, Secrets: known, Config: planner.Config{TaskAttempts: 2, Target: 10_000, MaxPages: 2000, MinStep: time.Hour, Probes: 10},
 		Prober: &executor.Prober{Store: st, Gate: c.gate, Client: c.dial, Log: log, Credentials: credentials}}
-	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, From: &start, To: &end, BaseURL: base})
+	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Basis: patra.BasisCertified, From: &start, To: &end, BaseURL: base})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -508,7 +508,7 @@ func TestAPlanWithoutItsSecretIsRefused(t *testing.T) {
 		st := storetest.Engines()[0].Open(t)
 		p := &planner.Planner{Store: st, Secrets: &executor.Credentials{Secrets: c.secrets}, Config: planner.Config{TaskAttempts: 3, Target: 10_000, MaxPages: 2000, MinStep: time.Hour}}
 		start, end := patra.InstantOf(from), patra.InstantOf(to)
-		_, err = p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, From: &start, To: &end})
+		_, err = p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Basis: patra.BasisCertified, From: &start, To: &end})
 		if err == nil || !strings.Contains(err.Error(), c.say) {
 			t.Errorf("%s: %v", c.auth, err)
 		}
@@ -533,7 +533,7 @@ func TestAPlanDoesNotDependOnSecrets(t *testing.T) {
 	var made []*planner.Draft
 	for _, secrets := range []vault{nil, {"acme": "value"}} {
 		p := &planner.Planner{Store: storetest.Engines()[0].Open(t), Secrets: &executor.Credentials{Secrets: secrets}, Config: planner.Config{TaskAttempts: 3, Target: 10_000, MaxPages: 2000, MinStep: time.Hour}}
-		d, err := p.Draft(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, From: &start, To: &end})
+		d, err := p.Draft(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Basis: patra.BasisCertified, From: &start, To: &end})
 		if err != nil {
 			t.Fatal(err)
 		}

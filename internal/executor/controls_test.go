@@ -223,7 +223,7 @@ func TestARefusalHaltsTheEndpointAndNoOther(t *testing.T) {
 	h := newHarness(t, sim.Config{Seed: 1, PerDay: 200}, wrap, file)
 	start, end := patra.InstantOf(from), patra.InstantOf(to)
 	p := &planner.Planner{Store: h.store, Config: planner.Config{TaskAttempts: 3, Target: 10_000, MaxPages: 2000, MinStep: time.Hour}}
-	req := planner.Request{Source: file, Endpoint: "again", Contact: "t@example.org", From: &start, To: &end, BaseURL: h.base}
+	req := planner.Request{Source: file, Basis: patra.BasisCertified, Endpoint: "again", Contact: "t@example.org", From: &start, To: &end, BaseURL: h.base}
 	again, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), req)
 	if err != nil {
 		t.Fatal(err)

@@ -30,7 +30,7 @@ func (r *run) enough(ctx context.Context, res patra.PageResult) error {
 	if err := r.heavy(ctx, res.Exchange.Bytes); err != nil || r.isUnsplittable() {
 		return err
 	}
-	spec, seen := r.program.Spec, r.scan.seen()+int64(len(res.Records)+len(res.IDs)+len(res.Quarantined))
+	spec, seen := r.program.Spec, r.scan.seen()
 	if why := r.strain.Exceeded(patra.InstantOf(time.Now())); why != "" {
 		return &earlyEndError{reason: why}
 	}
@@ -85,9 +85,10 @@ const (
 // partial is the end of a run that left its slice early, with what it proved all the same.
 func (r *run) partial(why *earlyEndError) patra.RunResult {
 	walked, trust := r.scan.walked, r.program.Spec.Response.Total.Trust
+	state, proof := r.confirms()
 	early := &patra.EarlyEnd{
 		Reslice: patra.Reslice{Reason: why.reason, Requests: walked.Requests, Records: r.scan.seen(), Total: r.scan.total, Text: why.text},
-		ScanNo:  r.scan.no, Order: walked.Order, Trust: trust, Confirmed: r.claim.Slice.Provable(walked, trust),
+		ScanNo:  r.scan.no, Order: walked.Order, Trust: trust, Confirmed: r.confirmed(), Completeness: state, Proof: proof,
 	}
 	if !early.Confirmed.IsEmpty() {
 		early.IDsSeen, early.Total = r.scan.seen()-r.scan.tied, r.counted
@@ -98,12 +99,34 @@ func (r *run) partial(why *earlyEndError) patra.RunResult {
 	return patra.RunResult{Status: patra.Partial, Early: early}
 }
 
+// confirms is what the part of a walk is worth that was read before it ended early. Where a second scan would have to meet what the
+// first has read, that is nothing.
+func (r *run) confirms() (patra.Completeness, patra.WindowProof) {
+	e := r.scan.evidence
+	proof := patra.WindowProof{V: patra.ProofVersion, Witness: r.witness.Witness, Basis: r.witness.Basis, TaskID: r.claim.TaskID, Scans: []patra.ScanSummary{e.ScanSummary}}
+	if e.Confirms(r.claim.Slice.Fetch.To) {
+		return patra.StateSealed, proof
+	}
+	proof.Witness, proof.Why = patra.WitnessNone, "the walk was left before its end"
+	return patra.StateRead, proof
+}
+
+// confirmed is the part of the window that a walk has read before it ended early.
+func (r *run) confirmed() patra.Window {
+	state, _ := r.confirms()
+	w := r.claim.Slice.Provable(r.scan.walked, state)
+	if state != patra.StateSealed && r.witness.Witness != patra.WitnessNone {
+		w.To = w.From
+	}
+	return w
+}
+
 // countConfirmed asks how much there is in what a run that ends early has confirmed, where the provider counts exactly.
 // Without an answer the part is known to be read, and not more.
 func (r *run) countConfirmed(ctx context.Context) {
 	spec := r.program.Spec
-	confirmed := r.claim.Slice.Provable(r.scan.walked, spec.Response.Total.Trust)
-	if confirmed.IsEmpty() || spec.Response.Total.Trust != patra.TrustExact || !spec.CanCount() || r.scan.carried > 0 || r.draining() {
+	confirmed := r.confirmed()
+	if confirmed.IsEmpty() || spec.Response.Total.Trust != patra.TrustExact || !spec.CanCount() || r.scan.resumed || r.draining() {
 		return
 	}
 	probe, err := r.prober().Probe(ctx, spec, r.query, confirmed.Widen(patra.Period{}, spec.Window.Precision), r.claim.BaseURL)

@@ -37,7 +37,7 @@ type Queue interface {
 	Claim(ctx context.Context, req patra.ClaimRequest) (*patra.Claim, error)
 	Heartbeat(ctx context.Context, l patra.Lease) error
 	Finish(ctx context.Context, c *patra.Claim, now patra.Instant, end patra.RunResult) error
-	OtherParts(ctx context.Context, c *patra.Claim) (ids int64, last bool, err error)
+	IsLastPart(ctx context.Context, c *patra.Claim) (bool, error)
 	FailExhausted(ctx context.Context) (int, error)
 }
 
@@ -49,6 +49,7 @@ type Ledger interface {
 	Items(ctx context.Context, c *patra.Claim, scanNo, after int64, limit int) ([]patra.DetailID, error)
 	SeedItems(ctx context.Context, c *patra.Claim, now patra.Instant, r patra.SliceRange) (int64, error)
 	Walked(ctx context.Context, c *patra.Claim, scanNo int64) (patra.ScanProgress, error)
+	ScannedPages(ctx context.Context, c *patra.Claim) ([]patra.ScannedPage, error)
 }
 
 // Bounds keeps what was found out about the windows of providers. DoubtWindowBounds gives what is stored then, and fails with

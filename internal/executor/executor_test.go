@@ -86,7 +86,7 @@ func newHarness(t testing.TB, cfg sim.Config, wrap func(http.Handler) http.Handl
 	start, end := patra.InstantOf(from), patra.InstantOf(to)
 	p := &planner.Planner{Store: h.store, Config: planner.Config{TaskAttempts: 3, Target: 10_000, MaxPages: 2000, MinStep: time.Hour}}
 	var err error
-	h.plan, err = p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Contact: "t@example.org", From: &start, To: &end, BaseURL: server.URL})
+	h.plan, err = p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Basis: patra.BasisCertified, Contact: "t@example.org", From: &start, To: &end, BaseURL: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -18,7 +18,7 @@ func (r *run) fetchKnownIDs(ctx context.Context, buckets patra.SliceRange) error
 	if err != nil {
 		return err
 	}
-	r.scan.carried = n
+	r.scan.settled = n
 	if err := r.details(ctx); err != nil {
 		return err
 	}

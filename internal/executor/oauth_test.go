@@ -120,7 +120,7 @@ func planLocked(t *testing.T, file *source.File, base string) (*store.Store, str
 	}
 	start, end := patra.InstantOf(from), patra.InstantOf(to)
 	p := &planner.Planner{Store: st, Secrets: &executor.Credentials{Secrets: client}, Config: planner.Config{TaskAttempts: 1, Target: 10_000, MaxPages: 2000, MinStep: time.Hour}}
-	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, From: &start, To: &end, BaseURL: base})
+	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Basis: patra.BasisCertified, From: &start, To: &end, BaseURL: base})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -172,7 +172,7 @@ func TestTokensComeFromAnotherHost(t *testing.T) {
 // be asked for only once, because a refusal gives none away, and where a request has only one attempt. Nor is anything
 // given away by a request that could not be sent, because the new token was not to be had at once.
 func TestARefusedTokenIsReplaced(t *testing.T) {
-	stateful := `{type: TOKEN, pageSize: 2, maxPageSize: 2, sizeParam: size, positionParam: offset, initial: "0", next: "$.next", token: {state: STATEFUL, onSame: ERROR}, end: [EMPTY_PAGE]}`
+	stateful := `{type: TOKEN, pageSize: 2, maxPageSize: 2, sizeParam: size, positionParam: offset, initial: "0", next: "$.next", stability: SNAPSHOT, token: {state: STATEFUL, onSame: ERROR}, end: [EMPTY_PAGE]}`
 	for attempts, hitch := range map[string]bool{"maxAttempts: 1": false, "maxAttempts: 3": true} {
 		t.Run(attempts, func(t *testing.T) {
 			i := &issuer{life: 3600}

@@ -19,9 +19,13 @@ func (r *run) read(program *source.Program, page patra.OpenPage, got response) (
 	}
 	res.After, res.HasNext, res.EndCode, res.Total = p.Next, p.HasNext, p.End, p.Total
 	res.Records = make([]patra.Observation, 0, len(p.Items))
+	keys := rowKeys{r: r}
 	no := 0
 	for o, err := range program.Records(&p, got.exchange.SentAt) {
 		no++
+		if page.Phase != patra.PhaseDetail {
+			keys.add(o)
+		}
 		if err != nil {
 			f := patra.AsFault(err)
 			res.Quarantined = append(res.Quarantined, patra.RejectedItem{ItemNo: no, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: o.Raw})
@@ -29,6 +33,10 @@ func (r *run) read(program *source.Program, page patra.OpenPage, got response) (
 		}
 		res.Records = append(res.Records, o)
 		r.note(&res, o.UpdatedAt)
+	}
+	res.Rows = keys.rows
+	if page.Phase == patra.PhaseCensus {
+		return res, nil
 	}
 	if r.second == nil || page.Phase == patra.PhaseDetail { // else they are ids, and no records
 		res.Raw = rawPage(got, p.Apart, res.Records)
@@ -87,7 +95,7 @@ func (r *run) repeats(res patra.PageResult, position string) error {
 			return err
 		}
 	}
-	if r.program.Spec.Stateful() || !res.HasNext || res.After == position { // what the same position means, the source says
+	if r.program.Spec.Stateful() || r.scan.evidence.Seams() || !res.HasNext || res.After == position { // what the same position means, the source says
 		return nil
 	}
 	if r.scan.been(res.After) {

@@ -30,7 +30,6 @@ type run struct {
 	batchNo  int64
 	scan     scan
 	rescans  int64
-	looks    int64 // scans that were begun because the parts of the window did not add up to the whole
 	restarts int
 	strain   patra.WalkLoad
 	advanced bool  // a page came and was kept
@@ -40,13 +39,17 @@ type run struct {
 	counted  *int64 // what the provider says about the part that an early end confirms
 	bounds   patra.FoundBounds
 	widened  bool
-	shown    patra.ShownIDs // of the slice's window, and what of it this scan has met
+	census   *source.Program // what reads a list of the ids of the window
+	shown    patra.ShownIDs  // of the slice's window, and what of it this scan has met
+	witness  patra.WitnessPlan
+	earlier  []*patra.ScanEvidence // scans of the window that came to their end before this one
 	admissionState
 }
 
 // newScan is a scan before its first page.
 func (r *run) newScan(no int64) scan {
-	return scan{no: no, ordinal: 1, position: r.program.Spec.First(), seed: maphash.MakeSeed(), ids: map[uint64]struct{}{}, places: map[uint64]struct{}{}, walked: patra.ScanProgress{Order: r.promised()}}
+	return scan{no: no, ordinal: 1, position: r.program.Spec.First(), seed: maphash.MakeSeed(), places: map[uint64]struct{}{},
+		evidence: patra.NewScanEvidence(no, r.witness), walked: patra.ScanProgress{Order: r.promised()}}
 }
 
 // walk reads pages until the provider has no more and the ledger can prove it.
@@ -66,10 +69,9 @@ func (r *run) walk(ctx context.Context) (err error) {
 		return err
 	}
 	if ended {
-		if err := r.finishScan(ctx); err == nil || !errors.Is(err, disputed) {
+		if err := r.finishScan(ctx); !r.rescan(ctx, err) {
 			return err
 		}
-		r.restart(ctx, patra.HealRescan, disputed)
 	}
 	return r.pages(ctx)
 }
@@ -88,11 +90,10 @@ func (r *run) pages(ctx context.Context) error {
 			attempt = 1
 			continue
 		case err == nil:
-			if err := r.finishScan(ctx); err == nil || !errors.Is(err, disputed) {
+			if err := r.finishScan(ctx); !r.rescan(ctx, err) {
 				return err
 			}
 			attempt = 1
-			r.restart(ctx, patra.HealRescan, disputed)
 		default:
 			if err := r.retryPage(ctx, page, err, attempt); err != nil {
 				return err
@@ -123,7 +124,15 @@ func question(c *patra.Claim) (query.Node, error) {
 func (r *run) begin(ctx context.Context) (ended bool, err error) {
 	task, resume := r.claim.Task, r.claim.Resume
 	r.furthest = task.NextOrdinal
+	r.witness = r.program.Spec.Witness(r.query)
 	r.scan = r.newScan(task.ScanNo)
+	var current *patra.ScanEvidence
+	known := true
+	if task.ScanNo > 1 || task.NextOrdinal > 1 {
+		if current, known, err = r.loadScans(ctx, task.ScanNo); err != nil {
+			return false, err
+		}
+	}
 	switch {
 	case task.NextOrdinal <= 1 && r.program.Spec.Stateful() && r.claim.Fence > 1:
 		// Whoever was here before may have asked for the second page without having written the first.
@@ -131,25 +140,15 @@ func (r *run) begin(ctx context.Context) (ended bool, err error) {
 		return false, nil
 	case task.NextOrdinal <= 1:
 		return false, nil
-	case resume == nil, resume.HasNext && r.program.Spec.Stateful():
+	case resume == nil, resume.HasNext && r.program.Spec.Stateful(), !known:
 		// Whoever had the token before may have consumed pages with it that never arrived.
 		r.scan = r.newScan(task.ScanNo + 1)
 		return false, nil
 	}
-	r.scan.ordinal, r.scan.position, r.scan.carried, r.scan.total = task.NextOrdinal, resume.After, r.claim.Seen, resume.Total
+	r.scan.ordinal, r.scan.position, r.scan.total, r.scan.evidence, r.scan.resumed = task.NextOrdinal, resume.After, resume.Total, current, true
 	// What earlier runs of this scan saw, this one has not seen: it believes no more of the order than the ledger does.
 	r.scan.walked, err = r.Store.Walked(ctx, r.claim, task.ScanNo)
-	if err == nil && r.countedStrays(r.scan.walked) {
-		r.scan = r.newScan(task.ScanNo + 1)
-		return false, nil
-	}
 	return !resume.HasNext, err
-}
-
-// countedStrays reports whether earlier runs of a scan brought records from outside of what was asked for, where an exact count is
-// compared with the records that were seen. The ledger has no number of them, so the scan begins anew.
-func (r *run) countedStrays(w patra.ScanProgress) bool {
-	return r.program.Spec.Response.Total.Trust == patra.TrustExact && (r.strays(w.Earliest) || r.strays(w.Latest))
 }
 
 // finishScan ends a scan whose search is exhausted: where it gave only ids, their records are fetched first.
@@ -162,46 +161,68 @@ func (r *run) finishScan(ctx context.Context) error {
 	if err := r.assessScan(ctx); err != nil {
 		return err
 	}
-	if err := r.countWhole(ctx); err != nil {
-		return err
-	}
-	return r.addUp(ctx)
+	return r.countRest(ctx)
 }
 
-// assessScan compares the finished scan with the provider's count, which must not have changed under a walk by numbers. A first
-// disagreement asks for one more scan; a second one is kept as a dispute. So do ids that the provider has shown, and that
-// the scan did not find.
-func (r *run) assessScan(ctx context.Context) error {
-	trust := r.program.Spec.Response.Total.Trust
-	state := patra.AssessCompleteness(trust, r.scan.total, r.scan.seen())
-	if r.resultsShifted(r.scan.walked) {
-		state = patra.StateDisputed
+// rescanError asks for one more scan of the window.
+type rescanError struct{ fault *patra.Fault }
+
+// Error implements error.
+func (e *rescanError) Error() string { return e.fault.Text }
+
+// rescan begins another scan if that is why a finished one did not close the window.
+func (r *run) rescan(ctx context.Context, why error) bool {
+	again, ok := errors.AsType[*rescanError](why)
+	if !ok {
+		return false
 	}
+	r.rescans++
+	r.earlier = append(r.earlier, r.scan.evidence)
+	if len(r.earlier) < r.witness.Scans() && again.fault != disputed { // nothing went wrong: the witness is a second scan
+		r.scan = r.newScan(r.scan.no + 1)
+		return true
+	}
+	r.restart(ctx, patra.HealRescan, again.fault)
+	return true
+}
+
+// assessScan judges what the scans of the window prove. Ids that the provider has shown and that the scan did not find are a
+// dispute after one more scan.
+func (r *run) assessScan(ctx context.Context) error {
 	if again, err := r.outdated(ctx); again || err != nil {
-		return cmp.Or[error](err, disputed)
+		return cmp.Or[error](err, &rescanError{disputed})
 	}
 	missing, err := r.missingShown(ctx)
 	if err != nil {
 		return err
 	}
-	found := state
-	if len(missing) > 0 {
-		state = patra.StateDisputed
-	}
-	if state == patra.StateDisputed && r.rescans == 0 {
-		r.rescans++
+	if len(missing) > 0 && r.rescans == 0 {
 		if err := r.doubtBounds(ctx, missing); err != nil {
 			return err
 		}
-		return disputed
+		return &rescanError{disputed}
 	}
-	r.proof = &patra.Proof{ScanNo: r.scan.no, Trust: trust, State: state, FoundState: found, IDsSeen: r.scan.seen(),
-		Rescans: r.rescans + r.looks, Details: r.second != nil, Widened: r.widened}
+	verdict, err := r.judge(ctx)
+	if err != nil {
+		return err
+	}
+	if verdict.Again && len(missing) == 0 {
+		return &rescanError{&patra.Fault{Level: patra.LevelRetry, Code: patra.CodeUnproved, Text: verdict.Proof.Why}}
+	}
+	if verdict.State == patra.StateRead && len(missing) == 0 && r.proveShorter() {
+		return &earlyEndError{patra.ResliceUnproved, verdict.Proof.Why}
+	}
+	state := verdict.State
+	if len(missing) > 0 {
+		state = patra.StateDisputed
+	}
+	r.proof = &patra.Proof{ScanNo: r.scan.no, Trust: r.program.Spec.Response.Total.Trust, State: state, FoundState: verdict.State, Window: verdict.Proof,
+		IDsSeen: r.scan.seen(), Rescans: r.rescans, Details: r.second != nil, Widened: r.widened}
 	return nil
 }
 
-// disputed is why a finished scan is read once more.
-var disputed = &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeDisputed, Text: "the provider's exact count differs from what was seen, or changed on the way, or records that it has shown are missing"}
+// disputed is why a window is scanned once more that something contradicts.
+var disputed = &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeDisputed, Text: "records that the provider has shown were not found"}
 
 // preparePage makes the row of the next request of the search.
 func (r *run) preparePage(ctx context.Context, ordinal int64, position string) (pageRequest, error) {
@@ -231,10 +252,19 @@ func (r *run) newPageRequest(ctx context.Context, phase patra.Phase, ordinal int
 
 // spec is that of a phase.
 func (r *run) spec(phase patra.Phase) *source.Spec {
-	if phase == patra.PhaseDetail {
-		return r.second.Spec
+	program, _ := r.programOf(phase)
+	return program.Spec
+}
+
+// programOf is what reads the answers of a phase, and the client that asks for them.
+func (r *run) programOf(phase patra.Phase) (*source.Program, *http.Client) {
+	switch phase {
+	case patra.PhaseDetail:
+		return r.second, r.secondClient
+	case patra.PhaseCensus:
+		return r.census, r.client
 	}
-	return r.program.Spec
+	return r.program, r.client
 }
 
 // sendPage writes the row of the scan's next page and sends its request.
@@ -292,11 +322,13 @@ func (r *run) commitNext(ctx context.Context, coming *inflightPage) (*inflightPa
 	}
 	defer coming.held.release()
 	page := coming.page
+	fresh := r.scan.fresh(res)
 	if err := r.repeats(res, page.Before); err != nil {
 		err = coming.got.failed(patra.AsFault(err))
 		failedSpan(coming.span, err)
 		return nil, err
 	}
+	r.step(page, &res)
 	seen := res
 	if r.second != nil { // what the search gives are ids; their records come later
 		for _, o := range res.Records {
@@ -305,7 +337,7 @@ func (r *run) commitNext(ctx context.Context, coming *inflightPage) (*inflightPa
 		res.Records, res.Outside = nil, 0
 	}
 	res.Shown = r.metShown(page, seen)
-	walked := r.follow(seen)
+	walked := r.follow(seen, fresh)
 	res.Order = walked.Order
 	r.strain.Page()
 	enough := r.enough(ctx, res)
@@ -326,7 +358,7 @@ func (r *run) commitNext(ctx context.Context, coming *inflightPage) (*inflightPa
 	if res.Shown != nil {
 		r.shown = res.Shown
 	}
-	r.scan.count(seen, r.strays, r.program.Spec.Window.Precision)
+	r.scan.count(seen.Total, fresh, r.strays, r.program.Spec.Window.Precision)
 	r.advanced, r.progress = true, r.progress || page.Ordinal >= r.furthest
 	r.reportSuccess(ctx, res.Exchange)
 	r.emit(Event{Kind: EventPage, Claim: r.claim, Counts: counts, Exchange: res.Exchange, Took: time.Since(res.Exchange.SentAt.Time())})

@@ -12,10 +12,10 @@ type scan struct {
 	ordinal  int64
 	position string
 	seed     maphash.Seed
-	ids      map[uint64]struct{}
 	places   map[uint64]struct{} // positions that the walk was led to
-	carried  int64               // distinct items of pages that an earlier run of this scan committed
-	nameless int64               // quarantined items without an id: seen, though nobody can say which they are
+	evidence *patra.ScanEvidence // of the pages of the search
+	settled  int64               // ids that were known before, where there is no search
+	resumed  bool                // an earlier run of this scan committed pages
 	lastBody string
 	total    *int64
 	walked   patra.ScanProgress
@@ -23,7 +23,8 @@ type scan struct {
 	tied     int64         // distinct items of that stretch: more of it may follow
 }
 
-func (s *scan) seen() int64 { return s.carried + s.nameless + int64(len(s.ids)) }
+// seen is how many distinct records the scan has read.
+func (s *scan) seen() int64 { return s.settled + s.evidence.Distinct }
 
 // been notes a position, and reports whether the walk was there before.
 func (s *scan) been(position string) bool {
@@ -33,41 +34,35 @@ func (s *scan) been(position string) bool {
 	return was
 }
 
-// saw counts an item once for each id.
-func (s *scan) saw(id string) {
-	if id == "" {
-		s.nameless++
-		return
+// fresh are the records of a page that the scan has not read before, told before the page becomes part of the evidence. Its rows are
+// its records, with what was quarantined between them.
+func (s *scan) fresh(res patra.PageResult) (fresh []patra.Observation) {
+	bad, next := res.Quarantined, 0
+	for i, row := range res.Rows {
+		if len(bad) > 0 && bad[0].ItemNo == i+1 {
+			bad = bad[1:]
+			continue
+		}
+		if !s.evidence.Has(row.ID) {
+			fresh = append(fresh, res.Records[next])
+		}
+		next++
 	}
-	s.ids[maphash.String(s.seed, id)] = struct{}{}
+	return fresh
 }
 
-// sawRecord counts a record, and those that share its stretch of time. One that lies outside of what was asked for counts for
-// nothing: the provider does not count it either.
-func (s *scan) sawRecord(o patra.Observation, strays func(*patra.Instant) bool, grain patra.Unit) {
-	if strays(o.UpdatedAt) {
-		return
+// count keeps what a committed page brought: its total, and how many records share the last stretch of time.
+func (s *scan) count(total *int64, fresh []patra.Observation, strays func(*patra.Instant) bool, grain patra.Unit) {
+	if total != nil {
+		s.total = total
 	}
-	before := len(s.ids)
-	s.saw(o.ID)
-	if o.UpdatedAt == nil {
-		return
-	}
-	if at := grain.Floor(*o.UpdatedAt); at != s.edge {
-		s.edge, s.tied = at, 0
-	}
-	s.tied += int64(len(s.ids) - before)
-}
-
-// count keeps what a committed page brought.
-func (s *scan) count(res patra.PageResult, strays func(*patra.Instant) bool, grain patra.Unit) {
-	if res.Total != nil {
-		s.total = res.Total
-	}
-	for _, o := range res.Records {
-		s.sawRecord(o, strays, grain)
-	}
-	for _, q := range res.Quarantined {
-		s.saw(q.ID)
+	for _, o := range fresh {
+		if o.UpdatedAt == nil || strays(o.UpdatedAt) {
+			continue
+		}
+		if at := grain.Floor(*o.UpdatedAt); at != s.edge {
+			s.edge, s.tied = at, 0
+		}
+		s.tied++
 	}
 }

@@ -16,31 +16,25 @@ func (r *run) promised() string {
 }
 
 // follow is the scan's walk with one more page. The order is believed only as far as every record shows it.
-func (r *run) follow(res patra.PageResult) patra.ScanProgress {
+func (r *run) follow(res patra.PageResult, fresh []patra.Observation) patra.ScanProgress {
 	w := r.scan.walked
 	spec := r.program.Spec
 	if spec.Pagination.Type == pageTime && w.Latest != nil { // the last stretch is read again, from its beginning
 		w.Latest = new(spec.Window.Precision.Floor(*w.Latest))
 	}
-	for _, o := range res.Records {
+	records := res.Records
+	if r.scan.evidence.Seams() { // pages overlap, and what was read before says nothing new
+		records = fresh
+	}
+	for _, o := range records {
 		at := o.UpdatedAt
 		if at != nil && !r.claim.Slice.Fetch.Contains(*at) {
 			at = nil // what was not asked for is dated by another clock than the one that was asked about
 		}
 		w = w.Add(at)
 	}
-	w.Moved = w.Moved || res.Total != nil && r.scan.total != nil && *res.Total != *r.scan.total
-	if len(res.Quarantined) > 0 || r.resultsShifted(w) {
+	if len(res.Quarantined) > 0 {
 		w = w.Add(nil)
 	}
 	return w
-}
-
-// resultsShifted reports whether records came or went under a walk by numbers, of which only an exact count tells. Then one may
-// have slipped over the edge of a page, and the number that was seen agrees with the last count all the same: another has
-// gone that was seen.
-func (r *run) resultsShifted(w patra.ScanProgress) bool {
-	spec := r.program.Spec
-	byNumbers := spec.Pagination.Type == pageOffset || spec.Pagination.Type == pagePage
-	return byNumbers && spec.Response.Total.Trust == patra.TrustExact && w.Moved
 }

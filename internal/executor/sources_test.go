@@ -215,7 +215,7 @@ func planOn(t testing.TB, e storetest.Engine, file *source.File, params map[stri
 		}
 	}
 	p := &planner.Planner{Store: st, Config: planner.Config{TaskAttempts: 20, Target: 10_000, MaxPages: 2000, MinStep: time.Hour}}
-	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Contact: "t@example.org", Params: params, From: &start, To: &end, BaseURL: base})
+	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Basis: patra.BasisCertified, Contact: "t@example.org", Params: params, From: &start, To: &end, BaseURL: base})
 	if err != nil {
 		t.Fatal(err)
 	}

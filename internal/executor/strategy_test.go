@@ -21,7 +21,7 @@ import (
 // TestACountThatDisagreesConfirmsNothing: a run ends early, and the provider says that there is more in what it read than
 // it saw. Then all of it is read again.
 func TestACountThatDisagreesConfirmsNothing(t *testing.T) {
-	text := strings.Replace(paged(`{type: OFFSET, pageSize: 20, maxPageSize: 1000, sizeParam: rows, positionParam: offset, end: [EMPTY_PAGE]}`, "P1D"), "field: indexed_at, mode", "strategy: VOLUME_BUDGET, field: indexed_at, mode", 1)
+	text := strings.Replace(paged(`{type: OFFSET, pageSize: 20, maxPageSize: 1000, sizeParam: rows, positionParam: offset, order: ASC, end: [EMPTY_PAGE]}`, "P1D"), "field: indexed_at, mode", "strategy: VOLUME_BUDGET, field: indexed_at, mode", 1)
 	file, err := source.Load("by-offset.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -46,7 +46,7 @@ func TestACountThatDisagreesConfirmsNothing(t *testing.T) {
 	st := e.Open(t)
 	p := &planner.Planner{Store: st, Config: planner.Config{TaskAttempts: 5, Target: 100, MaxPages: 1000, MinStep: time.Hour}}
 	start, end := patra.InstantOf(from), patra.InstantOf(to)
-	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, From: &start, To: &end, BaseURL: server.URL})
+	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Basis: patra.BasisCertified, From: &start, To: &end, BaseURL: server.URL})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func TestACountThatDisagreesConfirmsNothing(t *testing.T) {
 // TestOtherWaysToCut: a source without a date filter is walked through as a whole, and one whose slices are ended by
 // their budgets is cut until all of it is there. Both by their source files alone.
 func TestOtherWaysToCut(t *testing.T) {
-	const offsets = `{type: OFFSET, pageSize: 20, maxPageSize: 1000, sizeParam: rows, positionParam: offset, end: [EMPTY_PAGE]}`
+	const offsets = `{type: OFFSET, pageSize: 20, maxPageSize: 1000, sizeParam: rows, positionParam: offset, order: ASC, end: [EMPTY_PAGE]}`
 	for _, c := range []struct {
 		name, text string
 		check      func(t *testing.T, slices []patra.Slice)
@@ -106,7 +106,7 @@ func TestOtherWaysToCut(t *testing.T) {
 				}
 				p := &planner.Planner{Store: st, Config: planner.Config{TaskAttempts: 5, Target: 100, MaxPages: 1000, MinStep: time.Hour}}
 				start, end := patra.InstantOf(from), patra.InstantOf(to)
-				plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, From: &start, To: &end, BaseURL: server.URL})
+				plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Basis: patra.BasisCertified, From: &start, To: &end, BaseURL: server.URL})
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -253,7 +253,7 @@ func haltedBy(t *testing.T, base, code string) (*store.Store, string, ended) {
 	}
 	p := &planner.Planner{Store: st, Config: planner.Config{TaskAttempts: 1, Target: 10_000, MaxPages: 2000, MinStep: time.Hour}}
 	start, end := patra.InstantOf(from), patra.InstantOf(to)
-	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, From: &start, To: &end, BaseURL: base})
+	plan, err := p.Plan(t.Context(), patra.InstantOf(time.Now()), planner.Request{Source: file, Basis: patra.BasisCertified, From: &start, To: &end, BaseURL: base})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -7,42 +7,36 @@ import (
 	"patra/internal/query"
 )
 
-// countWhole asks how much the whole window has, when the run has read a part of its ids. The parts must add up to it: an
-// id outside the space that was cut is in none of them.
-func (r *run) countWhole(ctx context.Context) error {
+// countRest asks how many records of the window no part has asked for, when the run has read the last part: those whose ids lie
+// outside of the space that was cut. A record has one id for ever, so parts that were proved at different times prove the window
+// together, if there are none.
+func (r *run) countRest(ctx context.Context) error {
 	spec := r.program.Spec
-	if !r.claim.Slice.IsPart() || spec.Response.Total.Trust != patra.TrustExact || !spec.CanCount() {
+	if !r.claim.Slice.IsPart() || r.proof.State != patra.StateSealed {
 		return nil
 	}
-	if r.draining() {
-		return errDrained
-	}
-	query, err := query.ParseJSON(r.claim.Query)
-	if err != nil {
-		return err
-	}
-	probe, err := r.prober().Probe(ctx, spec, query, r.claim.Slice.Fetch, r.claim.BaseURL)
-	if err == nil {
-		r.proof.WindowTotal = probe.Total
-	}
-	return err
-}
-
-// addUp compares the whole window with its parts, when this run has read the last of them. A first disagreement asks for one
-// more scan and one more count; a second one is kept as a dispute. What has changed in another part is not read again here:
-// then the dispute stays, until the window is filled.
-func (r *run) addUp(ctx context.Context) error {
-	if r.proof.WindowTotal == nil {
-		return nil
-	}
-	ids, last, err := r.Store.OtherParts(ctx, r.claim)
+	last, err := r.Store.IsLastPart(ctx, r.claim)
 	if err != nil || !last {
 		return err
 	}
-	r.proof.LookedTwice = r.looks > 0
-	if r.looks == 0 && patra.AssessCompleteness(r.proof.Trust, r.proof.WindowTotal, ids+r.proof.IDsSeen) == patra.StateDisputed {
-		r.looks++
-		return disputed
+	if r.proof.Last = true; r.draining() {
+		return errDrained
 	}
-	return nil
+	if !spec.CanCount() || spec.Response.Total.Trust != patra.TrustExact {
+		return nil
+	}
+	all, err := query.ParseJSON(r.claim.Query)
+	if err != nil {
+		return err
+	}
+	ids := r.claim.Slice.Spec.Range
+	outside := query.ExcludeRange(all, ids.Key, ids.Of)
+	if spec.CheckQuery(outside) != nil {
+		return nil // the provider cannot be asked for that
+	}
+	probe, err := r.prober().Probe(ctx, spec, outside, r.claim.Slice.Fetch, r.claim.BaseURL)
+	if err == nil {
+		r.proof.Rest = probe.Total
+	}
+	return err
 }

@@ -84,7 +84,7 @@ func (p *Planner) compile(req Request) (*Draft, error) {
 	if req.ByID && req.Endpoint == "" {
 		req.Endpoint = req.Source.ByID()
 	}
-	spec, err := source.Compile(req.Source, source.Options{Endpoint: req.Endpoint, Operation: req.Operation, Contact: req.Contact, Parameters: req.Params})
+	spec, err := source.Compile(req.Source, source.Options{Endpoint: req.Endpoint, Operation: req.Operation, Contact: req.Contact, Parameters: req.Params, Basis: req.Basis})
 	if err != nil {
 		return nil, err
 	}

@@ -154,6 +154,7 @@ type Request struct {
 	Campaign  string          // of a BACKFILL or an UPDATE; empty is the default
 	Contact   string
 	Params    map[string]string // of the source
+	Basis     string            // what the claims of the file rest on, if the provider was examined
 	Query     string            // in the text form; empty asks for everything
 	From, To  *patra.Instant
 	First     *patra.Instant        // where the first harvest begins, in place of what the source says

@@ -94,6 +94,11 @@ func BindRange(proto Node, field string, r patra.IDRange) Node {
 	return restricted(proto, Range(field, RangeNumber, AtNumber(float64(r.From), Closed), AtNumber(float64(r.To), Open)))
 }
 
+// ExcludeRange is a query for all ids but those of a range.
+func ExcludeRange(proto Node, field string, r patra.IDRange) Node {
+	return And(proto, Not(Range(field, RangeNumber, AtNumber(float64(r.From), Closed), AtNumber(float64(r.To), Open))))
+}
+
 func restricted(proto, within Node) Node {
 	if Normalise(proto).is(true) {
 		return within
@@ -126,6 +131,9 @@ func (n Node) Name() string {
 
 // is reports whether n is the constant v.
 func (n Node) is(v bool) bool { return n.Op == OpConst && n.Value != nil && *n.Value == v }
+
+// IsAll reports whether a question asks for everything.
+func (n Node) IsAll() bool { return Normalise(n).is(true) }
 
 // atom reports whether n looks at a field.
 func (n Node) atom() bool {

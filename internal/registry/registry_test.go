@@ -210,7 +210,7 @@ func derived(spec *source.Spec, path string) bool {
 		return true
 	}
 	path = strings.TrimPrefix(path, "second.")
-	if path == "endpoint" {
+	if path == "endpoint" || path == "basis" { // the claims of a shipped file are believed
 		return true
 	}
 	return path == "v" || strings.HasPrefix(path, "query.fields.") && (strings.HasSuffix(path, ".precision") || strings.HasSuffix(path, ".upper"))

@@ -77,15 +77,17 @@ type Backoff struct {
 
 // Endpoint is one place where records can be asked for.
 type Endpoint struct {
-	Role       string     `yaml:"role" json:"role"`
-	Default    bool       `yaml:"default" json:"default,omitempty"` // taken when nobody names an endpoint
-	Detail     *Detail    `yaml:"detail" json:"detail,omitempty"`
-	Request    Request    `yaml:"request" json:"request"`
-	Pagination Pagination `yaml:"pagination" json:"pagination,omitzero"`
-	Response   Response   `yaml:"response" json:"response"`
-	Window     Window     `yaml:"window" json:"window,omitzero"`
-	Mapping    Mapping    `yaml:"mapping" json:"mapping,omitempty"` // of answers that look different, in place of the source's
-	Blocks     `yaml:",inline"`
+	Role        string      `yaml:"role" json:"role"`
+	Default     bool        `yaml:"default" json:"default,omitempty"` // taken when nobody names an endpoint
+	Detail      *Detail     `yaml:"detail" json:"detail,omitempty"`
+	Request     Request     `yaml:"request" json:"request"`
+	Pagination  Pagination  `yaml:"pagination" json:"pagination,omitzero"`
+	Consistency Consistency `yaml:"consistency" json:"consistency,omitzero"`
+	Census      *Census     `yaml:"census" json:"census,omitempty"`
+	Response    Response    `yaml:"response" json:"response"`
+	Window      Window      `yaml:"window" json:"window,omitzero"`
+	Mapping     Mapping     `yaml:"mapping" json:"mapping,omitempty"` // of answers that look different, in place of the source's
+	Blocks      `yaml:",inline"`
 }
 
 // Mapping is the fields of a record and where they stand.
@@ -122,6 +124,24 @@ type Pagination struct {
 	Token         Token    `yaml:"token" json:"token,omitzero"`
 	Cap           int64    `yaml:"cap" json:"cap,omitempty"` // the provider answers no position beyond it
 	End           []string `yaml:"end" json:"end,omitempty"`
+
+	// What a proof of completeness rests on. Nothing said is the weakest claim.
+	Stability string `yaml:"stability" json:"stability,omitempty"` // what a position is: an index (SHIFTING), a unique key (KEYSET), a place in a frozen list (SNAPSHOT)
+	Order     string `yaml:"order" json:"order,omitempty"`         // of the list: by the time of the window (ASC), by something that never changes (FIXED), by RELEVANCE, or none that holds
+	Key       string `yaml:"key" json:"key,omitempty"`             // unique: no two records share the key of a position
+}
+
+// Census is how the ids of a whole window are asked for in one answer, to prove that a walk has read all of them. What it does not say
+// is as for the records.
+type Census struct {
+	Query map[string]string `yaml:"query" json:"query,omitempty"` // in place of parameters of request.query
+	Items string            `yaml:"items" json:"items"`
+	ID    Paths             `yaml:"id" json:"id"`
+}
+
+// Consistency is how the servers of a provider agree with each other.
+type Consistency struct {
+	Lag patra.Period `yaml:"lag" json:"lag,omitzero"` // by which one may be behind another; zero: there is one, or all are the same
 }
 
 // Token is how a provider's paging token behaves.

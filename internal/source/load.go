@@ -291,6 +291,7 @@ func (c *checker) endpoint(at string, e Endpoint, f *File) {
 		return
 	}
 	c.pagination(at+".pagination", e)
+	c.census(at+".census", e)
 	c.window(at+".window", e, f)
 	g := f.grammar(e.Window)
 	for _, problem := range g.Check() {
@@ -351,6 +352,7 @@ func (c *checker) pagination(at string, e Endpoint) {
 	if counts := p.Type == pageOffset || (p.Type == pagePage && p.Next == ""); counts && !slices.Contains(p.End, patra.EndEmptyPage) && !slices.Contains(p.End, patra.EndShortPage) {
 		c.add(at+".end", "CONFLICT", "a walk that counts ends with an empty or a short page", "write end: [EMPTY_PAGE]")
 	}
+	c.stability(at, e)
 	if len(p.End) == 0 {
 		c.add(at+".end", "REQUIRED", "a walk needs at least one way to end", "write end: [EMPTY_PAGE]")
 	}

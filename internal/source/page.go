@@ -49,10 +49,7 @@ func (p *Program) onward(page *Page, around any, position string, fetch patra.Wi
 	case pageOffset:
 		return p.step(page, position, p.offsetStep(len(page.Items)))
 	case pagePage:
-		if p.next != nil {
-			return p.byToken(page, around, position)
-		}
-		return p.step(page, position, 1)
+		return p.byPage(page, around, position)
 	case pageTime:
 		return p.byTime(page, position, fetch)
 	}
@@ -73,7 +70,7 @@ func (p *Program) offsetStep(received int) int {
 
 // step adds to a position that is a number: the step of an offset, or one page.
 func (p *Program) step(page *Page, position string, by int) error {
-	at, err := strconv.ParseInt(position, 10, 64)
+	at, _, err := pageOf(position)
 	if err != nil {
 		return &patra.Fault{Level: patra.LevelFatal, Code: patra.CodeInternal, Text: "the position is no number"}
 	}
@@ -86,6 +83,72 @@ func (p *Program) step(page *Page, position string, by int) error {
 	}
 	page.Next, page.HasNext = strconv.FormatInt(next, 10), true
 	return nil
+}
+
+// byPage goes on with the next page number. Where the answer tells whether there is one, that it tells none ends the walk; a number
+// that it gives counts, and anything else, such as a link, only means that the list goes on.
+func (p *Program) byPage(page *Page, around any, position string) error {
+	if p.next == nil {
+		return p.step(page, position, 1)
+	}
+	if err := p.byToken(page, around, position); err != nil || !page.HasNext {
+		return err
+	}
+	if _, err := strconv.ParseInt(page.Next, 10, 64); err == nil {
+		return nil
+	}
+	return p.step(page, position, 1)
+}
+
+// PagePosition is the position of a page by its number, where pages differ in size.
+func PagePosition(number, size int64) string {
+	return strconv.FormatInt(number, 10) + "/" + strconv.FormatInt(size, 10)
+}
+
+// pageOf reads a position that is a number; size is 0 where all pages have the same.
+func pageOf(position string) (number, size int64, err error) {
+	at, of, sized := strings.Cut(position, "/")
+	if number, err = strconv.ParseInt(at, 10, 64); err == nil && sized {
+		size, err = strconv.ParseInt(of, 10, 64)
+	}
+	return number, size, err
+}
+
+// Place is where in the list the page at a position begins, counted from 0, and how many rows are asked for; -1 where positions are
+// not counted.
+func (s *Spec) Place(position string) (at, asked int64) {
+	asked = int64(s.Pagination.PageSize)
+	first, err := strconv.ParseInt(s.First(), 10, 64)
+	if err != nil {
+		return -1, asked
+	}
+	number, size, err := pageOf(position)
+	switch {
+	case err != nil:
+		return -1, asked
+	case s.Pagination.Type == pageOffset:
+		return number - first, asked
+	case s.Pagination.Type != pagePage:
+		return -1, asked
+	case size > 0:
+		asked = size
+	}
+	if asked == 0 {
+		return -1, 0
+	}
+	return (number - first) * asked, asked
+}
+
+// PositionAt is the position of the page that begins at a place of the list.
+func (s *Spec) PositionAt(place int64) string {
+	first, _ := strconv.ParseInt(s.First(), 10, 64)
+	return strconv.FormatInt(first+place, 10)
+}
+
+// PageNumber is the position of a page by its number, counted from 1, and size.
+func (s *Spec) PageNumber(number, size int64) string {
+	first, _ := strconv.ParseInt(s.First(), 10, 64)
+	return PagePosition(first+number-1, size)
 }
 
 // byToken follows what the provider says comes next.

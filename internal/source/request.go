@@ -188,6 +188,10 @@ func (s *Spec) params(query query.Node, fetch patra.Window, position string, var
 	if p.SizeParam != "" {
 		params.Set(p.SizeParam, strconv.Itoa(p.PageSize))
 	}
+	if number, size, err := pageOf(position); p.Type == pagePage && err == nil && size > 0 {
+		position = strconv.FormatInt(number, 10)
+		params.Set(p.SizeParam, strconv.FormatInt(size, 10))
+	}
 	if len(p.Token.Alone) > 0 && position != s.First() {
 		maps.DeleteFunc(params, func(name string, _ []string) bool { return !slices.Contains(p.Token.Alone, name) })
 	}

@@ -36,18 +36,21 @@ type Spec struct {
 	Parameters map[string]string `json:"parameters,omitempty"`
 	Identity   []string          `json:"identity,omitzero"` // the parameters that name the provider, where the address does not tell; see Repository
 	Blocks
-	Role       string        `json:"role"`
-	Detail     *Detail       `json:"detail,omitempty"`
-	Second     *Spec         `json:"second,omitempty"` // the endpoint that gives the records behind the ids
-	Request    Request       `json:"request"`
-	Pagination Pagination    `json:"pagination"`
-	Response   Response      `json:"response"`
-	Window     Window        `json:"window"`
-	Query      query.Grammar `json:"query"`
-	Mapping    Mapping       `json:"mapping,omitempty"`
-	Merge      Merge         `json:"merge,omitzero"`
-	Changes    Changes       `json:"changes,omitempty"`
-	Update     Update        `json:"update,omitzero"`
+	Role        string        `json:"role"`
+	Basis       string        `json:"basis,omitempty"` // what the claims about the provider rest on; see Witness
+	Detail      *Detail       `json:"detail,omitempty"`
+	Second      *Spec         `json:"second,omitempty"` // the endpoint that gives the records behind the ids
+	Request     Request       `json:"request"`
+	Pagination  Pagination    `json:"pagination"`
+	Consistency Consistency   `json:"consistency,omitzero"`
+	Census      *Census       `json:"census,omitempty"`
+	Response    Response      `json:"response"`
+	Window      Window        `json:"window"`
+	Query       query.Grammar `json:"query"`
+	Mapping     Mapping       `json:"mapping,omitempty"`
+	Merge       Merge         `json:"merge,omitzero"`
+	Changes     Changes       `json:"changes,omitempty"`
+	Update      Update        `json:"update,omitzero"`
 }
 
 // Options are what the user of a source says about it.
@@ -56,6 +59,7 @@ type Options struct {
 	Operation  patra.Operation
 	Contact    string
 	Parameters map[string]string
+	Basis      string // what the claims of the file rest on, if the provider was examined
 }
 
 // Compile makes the spec of one operation at one endpoint.
@@ -70,7 +74,7 @@ func Compile(f *File, o Options) (*Spec, error) {
 	}
 	s := &Spec{
 		V: specVersion, Source: f.Code, RecordType: f.RecordType, Endpoint: name, Operation: o.Operation, Parameters: params,
-		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Response: e.Response, Window: e.Window.wide(), Query: f.grammar(e.Window), Mapping: f.Mapping, Merge: f.Merge, Changes: f.Changes,
+		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Consistency: e.Consistency, Census: e.Census, Response: e.Response, Window: e.Window.wide(), Query: f.grammar(e.Window), Mapping: f.Mapping, Merge: f.Merge, Changes: f.Changes,
 		Update: f.Update,
 	}
 	if len(e.Mapping) > 0 {
@@ -81,6 +85,9 @@ func Compile(f *File, o Options) (*Spec, error) {
 	s.Request.Method = cmp.Or(s.Request.Method, "GET")
 	s.Request.Send = cmp.Or(s.Request.Send, sendQuery)
 	s.Response.NoID = cmp.Or(s.Response.NoID, "QUARANTINE")
+	if s.Role == roleSearch {
+		s.Basis = s.basis(o.Basis)
+	}
 	if err := s.reachable(); err != nil {
 		return nil, err
 	}

@@ -185,8 +185,8 @@ func (t *tx) endRun(c *patra.Claim, now patra.Instant, to patra.Status, end patr
 type scanProof struct {
 	answer   patra.CoverageEntry
 	observed string // the greatest time that was seen
-	whole    *int64 // of a part: what the whole window has, ids that no part asked for included
-	twice    bool   // of a part: that is what a second look found
+	rest     *int64 // of the last part: how many records have ids that no part has asked for; nil: not known
+	last     bool   // of a part: the run knew that it is the last
 	missing  patra.ShownIDs
 	state    patra.Completeness // apart from what is missing
 	widened  bool               // and what was missing before is there, since more was asked for

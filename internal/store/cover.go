@@ -18,8 +18,8 @@ var (
 	sealCursor = stmt{"seal_cursor", `UPDATE ing_cursor SET sealed_instant = ?, updated_at = ? WHERE id = ?`}
 
 	insertAnswer = stmt{"insert_answer", `INSERT INTO ing_coverage
-		(cursor_id, slice_id, window_from, window_to, kind_code, state_code, total_code, count_before, count_after, ids_seen, {stored}, quarantined, known_missing, rescans, closed_at, sealed_at, created_at)
-		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`}
+		(cursor_id, slice_id, window_from, window_to, kind_code, state_code, total_code, count_before, count_after, ids_seen, {stored}, quarantined, known_missing, rescans, closed_at, sealed_at, proof, created_at)
+		VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`}
 )
 
 // cover adds one answer to a cursor's coverage and moves the watermark as far as the coverage reaches: the event
@@ -33,7 +33,7 @@ func (t *tx) cover(now patra.Instant, a patra.CoverageEntry, by patra.Claim, exp
 		return patra.ErrNotFound
 	}
 	_, err = t.insert(insertAnswer, a.CursorID, a.SliceID, a.Window.From, a.Window.To, a.Kind, a.State, a.Trust, a.CountBefore, a.CountAfter,
-		a.IDsSeen, a.Stored, a.Quarantined, a.KnownMissing, a.Rescans, a.ClosedAt, a.SealedAt, now)
+		a.IDsSeen, a.Stored, a.Quarantined, a.KnownMissing, a.Rescans, a.ClosedAt, a.SealedAt, optionalJSON(a.Proof), now)
 	if err != nil {
 		return err
 	}
@@ -52,6 +52,14 @@ func (t *tx) cover(now patra.Instant, a patra.CoverageEntry, by patra.Claim, exp
 		_, err = t.exec(sealCursor, sealed, now, c.ID)
 	}
 	return err
+}
+
+// optionalJSON is a value as a column of JSON; NULL where there is none.
+func optionalJSON[T any](v *T) any {
+	if v == nil {
+		return nil
+	}
+	return asJSON(v)
 }
 
 func (t *tx) advance(now patra.Instant, c patra.Cursor, reach patra.Instant, a patra.CoverageEntry, by patra.Claim, exprHash, observedMax string) error {

@@ -15,7 +15,7 @@ import (
 const mostWindows = 50_000
 
 const answerColumns = `id, cursor_id, slice_id, window_from, window_to, kind_code, state_code, total_code, count_before, count_after,
-		ids_seen, {stored}, quarantined, known_missing, rescans, closed_at, sealed_at, record_remarks`
+		ids_seen, {stored}, quarantined, known_missing, rescans, closed_at, sealed_at, record_remarks, proof`
 
 // drawnColumns are those that a map is drawn from: of tens of thousands of answers each column counts.
 const drawnColumns = `id, slice_id, window_from, window_to, state_code, count_after, ids_seen, closed_at`
@@ -113,11 +113,14 @@ func (t *tx) mapEntries(st stmt, cursorID int64, args ...any) ([]patra.CoverageE
 }
 
 func scanAnswer(r *sql.Rows) (a patra.CoverageEntry, err error) {
-	var remarks json.RawMessage
+	var remarks, proof json.RawMessage
 	err = r.Scan(&a.ID, &a.CursorID, &a.SliceID, &a.Window.From, &a.Window.To, &a.Kind, &a.State, &a.Trust, &a.CountBefore, &a.CountAfter,
-		&a.IDsSeen, &a.Stored, &a.Quarantined, &a.KnownMissing, &a.Rescans, &a.ClosedAt, &a.SealedAt, jsonInto{&remarks})
+		&a.IDsSeen, &a.Stored, &a.Quarantined, &a.KnownMissing, &a.Rescans, &a.ClosedAt, &a.SealedAt, jsonInto{&remarks}, jsonInto{&proof})
 	if err == nil && len(remarks) > 0 {
 		err = json.Unmarshal(remarks, &a.Remarks)
+	}
+	if err == nil && len(proof) > 0 {
+		err = json.Unmarshal(proof, &a.Proof)
 	}
 	return a, err
 }

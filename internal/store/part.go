@@ -1,6 +1,7 @@
 package store
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -34,13 +35,10 @@ func (t *tx) joinParts(c *patra.Claim, now patra.Instant, found scanProof) error
 		return nil // the window is covered already, or not yet
 	}
 	a := patra.MergeParts(append([]patra.CoverageEntry{found.answer}, answers...))
-	// What lies outside the space of ids was asked for by no part, and only the count of the whole window tells of it.
-	if found.whole != nil && patra.AssessCompleteness(a.Trust, found.whole, a.IDsSeen) == patra.StateDisputed {
-		if !found.twice { // one wrong count is not enough, also where the last two parts close at the same moment
-			return fmt.Errorf("%d ids in the parts of %s, %d in the whole: %w", a.IDsSeen, c.Slice.Window, *found.whole, patra.ErrLookAgain)
-		}
-		a.State, a.CountAfter = patra.StateDisputed, found.whole
+	if a.State == patra.StateSealed && !found.last { // nobody has looked for what lies outside of the parts
+		return fmt.Errorf("the parts of %s are read: %w", c.Slice.Window, patra.ErrLookAgain)
 	}
+	a.State, a.Proof = patra.JudgeParts(a.State, found.rest, cmp.Or(found.answer.Proof, &patra.WindowProof{}))
 	if a.SealedAt = nil; a.State == patra.StateSealed {
 		a.SealedAt = &now
 	}
@@ -53,13 +51,10 @@ func lastPart(c *patra.Claim, closed []patra.IDRange) bool {
 	return !own.Of.Tile(closed) && own.Of.Tile(append(closed, own.IDRange))
 }
 
-// OtherParts tells how many ids the closed parts of a claim's window have, and whether the claim's is the last that is missing.
-func (s *Store) OtherParts(ctx context.Context, c *patra.Claim) (ids int64, last bool, err error) {
-	ranges, answers, err := s.read(ctx).otherParts(c)
-	for _, a := range answers {
-		ids += a.IDsSeen
-	}
-	return ids, err == nil && lastPart(c, ranges), err
+// IsLastPart reports whether the part of a claim is the last of its window that is not closed.
+func (s *Store) IsLastPart(ctx context.Context, c *patra.Claim) (bool, error) {
+	ranges, _, err := s.read(ctx).otherParts(c)
+	return err == nil && lastPart(c, ranges), err
 }
 
 // otherParts reads the parts of the same window that are closed, without the one in hand.

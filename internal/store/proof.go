@@ -16,7 +16,10 @@ var (
 // prove looks into the ledger whether a scan was exhausted, and sums up what it found.
 func (t *tx) prove(c *patra.Claim, now patra.Instant, proof patra.Proof) (scanProof, error) {
 	found := scanProof{answer: patra.CoverageEntry{CursorID: c.Slice.CursorID, SliceID: c.Slice.ID, Window: c.Slice.Window, Kind: patra.KindScan, State: proof.State, Trust: proof.Trust,
-		IDsSeen: proof.IDsSeen, Rescans: proof.Rescans, ClosedAt: now}, state: cmp.Or(proof.FoundState, proof.State), whole: proof.WindowTotal, twice: proof.LookedTwice, widened: proof.Widened}
+		IDsSeen: proof.IDsSeen, Rescans: proof.Rescans, ClosedAt: now}, state: cmp.Or(proof.FoundState, proof.State), rest: proof.Rest, last: proof.Last, widened: proof.Widened}
+	if proof.Window.V > 0 {
+		found.answer.Proof = &proof.Window
+	}
 	if proof.State == patra.StateSealed {
 		found.answer.SealedAt = &now
 	}

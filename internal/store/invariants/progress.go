@@ -24,7 +24,9 @@ var progress = []Invariant{
 	{Text: "an answer is about the time of its slice, in its cursor", Next: redeem, look: none("answer", `SELECT v.id FROM ing_coverage v LEFT JOIN ing_plan_slice s ON s.id = v.slice_id
 		WHERE s.id IS NULL OR v.cursor_id <> s.cursor_id OR (v.kind_code <> 'CONFIRMED' AND (v.window_from <> s.window_from OR v.window_to <> s.window_to))`)},
 	{Text: "an exact count that differs is a dispute, unless a person accepted it with a reason", Next: report, look: none("answer", `SELECT id FROM ing_coverage
-		WHERE kind_code = 'SCAN' AND state_code = 'SEALED' AND total_code = 'EXACT' AND count_after <> ids_seen AND record_remarks IS NULL`)},
+		WHERE kind_code = 'SCAN' AND state_code = 'SEALED' AND total_code = 'EXACT' AND count_after <> ids_seen AND record_remarks IS NULL AND proof IS NULL`)},
+	{Text: "a sealed window names the witness that proved it, unless a person or an older version sealed it", Next: report, look: none("answer", `SELECT id FROM ing_coverage
+		WHERE state_code = 'SEALED' AND record_remarks IS NULL AND proof IS NOT NULL AND COALESCE(JSON_EXTRACT(proof, '$.witness'), 'NONE') IN ('NONE', '"NONE"', '""')`)},
 	{Text: "what a planner would read is what people are told is missing", Next: report, look: unlisted},
 }
 

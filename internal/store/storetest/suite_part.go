@@ -83,7 +83,7 @@ func partsTogether(t *testing.T, e Engine) {
 		_, _, err = w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, res, nil)
 		w.must(err)
 		w.must(w.Finish(t.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Succeeded,
-			Proof: &patra.Proof{ScanNo: 1, Trust: patra.TrustExact, State: patra.StateSealed, IDsSeen: 3, Rescans: int64(i)}}))
+			Proof: &patra.Proof{ScanNo: 1, Trust: patra.TrustExact, State: patra.StateSealed, IDsSeen: 3, Rescans: int64(i), Last: true, Rest: new(int64)}}))
 		if got := w.Watermark(); i < 2 && (len(w.covered()) > 0 || got.Value != Origin) {
 			t.Fatalf("after %d of 3 parts the watermark is %s and %v is covered", i+1, got.Value, w.covered())
 		}
@@ -119,33 +119,33 @@ func partInDispute(t *testing.T, e Engine) {
 	}
 }
 
-// The last of the parts that do not add up to the whole is not closed before somebody has looked twice.
+// The last of the parts is closed by a run that has looked for ids outside of them.
 func partsThatDoNotAddUp(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 0)
 	w.Add(Parts(Day(0), space.Cut(2)...)...)
-	whole := int64(3)
-	end := patra.RunResult{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: 1, Trust: patra.TrustExact, State: patra.StateSealed, IDsSeen: 1, WindowTotal: &whole}}
+	end := patra.RunResult{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: 1, Trust: patra.TrustExact, State: patra.StateSealed, IDsSeen: 1}}
 	first := w.Take()
 	w.Page(first, 1, false, w.Record("a", Origin, "a"))
-	if ids, last, err := w.OtherParts(t.Context(), first); ids != 0 || last || err != nil {
-		t.Errorf("the first part is beside %d ids, the last: %v, %v", ids, last, err)
+	if last, err := w.IsLastPart(t.Context(), first); last || err != nil {
+		t.Errorf("the first part is the last: %v, %v", last, err)
 	}
 	w.must(w.Finish(t.Context(), first, w.Clock.Instant(), end))
 	second := w.Take()
 	w.Page(second, 1, false, w.Record("b", Origin, "b"))
-	if ids, last, err := w.OtherParts(t.Context(), second); ids != 1 || !last || err != nil {
-		t.Errorf("the second part is beside %d ids, the last: %v, %v", ids, last, err)
+	if last, err := w.IsLastPart(t.Context(), second); !last || err != nil {
+		t.Errorf("the second part is the last: %v, %v", last, err)
 	}
 	if err := w.Finish(t.Context(), second, w.Clock.Instant(), end); !errors.Is(err, patra.ErrLookAgain) {
-		t.Fatalf("closed after one look: %v", err)
+		t.Fatalf("closed although the ids outside of the parts were not asked for: %v", err)
 	}
 	if task := w.Task(second.TaskID); task.Status != patra.Running || len(w.covered()) != 0 {
 		t.Fatalf("the task is %s, and %+v is covered", task.Status, w.covered())
 	}
 	CheckInvariants(t, Inspect(t, w.URL))
-	end.Proof.LookedTwice = true
+	end.Proof.Last, end.Proof.Rest = true, new(int64(1))
 	w.must(w.Finish(t.Context(), second, w.Clock.Instant(), end))
-	if all := w.covered(); len(all) != 1 || all[0].State != patra.StateDisputed || *all[0].CountAfter != whole {
+	all := w.covered()
+	if len(all) != 1 || all[0].State != patra.StateDisputed || all[0].Proof == nil || *all[0].Proof.Rest != 1 {
 		t.Errorf("answers %+v", all)
 	}
 	CheckInvariants(t, Inspect(t, w.URL))

@@ -43,7 +43,11 @@ func (w *World) Ordered(c *patra.Claim, ordinal int64, order string, times ...pa
 
 // Early ends a task before its slice does.
 func (w *World) Early(c *patra.Claim, order string, trust patra.Trust, confirmed patra.Window) error {
-	return w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Partial, Early: &patra.EarlyEnd{Reslice: patra.Reslice{Reason: patra.ResliceRequests, Requests: 2, Records: 5},
+	state := patra.StateSealed
+	if trust == patra.TrustExact {
+		state = patra.StateRead
+	}
+	return w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Partial, Early: &patra.EarlyEnd{Completeness: state, Reslice: patra.Reslice{Reason: patra.ResliceRequests, Requests: 2, Records: 5},
 		ScanNo: c.Task.ScanNo, Order: order, Trust: trust, Confirmed: confirmed, IDsSeen: 4}})
 }
 

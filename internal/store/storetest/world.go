@@ -167,7 +167,7 @@ func (w *World) Page(c *patra.Claim, ordinal int64, hasNext bool, records ...pat
 
 // Succeed closes a task whose scan is in the ledger.
 func (w *World) Succeed(c *patra.Claim, state patra.Completeness) error {
-	return w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: c.Task.ScanNo, Trust: patra.TrustExact, State: state}})
+	return w.Finish(w.T.Context(), c, w.Clock.Instant(), patra.RunResult{Status: patra.Succeeded, Proof: &patra.Proof{ScanNo: c.Task.ScanNo, Trust: patra.TrustExact, State: state, Last: true, Rest: new(int64)}})
 }
 
 // Work reads a task to its end with the given records.
