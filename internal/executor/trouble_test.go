@@ -19,12 +19,12 @@ import (
 // byOffsets changes the shipped source so that a page can be asked for again.
 var byOffsets = []string{
 	"type: TOKEN", "type: OFFSET", "positionParam: cursor", "positionParam: offset", "token: {state: STATEFUL, onSame: CONTINUE, ttl: PT5M}", "cap: 10000",
-	"\n      initial: \"*\"", "", "\n      next: \"$.message['next-cursor']\"", "",
+	"\n      initial: \"*\"", "", "\n      next: \"$.message['next-cursor']\"", "", "\n      stability: SNAPSHOT", "",
 }
 
 // pagesRead is how many pages are read in some time at 5 requests a second from a provider of which a share of the requests goes
 // wrong, whatever the rate.
-func pagesRead(t *testing.T, over time.Duration, share float64, wrong func(http.ResponseWriter)) (pages, requests int) {
+func pagesRead(t *testing.T, over time.Duration, share float64, wrong func(http.ResponseWriter)) (pages, requests int, records int64) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
 		dice := rand.New(rand.NewPCG(11, 12))
@@ -55,17 +55,18 @@ func pagesRead(t *testing.T, over time.Duration, share float64, wrong func(http.
 		if err := x.Run(ctx); err != nil && ctx.Err() == nil {
 			t.Fatal(err)
 		}
-		if n, err := b.CountRecords(t.Context(), "crossref"); err != nil || n < int64(pages)*2*95/100 {
-			t.Errorf("%d pages brought %d records, %v", pages, n, err) // nothing is read twice
+		var err error
+		if records, err = b.CountRecords(t.Context(), "crossref"); err != nil {
+			t.Error(err)
 		}
 	})
-	return pages, requests
+	return pages, requests, records
 }
 
 // A provider that refuses two of five requests, however slow we are, and says each time to come back in a second, is waited for; and it
 // does not bring us to a standstill.
 func TestRefusalsByChanceAreWaitedFor(t *testing.T) {
-	pages, requests := pagesRead(t, 10*time.Minute, 0.4, func(w http.ResponseWriter) {
+	pages, requests, _ := pagesRead(t, 10*time.Minute, 0.4, func(w http.ResponseWriter) {
 		w.Header().Set("Retry-After", "1")
 		w.WriteHeader(http.StatusTooManyRequests)
 	})
@@ -78,7 +79,7 @@ func TestRefusalsByChanceAreWaitedFor(t *testing.T) {
 // What goes wrong by chance costs what it costs to ask again, and not more.
 func TestFaultsByChanceCostLittle(t *testing.T) {
 	const over = 4 * time.Minute
-	all, _ := pagesRead(t, over, 0, nil)
+	all, _, allRecords := pagesRead(t, over, 0, nil)
 	if all < 1100 {
 		t.Fatalf("%d pages without a fault", all)
 	}
@@ -91,10 +92,10 @@ func TestFaultsByChanceCostLittle(t *testing.T) {
 	} {
 		for _, want := range []struct{ share, least float64 }{{0.02, 0.95}, {0.05, 0.9}, {0.1, 0.8}, {0.2, 0.6}} {
 			t.Run(fmt.Sprintf("%s %.0f %%", c.name, 100*want.share), func(t *testing.T) {
-				pages, requests := pagesRead(t, over, want.share, c.wrong)
+				pages, requests, records := pagesRead(t, over, want.share, c.wrong)
 				t.Logf("%d pages of %d (%.0f %%), %d requests", pages, all, 100*float64(pages)/float64(all), requests)
-				if float64(pages) < want.least*float64(all) {
-					t.Errorf("%d pages of %d, want %.0f %%", pages, all, 100*want.least)
+				if float64(pages) < want.least*float64(all) || float64(records) < want.least*float64(allRecords) { // no page twice
+					t.Errorf("%d pages of %d and %d records of %d, want %.0f %%", pages, all, records, allRecords, 100*want.least)
 				}
 			})
 		}
@@ -132,7 +133,7 @@ func TestProgressIsNoFailure(t *testing.T) {
 			t.Errorf("%d records, %v", n, err)
 		}
 		for page, times := range given {
-			if times != 1 {
+			if times > 2 { // a walk by numbers is walked again to prove it
 				t.Errorf("page %q was read %d times", page, times)
 			}
 		}

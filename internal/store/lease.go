@@ -14,10 +14,12 @@ var (
 	guardDetail = stmt{"guard_detail", `UPDATE ing_task SET leased_until = {now} + ?, scan_no = ?, next_detail_ordinal = ?
 		WHERE id = ? AND lease_count = ? AND lease_owner = ? AND status_code = 'RUNNING'`}
 	// wornAtWork is one that is worn out, and whose last owner has read what none before it had: ids that were settled, or a page
-	// further on than any. That it was lost is nobody's fault.
+	// further on than any, or in a scan that it went on with. That it was lost is nobody's fault.
 	wornAtWork = stmt{"worn_at_work", `SELECT COUNT(*) FROM ing_task_run_batch b JOIN ing_task t ON t.id = b.task_id AND t.lease_count = b.lease_count
 		WHERE b.task_id = ? AND b.status_code = 'SUCCEEDED' AND (b.phase_code = 'DETAIL' OR b.done_ordinal > COALESCE((SELECT MAX(p.done_ordinal)
-			FROM ing_task_run_batch p WHERE p.task_id = b.task_id AND p.lease_count < b.lease_count AND p.phase_code = 'SEARCH'), 0))`}
+			FROM ing_task_run_batch p WHERE p.task_id = b.task_id AND p.lease_count < b.lease_count AND p.phase_code = 'SEARCH'), 0)
+			OR b.done_ordinal > (SELECT MAX(o.done_ordinal) FROM ing_task_run_batch o
+			WHERE o.task_id = b.task_id AND o.scan_no = b.scan_no AND o.lease_count < b.lease_count AND o.phase_code = 'SEARCH'))`}
 	spareWorn = stmt{"spare_worn_out", `UPDATE ing_task SET attempt_count = 0 WHERE id = ? AND status_code = 'RUNNING' AND leased_until < {now} AND attempt_count >= max_attempts`}
 	worn      = stmt{"worn_out", `SELECT id FROM ing_task WHERE status_code = 'RUNNING' AND leased_until < {now} AND attempt_count >= max_attempts LIMIT ?`}
 	bury      = stmt{"bury_worn_out", `UPDATE ing_task SET status_code = 'FAILED', lease_owner = NULL, last_error = ?, finished_at = {now}, cancel_requested = 0

@@ -302,6 +302,14 @@ func diedAtWork(t *testing.T, e Engine) {
 		w.Page(c, n+1, true, w.Record(fmt.Sprint(n), Origin, "x"))
 		die()
 	}
+	for n := range int64(8) { // it is walked once more, to prove it
+		c = w.Take()
+		page, err := w.OpenAt(c, 1, 2, n+1)
+		w.must(err)
+		_, err = w.Commit(c, page, true, w.Record(fmt.Sprint(n), Origin, "x"))
+		w.must(err)
+		die()
+	}
 	for c = w.TryTake(patra.ClaimRequest{}); c != nil; c = w.TryTake(patra.ClaimRequest{}) { // from the first page again, each time
 		page, err := w.OpenAt(c, 1, c.Task.ScanNo+1, 1)
 		w.must(err)
