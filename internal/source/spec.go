@@ -327,10 +327,30 @@ func (s *Spec) reachable() error {
 	if at == s.HTTP.BaseURL { // which was looked at with the file
 		return nil
 	}
-	if u, err := url.Parse(at); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil {
-		return patra.Problems{{Code: "BAD_VALUE", Path: "http.baseUrl", Text: fmt.Sprintf("%q is not an address that %s can be asked at", at, s.Source), Hint: "write https://host/path"}}
+	u, err := url.Parse(at)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil:
+		return patra.Problems{{Code: "BAD_VALUE", Path: "http.baseUrl", Text: fmt.Sprintf("%q is not an address that %s can be asked at", WithoutPassword(at), s.Source), Hint: "write https://host/path"}}
+	case moreThanBase(u):
+		return patra.Problems{{Code: "BAD_VALUE", Path: "http.baseUrl", Text: fmt.Sprintf("%q has more than a path: what stands behind the ? or the # would not be asked for", at), Hint: hintBase}}
 	}
 	return nil
+}
+
+// hintBase is what to do with parameters in a base address.
+const hintBase = "write https://host/path, and what belongs to every request under request.query of a source file of your own"
+
+// moreThanBase reports whether an address has parts that requests to a path below it do not have.
+func moreThanBase(u *url.URL) bool { return u.RawQuery != "" || u.ForceQuery || u.Fragment != "" }
+
+// WithoutPassword is an address as it may be shown and kept.
+func WithoutPassword(text string) string {
+	at := strings.LastIndexByte(text, '@')
+	scheme, _, ok := strings.Cut(text, "://")
+	if at < 0 || !ok || strings.ContainsAny(scheme, "@/?#") {
+		return text
+	}
+	return scheme + "://xxxxx" + text[at:]
 }
 
 // RequireHTTPS refuses an address without encryption before anything is planned or sent there, as every request would be. One
