@@ -235,6 +235,7 @@ type RunResult struct {
 	RetryIn  time.Duration // for QUEUED
 	WaitCode string        // for QUEUED
 	GiveBack bool          // for QUEUED: the attempt does not count, nobody was at fault
+	Progress bool          // for QUEUED: it does not count either, as it read what none before it had read
 	Proof    *Proof        // for SUCCEEDED
 	Early    *EarlyEnd     // for PARTIAL
 }

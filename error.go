@@ -36,6 +36,8 @@ const (
 	CodeProvider      = "PROVIDER"       // the provider says so in its answer
 	CodeAuth          = "AUTH"           // the provider does not accept who we say we are, or we cannot say it
 	CodeDeepPaging    = "DEEP_PAGING"    // the provider answers no further, and there is more
+	CodeLinkAway      = "LINK_AWAY"      // a link to the next page that leads to another host
+	CodeEncoding      = "ENCODING"       // a body that is compressed in a way that we did not ask for
 	CodeLoop          = "LOOP"           // the walk repeats itself
 	CodeMissingID     = "MISSING_ID"     // a record without a usable id
 	CodeBadText       = "BAD_TEXT"       // a record whose id is no valid text

@@ -15,7 +15,7 @@ const HaltAfter = 3
 // that cannot be believed at a place. It is asked for again as often as the source says; then the slice fails.
 func (f *Fault) IsStrange() bool {
 	switch f.Code {
-	case CodeLoop, CodeTooLarge, CodeTooDeep, CodeTokenExpired:
+	case CodeLoop, CodeTooLarge, CodeTooDeep, CodeTokenExpired, CodeLinkAway, CodeEncoding:
 		return true
 	case CodeBadBody: // without a place it is a body that was cut
 		return f.Path != ""

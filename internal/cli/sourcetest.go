@@ -163,7 +163,7 @@ func try(ctx context.Context, p *executor.Prober, program *source.Program, call 
 	if err != nil {
 		err = fmt.Errorf("%s %s: %w", call.Method, call.URL, err)
 		if got.Status == 0 && patra.KindOf(err) != patra.KindConflict { // no answer, and it was permitted to ask
-			err = patra.Environment(fmt.Errorf("%w. See that this address can be reached from here; another one is named with {base_url}", err))
+			err = unreachable(err)
 		}
 		return page, nil, err
 	}

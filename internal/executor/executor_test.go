@@ -54,7 +54,7 @@ func fast(t testing.TB, change ...string) *source.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer(append([]string{politeRate, "perSecond: 4000, burst: 4000", "initial: 500ms, max: 30s", "initial: 1ms, max: 2ms", "pageSize: 200", "pageSize: 50"}, change...)...).Replace(string(data))
+	text := strings.NewReplacer(append(change, politeRate, "perSecond: 4000, burst: 4000", "initial: 500ms, max: 30s", "initial: 1ms, max: 2ms", "pageSize: 200", "pageSize: 50")...).Replace(string(data))
 	f, err := source.Load("crossref.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)

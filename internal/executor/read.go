@@ -82,12 +82,18 @@ func together(records []patra.Observation, size int) []byte {
 	return body
 }
 
-// repeats says whether the walk goes round in circles: a page that is the one before, or a position that it had already.
+// repeats says whether the walk goes round in circles: a page that is the one before, or a position that it had already. So does a
+// link that leads away from the provider.
 func (r *run) repeats(res patra.PageResult, position string) error {
 	paging := r.program.Spec.Pagination.Type
 	ended := !res.HasNext && paging == pageTime // which reads the last stretch again, to see that there is no more
 	if len(res.Records)+len(res.Quarantined) > 0 && res.BodySHA256 == r.scan.lastBody && !ended {
 		return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeLoop, Text: "the provider sent the same page again"}
+	}
+	if res.HasNext {
+		if err := r.program.Spec.CheckLink(r.claim.BaseURL, r.Config.Vars, res.After); err != nil {
+			return err
+		}
 	}
 	if r.program.Spec.Stateful() || r.scan.evidence.Seams() || !res.HasNext || res.After == position { // what the same position means, the source says
 		return nil

@@ -47,6 +47,8 @@ func Run(t *testing.T, e Engine) {
 		{"a heartbeat keeps the lease", heartbeat},
 		{"a voluntary release gives the attempt back", release},
 		{"a task that wears out its workers fails", wornOut},
+		{"a task whose workers die at work is read to its end", diedAtWork},
+		{"a retry goes on where the walk was", retryGoesOn},
 		{"a page is one transaction", pageIsAtomic},
 		{"commit and next announcement are one transaction", announceNext},
 		{"a record is decided against what is stored", decide},
