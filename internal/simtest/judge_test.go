@@ -329,7 +329,8 @@ func (j *judge) horizon() time.Time {
 // unprovable reports whether the source says too little of its paging for a proof, so that windows of several pages stay READ, and
 // whether none of them is worse than that.
 func (j *judge) unprovable() bool {
-	return j.w.spec.Witness(query.All()).Witness == patra.WitnessNone &&
+	witness := j.w.spec.Witness(query.All()).Witness
+	return (witness == patra.WitnessNone || witness == patra.WitnessCensus) &&
 		j.w.count(`SELECT COUNT(*) FROM ing_coverage WHERE cursor_id = ? AND state_code NOT IN ('SEALED', 'READ')`, j.w.cursor) == 0
 }
 

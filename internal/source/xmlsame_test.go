@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"encoding/json"
 	"encoding/xml"
+	"errors"
+	"io"
 	"io/fs"
 	"net/http"
 	"net/http/httptest"
@@ -131,7 +133,10 @@ func TestPagesAreReadAsTheyWere(t *testing.T) {
 	for name, body := range xmlPages(t) {
 		for _, p := range xmlPrograms(t) {
 			which := p.splitter.(xmlSplitter).items
-			want := piecesOf(t, body, which)
+			want, wellFormed := piecesOf(t, body, which)
+			if !wellFormed { // what is made of damaged pages, the table of them says
+				continue
+			}
 			page, _, err := p.open(200, body, "")
 			if err != nil || len(page.Items) == 0 {
 				if len(want) > 0 && err == nil {
@@ -165,7 +170,7 @@ func TestPagesAreReadAsTheyWere(t *testing.T) {
 }
 
 // piecesOf takes the outermost elements that are meant out of a page, with the standard library.
-func piecesOf(t *testing.T, body []byte, which []elementPath) (all [][]byte) {
+func piecesOf(t *testing.T, body []byte, which []elementPath) (all [][]byte, wellFormed bool) {
 	t.Helper()
 	dec := xml.NewDecoder(bytes.NewReader(body))
 	var open []string
@@ -174,10 +179,7 @@ func piecesOf(t *testing.T, body []byte, which []elementPath) (all [][]byte) {
 		at := dec.InputOffset()
 		token, err := dec.Token()
 		if token == nil {
-			if len(open) > 0 {
-				t.Fatal(err)
-			}
-			return all
+			return all, len(open) == 0 && errors.Is(err, io.EOF)
 		}
 		switch token := token.(type) {
 		case xml.StartElement:
@@ -235,9 +237,9 @@ func TestAnXMLItemKeepsItsHash(t *testing.T) {
 			changed++
 		}
 		// Each vertical tab stands for a letter: the hash is that of the bytes without what is volatile.
-		damaged, marked := bytes.ReplaceAll(raw, []byte(">x"), []byte(">\v")), bytes.ReplaceAll(raw, []byte(">x"), []byte(">X"))
+		damaged, marked := bytes.ReplaceAll(raw, []byte(">x"), []byte(">\v")), bytes.ReplaceAll(raw, []byte(">x"), []byte(">☃"))
 		rest := restOf(t, o, marked)
-		if got := hash(damaged); got != patra.HashBytes(bytes.ReplaceAll(rest, []byte(">X"), []byte(">\v"))) {
+		if got := hash(damaged); got != patra.HashBytes(bytes.ReplaceAll(rest, []byte("☃"), []byte("\v"))) {
 			t.Fatalf("%q has the hash %s", damaged, got)
 		}
 	})
