@@ -360,9 +360,9 @@ func (e *Exam) inWindow() (n int64, total *int64, moved, ended bool) {
 	n, ended = int64(len(idSet(e.list()))), e.ended()
 	if look := e.whole(); look != nil && look.Fault == nil && e.sized() {
 		note(*look)
-		if rows := int64(len(idSet(look.Rows))); !look.HasNext && rows >= n { // it was one answer
-			n, ended = rows, true
-		}
+		rows := int64(len(idSet(look.Rows)))
+		ended = ended || !look.HasNext && rows >= n // it was one answer
+		n = max(n, rows)
 	}
 	return n, total, moved, ended
 }
