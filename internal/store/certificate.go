@@ -17,7 +17,7 @@ var (
 	listCertificates = stmt{"list_certificates", `SELECT id, card FROM reg_prov_certificate WHERE provenance_code = ? AND (? = '' OR endpoint_name = ?) ORDER BY id DESC LIMIT ?`}
 )
 
-// KeepCertificate stores a card, and that it was made in the audit log.
+// KeepCertificate stores a card. That a person had a provider examined stands in the audit log too; a short form is no act of a person.
 func (s *Store) KeepCertificate(ctx context.Context, now patra.Instant, c patra.Certificate) (id int64, err error) {
 	card, err := json.Marshal(c)
 	if err != nil {
@@ -25,7 +25,7 @@ func (s *Store) KeepCertificate(ctx context.Context, now patra.Instant, c patra.
 	}
 	err = s.write(ctx, "keep certificate", func(t *tx) error {
 		id, err = t.insert(insertCertificate, c.Source, c.Endpoint, c.Hash(), c.ClaimsHash, c.Form, c.At, int64(c.Requests), c.Verdict, c.By, string(card), now)
-		if err != nil {
+		if err != nil || c.Form != patra.CertificateFull {
 			return err
 		}
 		return t.auditAction(patra.AuditCertify, c.By, "source:"+c.Source, "", map[string]any{"certificate": id, "endpoint": c.Endpoint, "address": c.Address, "params": c.Params,
