@@ -245,6 +245,8 @@ func (p WitnessPlan) Sentence() string {
 		return "none beyond a window that fits one answer, so longer ones end READ: " + p.Reason
 	case WitnessMetAgain:
 		return "MET_AGAIN, two scans of each window"
+	case WitnessCensus:
+		return "CENSUS, one scan and a list of all ids, where that comes in one answer"
 	case WitnessSizes:
 		return "SIZES, one scan with about a third more requests"
 	}

@@ -120,7 +120,7 @@ func (a *app) showExam(spec *source.Spec, req planner.Request, out format) error
 		return err
 	}
 	v := plannedExam{Source: spec.Source, Endpoint: spec.Endpoint, Most: source.MaxExamRequests[patra.CertificateFull], First: call.Method + " " + call.URL, Steps: exam.Steps(),
-		Now: spec.Witness().Sentence(), Then: spec.Certifying().Sentence()}
+		Now: spec.Witness(query.All()).Sentence(), Then: spec.Certifying().Sentence()}
 	if out != "table" {
 		return printValue(a.stdout, out, v)
 	}
@@ -235,7 +235,7 @@ func witnesses(f *source.File, only string) []endpointWitness {
 	for name := range f.Endpoints {
 		spec, err := source.Compile(f, source.Options{Endpoint: name, Operation: patra.Harvest, Contact: "nobody@example.org", Parameters: params})
 		if err == nil && spec.Harvestable() == nil && (only == "" || only == name) {
-			all = append(all, endpointWitness{name, spec.Witness(), spec.Certifying()})
+			all = append(all, endpointWitness{name, spec.Witness(query.All()), spec.Certifying()})
 		}
 	}
 	slices.SortFunc(all, func(x, y endpointWitness) int { return cmp.Compare(x.Endpoint, y.Endpoint) })

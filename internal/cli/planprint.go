@@ -9,6 +9,7 @@ import (
 
 	"patra"
 	"patra/internal/planner"
+	"patra/internal/query"
 	"patra/internal/view"
 )
 
@@ -68,6 +69,11 @@ func (a *app) printPrice(v *planView) {
 	if p.Slices == 0 {
 		return
 	}
+	proof := ""
+	if more := p.Requests - p.Plain; more > 0 {
+		proof = fmt.Sprintf("; %s of them only prove that nothing is missing", thousands(more))
+	}
+	fmt.Fprintf(a.stdout, "Proof     %s%s\n", wrapped(witnessOf(v.Draft).String(), 10), proof)
 	fmt.Fprintf(a.stdout, "Price     about %s in %s%s\n", plural(p.Records, "record"), plural(p.Requests, "request"), sizeText(p.Bytes))
 	tariff := v.Spec.Tariff(a.have)
 	pace := fmt.Sprintf("at the permitted %g requests a second", tariff.PerSecond)
@@ -89,16 +95,25 @@ func (a *app) printPrice(v *planView) {
 	}
 }
 
+// witnessOf is how the windows of a plan are proved.
+func witnessOf(d *planner.Draft) patra.WitnessPlan {
+	question, err := query.ParseJSON(d.Plan.ExprProto)
+	if err != nil {
+		question = query.All()
+	}
+	return d.Spec.Witness(question)
+}
+
 // nextCommand is what works on the same cursor.
 func nextCommand(d *planner.Draft) string {
 	words := []string{"patra", strings.ToLower(string(d.Plan.Operation)), d.Plan.Source}
 	if len(d.Spec.Parameters) > 0 {
 		for _, name := range slices.Sorted(maps.Keys(d.Spec.Parameters)) {
-			words = append(words, "--param", name+"="+d.Spec.Parameters[name])
+			words = append(words, "--param", patra.ShellWord(name+"="+d.Spec.Parameters[name]))
 		}
 	}
 	if q := queryText(d.Plan.ExprProto); q != "" {
-		words = append(words, "-q", "'"+strings.ReplaceAll(q, "'", `'\''`)+"'")
+		words = append(words, "-q", patra.ShellWord(q))
 	}
 	if d.Plan.Campaign != "" && d.Plan.Campaign != patra.DefaultCampaign && !d.Decision.ByID {
 		words = append(words, "--campaign", d.Plan.Campaign)

@@ -165,6 +165,14 @@ func (e *Exam) good() []ExamAnswer {
 	return slices.DeleteFunc(e.walk(), func(a ExamAnswer) bool { return a.Fault != nil })
 }
 
+// orderSaid is the order that the file claims for a question without words, as ours is.
+func (e *Exam) orderSaid() string {
+	if e.Spec.Pagination.Order == orderRelevance {
+		return orderFixed
+	}
+	return e.Spec.Pagination.Order
+}
+
 // list are the rows of the walk, one behind the other.
 func (e *Exam) list() (rows []ExamRow) {
 	for _, a := range e.good() {
@@ -514,7 +522,7 @@ func (s *Spec) proves(basis string, found patra.FoundClaims) patra.WitnessPlan {
 	other := *s
 	other.Basis = cmp.Or(basis, s.basis(""))
 	other.learn(found)
-	return other.Witness()
+	return other.Witness(query.All())
 }
 
 // Certifying is how windows would be proved if the provider were examined and did what the file says.

@@ -443,12 +443,12 @@ func (e *Exam) endedEarly(f patra.Finding, last ExamAnswer) patra.Finding {
 
 // Order says whether the list is in the order that the file says, each time.
 func (e *Exam) Order() patra.Finding {
-	p := e.Spec.Pagination
-	f := patra.Finding{Question: patra.AskOrder, Claim: fmt.Sprintf("pagination.order: %s, window.order: %s", cmp.Or(p.Order, "not said"), cmp.Or(e.Spec.Window.Order, "not said"))}
+	said := e.orderSaid()
+	f := patra.Finding{Question: patra.AskOrder, Claim: fmt.Sprintf("pagination.order: %s, window.order: %s", cmp.Or(e.Spec.Pagination.Order, "not said"), cmp.Or(e.Spec.Window.Order, "not said"))}
 	times, changed, sure := e.steady()
 	if sure {
 		f.Found, f.Evidence = "ties or more come in another order from answer to answer", fmt.Sprintf("the same page was asked for %d times, and %d answers differ", times, changed)
-		if p.Order == orderAscending || p.Order == orderFixed || p.Order == orderDescending {
+		if said == orderAscending || said == orderFixed || said == orderDescending {
 			return e.against(f, "pagination.order", "write order: "+orderUnstable)
 		}
 		f.Verdict = patra.FindingFound
@@ -457,9 +457,9 @@ func (e *Exam) Order() patra.Finding {
 	up, down, timed := e.sorted()
 	f.Evidence = fmt.Sprintf("the same page came in the same order %d times of %d; %d times were compared", times-changed, times, timed)
 	switch {
-	case p.Order == orderAscending && timed > 1 && !up && e.Spec.SortsByTime(), p.Order == orderDescending && timed > 1 && !down:
+	case said == orderAscending && timed > 1 && !up && e.Spec.SortsByTime(), said == orderDescending && timed > 1 && !down:
 		f.Found = "the list is not in the order of its times"
-		return e.against(f, "pagination.order", "write order: "+map[bool]string{true: orderDescending, false: orderNone}[down && p.Order != orderDescending])
+		return e.against(f, "pagination.order", "write order: "+map[bool]string{true: orderDescending, false: orderNone}[down && said != orderDescending])
 	case e.Spec.Window.Order == orderAscending && timed > 1 && !up, e.Spec.Window.Order == orderDescending && timed > 1 && !down:
 		f.Found = "the list is not in the order of its times"
 		return e.against(f, "window.order", "write order: NONE")
@@ -467,7 +467,7 @@ func (e *Exam) Order() patra.Finding {
 		return undecided(f.Question, f.Claim, f.Evidence)
 	}
 	f.Found, f.Verdict = "the same each time"+map[bool]string{true: ", by time", false: ""}[up && timed > 1], patra.FindingAgrees
-	if p.Order == "" {
+	if said == "" {
 		f.Verdict = patra.FindingFound
 	}
 	return f
