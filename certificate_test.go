@@ -100,7 +100,7 @@ func TestACardForPeople(t *testing.T) {
 	c := judged(patra.CertificateFull, []patra.Question{patra.AskOrder}, finding(patra.AskOrder, patra.FindingContradicts))
 	c.Witness = patra.WitnessPlan{Witness: patra.WitnessMetAgain}
 	text := c.Markdown()
-	for _, want := range []string{"# own/works: CONTRADICTED", "| ORDER | CONTRADICTS | pagination.order: ASC | none | 3 of 4 |", "**own.yaml:12 endpoints.works.pagination.order**: write order: NONE.", "two scans"} {
+	for _, want := range []string{"# own/works: CONTRADICTED", "| ORDER | CONTRADICTS | pagination.order: ASC | none | 3 of 4 |", "**own.yaml:12 endpoints.works.pagination.order**: write order: NONE.", "MET_AGAIN: a second scan meets what the first has read; about 200 %"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("%q is not in\n%s", want, text)
 		}

@@ -81,7 +81,7 @@ func TestASourceIsCertified(t *testing.T) {
 	w := newCertifyWorld(t, "own")
 	certify := []string{"source", "certify", "own", "--base-url", w.server.URL, "--from", "2026-05-01"}
 	code, said := w.says(certify...)
-	if code != 0 || w.sent.Load() != 0 || !strings.Contains(said, "At most 25 requests") || !strings.Contains(said, "from-index-date%3A2026-05-01") || !strings.Contains(said, "If certified: SNAPSHOT") {
+	if code != 0 || w.sent.Load() != 0 || !strings.Contains(said, "At most 25 requests") || !strings.Contains(said, "from-index-date%3A2026-05-01") || !strings.Contains(said, "If certified: ATOMIC where one answer holds a window, else SNAPSHOT") {
 		t.Errorf("%d after %d requests: %s", code, w.sent.Load(), said)
 	}
 	if code, said := w.harvest("own"); code != 4 || len(w.certificates("own").Certificates) > 0 {
@@ -89,7 +89,7 @@ func TestASourceIsCertified(t *testing.T) {
 	}
 	w.sent.Store(0)
 	code, said = w.says(append(certify, "--live")...)
-	if code != 0 || w.sent.Load() > 25 || !strings.Contains(said, "# own/works: CERTIFIED") || !strings.Contains(said, "Witness with this card: SNAPSHOT") {
+	if code != 0 || w.sent.Load() > 25 || !strings.Contains(said, "# own/works: CERTIFIED") || !strings.Contains(said, "else SNAPSHOT: the provider freezes the list (certified)") {
 		t.Errorf("%d after %d requests: %s", code, w.sent.Load(), said)
 	}
 	list := w.certificates("own")

@@ -98,7 +98,7 @@ func TestWhatATokenHides(t *testing.T) {
 func TestWhatIsFoundCounts(t *testing.T) {
 	spec := exam(t, "oai", "", "").Spec
 	for found, want := range map[patra.FoundClaims]patra.Witness{
-		{}: patra.WitnessNone, {Stability: stabilityShifting}: patra.WitnessMetAgain,
+		{}: patra.WitnessCensus, {Stability: stabilityShifting}: patra.WitnessMetAgain,
 		{Stability: stabilityKeyset, Key: keyUnique, Order: orderFixed}: patra.WitnessKeyset, {Stability: stabilitySnapshot}: patra.WitnessSnapshot,
 	} {
 		if w := spec.proves("", found); w.Witness != want || w.Basis != patra.BasisFile {
