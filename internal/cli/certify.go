@@ -22,7 +22,7 @@ import (
 func (a *app) certifier(c config.Config, s *store.Store, contact string) *engine.Certifier {
 	return &engine.Certifier{Store: s, Actor: actor, Place: a.placeOf, Provider: func(spec *source.Spec) engine.Examination {
 		p := a.prober(c, s, patra.WorkScope{Source: spec.Source, Endpoint: spec.Endpoint, Operation: spec.Operation, Repository: patra.RepositoryKey(spec.Repository())})
-		p.Vars.Contact = cmp.Or(contact, p.Vars.Contact)
+		p.Vars.Contact, p.Tracer, p.Propagate = cmp.Or(contact, p.Vars.Contact), a.tracer(c), c.Trace.Propagate.On()
 		return p
 	}}
 }

@@ -165,3 +165,23 @@ func TestAContradictionIsSaidLoudly(t *testing.T) {
 		t.Errorf("exit code %d: %s", code, said)
 	}
 }
+
+// TestATokenThatHidesAnIndex: the short form reads it, and windows of this repository are proved by two scans from then on.
+func TestATokenThatHidesAnIndex(t *testing.T) {
+	w := atOAIServer(t, newOAIServer())
+	code, said := w.harvest()
+	if got := w.records(); code != 0 || len(got) != len(w.stamps) {
+		t.Errorf("exit code %d, %d of %d records: %s", code, len(got), len(w.stamps), said)
+	}
+	var list certificateList
+	if code, text := w.says("source", "certificate", "oai", "-o", "json"); code != 0 || json.Unmarshal([]byte(text), &list) != nil || len(list.Certificates) != 1 {
+		t.Fatal(code, text)
+	}
+	c := list.Certificates[0]
+	if c.Found.Stability != "SHIFTING" || c.Witness.Witness != patra.WitnessMetAgain || c.Before.Witness == patra.WitnessMetAgain || c.Form != patra.CertificateShort {
+		t.Errorf("%s", c.Markdown())
+	}
+	if _, shown := w.says("coverage", "show", "oai"); !strings.Contains(shown, "MET_AGAIN") {
+		t.Errorf("%s", shown)
+	}
+}
