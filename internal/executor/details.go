@@ -189,6 +189,7 @@ func (d *detailPhase) commitOnly(ctx context.Context, c *detailBatch, res patra.
 		return nil, err
 	}
 	d.ordinal++
+	d.progress = d.progress || len(res.Items) > 0
 	d.reportSuccess(ctx, res.Exchange)
 	d.emit(Event{Kind: EventPage, Claim: d.claim, Counts: counts, Exchange: res.Exchange, Took: time.Since(res.Exchange.SentAt.Time())})
 	return after, nil
