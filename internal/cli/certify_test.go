@@ -168,10 +168,11 @@ func TestAContradictionIsSaidLoudly(t *testing.T) {
 
 // TestATokenThatHidesAnIndex: the short form reads it, and windows of this repository are proved by two scans from then on.
 func TestATokenThatHidesAnIndex(t *testing.T) {
-	w := atOAIServer(t, newOAIServer())
+	r := newOAIServer()
+	w := atOAIServer(t, r)
 	code, said := w.harvest()
-	if got := w.records(); code != 0 || len(got) != len(w.stamps) {
-		t.Errorf("exit code %d, %d of %d records: %s", code, len(got), len(w.stamps), said)
+	if got := w.records(); code != 0 || len(got) != len(r.stamps) {
+		t.Errorf("exit code %d, %d of %d records: %s", code, len(got), len(r.stamps), said)
 	}
 	var list certificateList
 	if code, text := w.says("source", "certificate", "oai", "-o", "json"); code != 0 || json.Unmarshal([]byte(text), &list) != nil || len(list.Certificates) != 1 {
