@@ -294,3 +294,15 @@ func TestLineOf(t *testing.T) {
 		t.Errorf("line %d of what is not written", n)
 	}
 }
+
+// TestABorderLiesInATie: the pages of a walk are cut where two records have the same time, so that a key with ties loses one of them.
+func TestABorderLiesInATie(t *testing.T) {
+	all := rows(0, 12)
+	all[6].At = all[5].At
+	if size := exam(t, "datacite", "", "").with(roleLook, "", all).size(); size != 6 {
+		t.Errorf("pages of %d", size)
+	}
+	if size := exam(t, "datacite", "", "").with(roleLook, "", rows(0, 12)).size(); size != 5 {
+		t.Errorf("pages of %d where there is no tie", size)
+	}
+}
