@@ -129,10 +129,10 @@ func (r *repairer) step(i int) int {
 	if i = run(r.in, i); i >= len(r.in) {
 		return i
 	}
-	switch c := r.in[i]; {
-	case c == '<':
+	switch r.in[i] {
+	case '<':
 		return r.markup(i)
-	case c == ']':
+	case ']':
 		if has(r.in, i, "]]>") {
 			return r.replace(i, 3, "]]&gt;", CDATAEnd)
 		}

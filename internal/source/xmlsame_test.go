@@ -421,7 +421,10 @@ func TestAMappingLeavesItsItemAlone(t *testing.T) {
 		var doc any
 		if format == formatXML {
 			doc, err = openXML([]byte(`<r><l a="A">A</l><l a="B">B</l></r>`))
-		} else if doc, err = openJSON([]byte(`{"x":"A","l":["A","B"]}`)); err != nil {
+		} else {
+			doc, err = openJSON([]byte(`{"x":"A","l":["A","B"]}`))
+		}
+		if err != nil {
 			t.Fatal(err)
 		}
 		before := shown(m.path.find(doc))
