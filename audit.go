@@ -52,10 +52,11 @@ const (
 	AuditToken    AuditAction = "TOKEN"   // somebody was let in, or shut out
 	AuditPlan     AuditAction = "PLAN"    // work was asked for, by somebody who calls us
 	AuditAck      AuditAction = "ACK"     // somebody has seen an alert
+	AuditCertify  AuditAction = "CERTIFY" // a provider was asked whether it does what its source file says
 )
 
 // AuditActions are all of them.
-var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditRetry, AuditPriority, AuditDiscard, AuditSignal, AuditFill, AuditForget, AuditReset, AuditArchive, AuditRestore, AuditInspect, AuditToken, AuditPlan, AuditAck}
+var AuditActions = []AuditAction{AuditPause, AuditResume, AuditCancel, AuditWaive, AuditRevoke, AuditAccept, AuditDispute, AuditReplay, AuditRemap, AuditExport, AuditOrphans, AuditGate, AuditRewind, AuditRetry, AuditPriority, AuditDiscard, AuditSignal, AuditFill, AuditForget, AuditReset, AuditArchive, AuditRestore, AuditInspect, AuditToken, AuditPlan, AuditAck, AuditCertify}
 
 // Bounds of what the columns hold.
 const (

@@ -67,6 +67,7 @@ var questions = map[string][]string{
 	"/sources/{code}":                       {""},
 	"/sources/{code}/diff":                  {"", "?from=$now"},
 	"/sources/{code}/history":               {""},
+	"/sources/{code}/certificates":          {"", "?endpoint=works&limit=5"},
 	"/sources/{code}/spec":                  {"", "?operation=BACKFILL"},
 	"/stream":                               {""},
 	"/system":                               {""},
@@ -89,7 +90,7 @@ var holes = map[string][]string{
 	"/batches/{id}": {"$batch"}, "/cursors/{id}": {"$cursor"}, "/cursors/{id}/coverage": {"$cursor"}, "/cursors/{id}/timeline": {"$cursor"}, "/gates/{key}": {"$key"}, "/plans/{id}": {"$plan"}, "/plans/{id}/lineage": {"$plan"},
 	"/quarantine/{id}": {"$quarantined"}, "/records/{source}/{type}/{id}": {"$source/$type/$record"}, "/records/{source}/{type}/{id}/history": {"$source/$type/$record"},
 	"/records/{source}/{type}/{id}/why": {"$source/$type/$record", "$source/$type/nobody-has-seen-it"}, "/runs/{id}": {"$run"}, "/slices/{id}": {"$slice"}, "/sources/{code}": {"$source"}, "/sources/{code}/diff": {"$source"},
-	"/sources/{code}/history": {"$source"}, "/sources/{code}/spec": {"$source"}, "/tasks/{id}": {"$task", "$failed", "$queued"}, "/tasks/{id}/why": {"$task", "$failed", "$queued"},
+	"/sources/{code}/history": {"$source"}, "/sources/{code}/certificates": {"$source"}, "/sources/{code}/spec": {"$source"}, "/tasks/{id}": {"$task", "$failed", "$queued"}, "/tasks/{id}/why": {"$task", "$failed", "$queued"},
 }
 
 // visitor asks everything that can be asked of the whole program.

@@ -108,6 +108,14 @@ func (d *apiHandlers) sourceRoutes(s *api.Server) {
 		}
 		return api.All(rows), err
 	})
+	type certificateWish struct {
+		SourcePath
+		Endpoint string `query:"endpoint" maxLength:"64"`
+		Limit    int    `query:"limit" minimum:"1" maximum:"100" default:"20"`
+	}
+	api.Get(s, "/sources/{code}/certificates", api.Look, api.Doc{ID: "source-certificates", Summary: "What was found out about a provider, newest first, and how its windows are proved"}, func(ctx context.Context, in *certificateWish) (certificateList, error) {
+		return d.app.certificates(ctx, d.store, in.Code, in.Endpoint, in.Limit)
+	})
 	type diffWish struct {
 		SourcePath
 		From string `query:"from" maxLength:"40" doc:"a moment; without one it is what counts now"`

@@ -210,7 +210,7 @@ func TestOAIRepositoriesOfAllBounds(t *testing.T) {
 // A repository shows fifty records, and then has none at all.
 func TestShownRecordsThatAreNotFoundAreADispute(t *testing.T) {
 	r := newOAIServer()
-	r.seconds, r.coy = true, 1
+	r.seconds, r.coy = true, 2 // the short form and the plan ask
 	w := atOAIServer(t, r)
 	code, said := w.harvest()
 	if code != 4 || !strings.Contains(said, "oai:r:0") {

@@ -5,7 +5,6 @@ import (
 
 	"patra"
 	"patra/internal/planner"
-	"patra/internal/source"
 	"patra/internal/store"
 )
 
@@ -50,7 +49,7 @@ func (a *app) fingerprint(ctx context.Context, s *store.Store, p patra.Plan) (st
 	if req, err = resolveOperation(rows, req); err != nil {
 		return "", err
 	}
-	spec, err := source.Compile(req.Source, source.Options{Endpoint: req.Endpoint, Operation: req.Operation, Contact: req.Contact, Parameters: req.Params})
+	spec, err := (&planner.Planner{Store: s}).Spec(ctx, req)
 	if err != nil {
 		return "", err
 	}

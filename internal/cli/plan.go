@@ -32,6 +32,7 @@ func (a *app) planner(s *store.Store, contact string, probe bool) (*planner.Plan
 	if probe {
 		p.Prober = &executor.Prober{Store: s, Gate: a.gate(c, s), Client: clientFor(c), Vars: source.Vars{Contact: contact, Version: a.version}, Log: a.logger(c), Credentials: a.credentials(),
 			Tracer: a.tracer(c), Propagate: c.Trace.Propagate.On()}
+		p.Examiner = a.certifier(c, s, contact)
 	}
 	return p, nil
 }

@@ -33,6 +33,9 @@ func (d *plannerLoop) fire(ctx context.Context, job string, at patra.Instant) er
 		return nil
 	}
 	if err == nil {
+		for _, p := range contradictions(res.Draft.Warnings) {
+			d.log.WarnContext(ctx, "provider contradicts its source file", "schedule", c.Name, "source", res.Plan.Source, "endpoint", res.Plan.Endpoint, "path", p.Path, "file", p.File, "line", p.Line, "text", p.Text)
+		}
 		d.log.InfoContext(ctx, "schedule fired", "schedule", c.Name, "schedule_instance_id", res.Plan.InstanceID, "plan_id", res.Plan.ID, "source", res.Plan.Source, "endpoint", res.Plan.Endpoint, "op", string(res.Plan.Operation), "window", res.Plan.Window.String(), "slices", res.Added)
 	}
 	return err

@@ -21,7 +21,7 @@ func (a *app) sourceCmd() *cobra.Command {
 		Use: "source", Short: "Look at, check, begin and apply source files", Args: noArgs,
 		RunE: func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
-	c.AddCommand(a.sourceListCmd(), a.sourceShowCmd(), a.sourceValidateCmd(), a.sourceSchemaCmd(), a.sourceNewCmd(), a.sourceTestCmd(),
+	c.AddCommand(a.sourceListCmd(), a.sourceShowCmd(), a.sourceValidateCmd(), a.sourceSchemaCmd(), a.sourceNewCmd(), a.sourceTestCmd(), a.sourceCertifyCmd(), a.sourceCertificateCmd(),
 		a.sourceApplyCmd(), a.sourceRetireCmd(), a.sourceExportCmd(), a.sourceDiffCmd(), a.sourceHistoryCmd())
 	return c
 }

@@ -52,7 +52,9 @@ func TestTwoProgramsBeginAtTheSameInstant(t *testing.T) {
 	}
 	// The second may be so late that the first is done. Then it looks back, as everybody does who comes later.
 	days, late := int64(3), count("SELECT COUNT(*) FROM ing_plan_slice WHERE purpose_code = 'LOOKBACK'")
-	if most := alone + late*alone/days; asked.Load() > most {
+	// Both may have examined the provider before the other's card was kept.
+	examined := count("SELECT COALESCE(SUM(requests), 0) FROM reg_prov_certificate WHERE id > 1")
+	if most := alone + late*alone/days + examined; asked.Load() > most {
 		t.Errorf("one asks %d times, and two ask %d times", alone, asked.Load())
 	}
 	if n := count("SELECT COUNT(*) FROM ing_plan_slice WHERE purpose_code <> 'LOOKBACK'"); n != days {

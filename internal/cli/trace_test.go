@@ -165,7 +165,7 @@ func TestATraceShowsPlanBatchAndCall(t *testing.T) {
 	storetest.Each(t, func(t *testing.T, e storetest.Engine) {
 		r := newReceiver(t)
 		s := tracedScene(t, e, r.URL, "")
-		if out, err := output(s.withKey(append([]string{"plan", "HARVEST", s.code, "--base-url", s.base}, firstDays(3)...)...)); err != nil {
+		if out, err := output(s.withKey(append([]string{"plan", "HARVEST", s.code, "--no-probe", "--base-url", s.base}, firstDays(3)...)...)); err != nil {
 			t.Fatalf("plan: %v\n%s", err, out)
 		}
 		worker := s.withKey("serve", "--role", "executor")

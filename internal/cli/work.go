@@ -117,8 +117,11 @@ func (a *app) runWork(ctx context.Context, s *store.Store, req planner.Request, 
 	if err != nil {
 		return nil, endUnreached(ctx, quiet.address, err)
 	}
-	sum := &summary{Plan: plan.Plan, Decision: plan.Decision, Probes: plan.Probes, Warnings: plan.SlicingStats.Warnings, started: time.Now(), source: req.Source.Code, question: questionFlags(req), runTally: runTally{Faults: map[string]int64{}}}
+	sum := &summary{Plan: plan.Plan, Decision: plan.Decision, Probes: plan.Probes, Warnings: append(contradictions(plan.Draft.Warnings), plan.SlicingStats.Warnings...), started: time.Now(), source: req.Source.Code, question: questionFlags(req), runTally: runTally{Faults: map[string]int64{}}}
 	sum.otherDate = plan.Spec != nil && plan.Spec.Window.OtherDate
+	for _, p := range contradictions(plan.Draft.Warnings) {
+		fmt.Fprintf(a.stderr, "%s %s\n", p.Text, patra.Spell(p.Hint, flagName))
+	}
 	if err := a.tellElsewhere(ctx, s, plan.Plan, req.BaseURL); err != nil {
 		return nil, err
 	}

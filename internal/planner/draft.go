@@ -55,10 +55,15 @@ func (p *Planner) Draft(ctx context.Context, now patra.Instant, req Request) (*D
 	if req.Operation == "" {
 		req.Operation = patra.Harvest
 	}
+	req, warnings, err := p.certified(ctx, req)
+	if err != nil {
+		return nil, err
+	}
 	d, err := p.compile(req)
 	if err != nil {
 		return nil, err
 	}
+	d.Warnings = append(warnings, d.Warnings...)
 	if d.Cursor, err = p.Store.Cursor(ctx, d.namespace()); err != nil {
 		return nil, err
 	}
@@ -84,7 +89,7 @@ func (p *Planner) compile(req Request) (*Draft, error) {
 	if req.ByID && req.Endpoint == "" {
 		req.Endpoint = req.Source.ByID()
 	}
-	spec, err := source.Compile(req.Source, source.Options{Endpoint: req.Endpoint, Operation: req.Operation, Contact: req.Contact, Parameters: req.Params, Basis: req.Basis})
+	spec, err := source.Compile(req.Source, req.options())
 	if err != nil {
 		return nil, err
 	}

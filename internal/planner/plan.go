@@ -33,6 +33,9 @@ func (p *Planner) Plan(ctx context.Context, now patra.Instant, req Request) (res
 	if err != nil {
 		return nil, err
 	}
+	if err := p.examine(ctx, now, req); err != nil {
+		return nil, p.reject(ctx, id, err)
+	}
 	compiling, compile := p.span(ctx, SpanCompile)
 	d, err := p.Draft(compiling, now, req)
 	fail(compile, err)

@@ -146,6 +146,10 @@ func (p *Planner) compareFile(ctx context.Context, f File, req Request) (*Draft,
 	if f.Sum != f.sum() {
 		return nil, changed("sha256", "the file was edited: it is not what was shown")
 	}
+	req, _, err := p.certified(ctx, req)
+	if err != nil {
+		return nil, err
+	}
 	d, err := p.compile(req)
 	if err != nil {
 		return nil, err

@@ -98,6 +98,7 @@ type Bounds interface {
 type Store interface {
 	Triggers
 	Bounds
+	Certificates
 	Cursors
 	Plans
 	Queue
@@ -134,8 +135,11 @@ type Config struct {
 type Planner struct {
 	Store   Store
 	Config  Config
-	Prober  Prober             // nil: nothing is counted
-	Secrets Secrets            // nil: there are none
+	Prober  Prober  // nil: nothing is counted
+	Secrets Secrets // nil: there are none
+
+	Examiner Examiner // nil: no provider is examined before its first harvest
+
 	Observe func(SlicingStats) // told how far the cutting is, now and then; may be nil
 	Tracer  trace.Tracer       // nil: nothing is traced
 }
@@ -154,7 +158,8 @@ type Request struct {
 	Campaign  string          // of a BACKFILL or an UPDATE; empty is the default
 	Contact   string
 	Params    map[string]string // of the source
-	Basis     string            // what the claims of the file rest on, if the provider was examined
+	Basis     string            // what the claims of the file rest on; empty: what its certificates say
+	Found     patra.FoundClaims // by them, where the file says nothing
 	Query     string            // in the text form; empty asks for everything
 	From, To  *patra.Instant
 	First     *patra.Instant        // where the first harvest begins, in place of what the source says

@@ -60,6 +60,8 @@ type Options struct {
 	Contact    string
 	Parameters map[string]string
 	Basis      string // what the claims of the file rest on, if the provider was examined
+
+	Found patra.FoundClaims // what was found out where the file says nothing
 }
 
 // Compile makes the spec of one operation at one endpoint.
@@ -87,6 +89,7 @@ func Compile(f *File, o Options) (*Spec, error) {
 	s.Response.NoID = cmp.Or(s.Response.NoID, "QUARANTINE")
 	if s.Role == roleSearch {
 		s.Basis = s.basis(o.Basis)
+		s.learn(o.Found)
 	}
 	if err := s.reachable(); err != nil {
 		return nil, err

@@ -47,13 +47,30 @@ type Claims struct {
 	Window    string       `json:"window,omitempty"` // order of the times within a window
 	Precision string       `json:"precision,omitempty"`
 	Upper     string       `json:"upper,omitempty"`
+	State     string       `json:"state,omitempty"`  // of a token
+	Params    []string     `json:"params,omitempty"` // by which position and size of a page are asked for
+	Filter    string       `json:"filter,omitempty"` // how a window is asked for, as a hash
 }
 
 // Claims are those of a spec.
 func (s *Spec) Claims() Claims {
 	p := s.Pagination
 	return Claims{Paging: p.Type, Stability: p.Stability, Order: p.Order, Key: p.Key, Total: s.Response.Total.Trust, End: p.End,
-		Lag: s.Consistency.Lag, Census: s.Census != nil, Window: s.Window.Order, Precision: string(s.Window.Precision), Upper: s.Window.Upper}
+		Lag: s.Consistency.Lag, Census: s.Census != nil, Window: s.Window.Order, Precision: string(s.Window.Precision), Upper: s.Window.Upper,
+		State: p.Token.State, Params: []string{p.PositionParam, p.SizeParam}, Filter: s.filter()}
+}
+
+// filter identifies how a window is asked for, by the parameters of one.
+func (s *Spec) filter() string {
+	if !s.Window.filters() {
+		return ""
+	}
+	from := patra.Date(2026, 1, 1)
+	asked, err := s.Query.Render(s.Bind(query.All(), patra.Window{From: from, To: patra.UnitMonth.Next(from)}))
+	if err != nil {
+		return ""
+	}
+	return patra.Hash(asked.Params)
 }
 
 // within reports whether claims are the same as others, or claim less.
@@ -90,7 +107,7 @@ func (f *File) claims() map[string]Claims {
 	all := map[string]Claims{}
 	for name, e := range f.Endpoints {
 		if e.Role == roleSearch {
-			s := Spec{Pagination: e.Pagination, Census: e.Census, Response: e.Response, Consistency: e.Consistency, Window: e.Window.wide()}
+			s := Spec{Pagination: e.Pagination, Census: e.Census, Response: e.Response, Consistency: e.Consistency, Window: e.Window.wide(), Query: f.grammar(e.Window)}
 			all[name] = s.Claims()
 		}
 	}

@@ -11,6 +11,7 @@ func Run(t *testing.T, e Engine) {
 		name string
 		test func(*testing.T, Engine)
 	}{
+		{"a certificate holds for what it was made for", certificates},
 		{"four migrators at once leave one schema", migrators},
 		{"a store without tables is refused", noTables},
 		{"ids are compared byte for byte", byteExact},

@@ -10,7 +10,7 @@ import { JsonView } from "../components/JsonView";
 import { PageHead } from "../components/PageHead";
 import { Time } from "../components/Time";
 
-const actions = ["PAUSE", "RESUME", "CANCEL", "RETRY", "PRIORITY", "PLAN", "FILL", "WAIVE", "REVOKE", "ACCEPT", "DISPUTE", "DISCARD", "SIGNAL", "INSPECT", "REPLAY", "REMAP", "EXPORT", "RESET", "GATE", "REWIND", "FORGET", "ARCHIVE", "RESTORE", "ORPHANS", "TOKEN"];
+const actions = ["PAUSE", "RESUME", "CANCEL", "RETRY", "PRIORITY", "PLAN", "FILL", "WAIVE", "REVOKE", "ACCEPT", "DISPUTE", "DISCARD", "SIGNAL", "INSPECT", "REPLAY", "REMAP", "EXPORT", "RESET", "GATE", "REWIND", "FORGET", "ARCHIVE", "RESTORE", "ORPHANS", "TOKEN", "CERTIFY"];
 
 /** placeOfTarget is the page of what something was done to. */
 function placeOfTarget(target: string): string | undefined {
