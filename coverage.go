@@ -198,6 +198,22 @@ func (e CoverageEntry) note() string {
 	return ""
 }
 
+// Witness is by which evidence a window is sealed; empty where a person, or an older version by the walk and the count, sealed it.
+func (e CoverageEntry) Witness() Witness {
+	if e.State != StateSealed || e.Proof == nil {
+		return ""
+	}
+	return e.Proof.Witness
+}
+
+// unproved is why a window that was read is not proved.
+func (e CoverageEntry) unproved() string {
+	if e.Proof == nil {
+		return ""
+	}
+	return e.Proof.Why
+}
+
 // CompletenessRow is a line of the completeness ledger: a window that is planned or closed, and how far it is proved.
 type CompletenessRow struct {
 	CursorID     int64        `json:"cursor_id"`

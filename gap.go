@@ -32,7 +32,7 @@ type Gap struct {
 	Seen     *int64  `json:"seen,omitempty"`    // and what was read
 
 	Missing []string `json:"missing,omitempty"` // of a dispute: ids that the provider has shown, and that were not found
-	Note    string   `json:"note,omitempty"`    // of a dispute: why, where it is not a count
+	Note    string   `json:"note,omitempty"`    // why it is in dispute, where that is not a count, or why it is not proved
 
 	Accepted *ReadAcceptance `json:"accepted,omitempty"` // of READ: the word that it is enough for this source
 }
@@ -97,11 +97,34 @@ func Gaps(span Window, e CoverageFacts) []Gap {
 	}
 	for _, r := range entriesIn(e.Answers, StateRead) {
 		for _, w := range r.For.Clip(span) {
-			all = append(all, Gap{Window: w, Kind: GapRead, SliceID: r.SliceID, Counted: r.CountAfter, Seen: &r.IDsSeen, Accepted: e.ReadAccepted})
+			all = append(all, Gap{Window: w, Kind: GapRead, SliceID: r.SliceID, Counted: r.CountAfter, Seen: &r.IDsSeen, Accepted: e.ReadAccepted, Note: r.unproved()})
 		}
 	}
 	slices.SortStableFunc(all, func(a, b Gap) int { return cmp.Compare(a.Window.From, b.Window.From) })
 	return all
+}
+
+// readRetryAfter is how long a window that was read without a proof rests before it is read again, by how often it was read.
+var readRetryAfter = []Instant{Hour, 6 * Hour, 24 * Hour}
+
+// ReadRetries are the stretches that were read without a proof and are due to be read again: records came and went while they were
+// read, which ends. Where no evidence is to be had another reading proves nothing either, and after three retries a person decides.
+func ReadRetries(answers []CoverageEntry, now Instant) (due Coverage) {
+	for _, r := range entriesIn(answers, StateRead) {
+		if r.Proof == nil || r.Proof.Planned == "" || r.Proof.Planned == WitnessNone {
+			continue
+		}
+		read := 0
+		for _, a := range answers {
+			if a.State == StateRead && a.Window.From < r.Window.To && r.Window.From < a.Window.To {
+				read++
+			}
+		}
+		if read <= len(readRetryAfter) && now >= r.ClosedAt+readRetryAfter[read-1] {
+			due = due.Union(r.For)
+		}
+	}
+	return due
 }
 
 // missing lists what nobody has read of a stretch, and nobody is at, in no order. read is what the answers cover.

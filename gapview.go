@@ -100,6 +100,9 @@ func (g Gap) Reason() string {
 		if a := g.Accepted; a != nil {
 			return fmt.Sprintf("read without a proof, which is accepted for %s: %s (%s, %s)", a.Source, a.Reason, a.By, a.At.Time().Format("2006-01-02"))
 		}
+		if g.Note != "" {
+			return "read to its end, and not proved: " + g.Note
+		}
 		return "it was read to its end, and nothing would have noticed a record that was missed"
 	case GapUnplanned:
 		return "nobody has planned it"

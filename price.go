@@ -1,15 +1,19 @@
 package patra
 
-import "time"
+import (
+	"cmp"
+	"time"
+)
 
 // RequestCost is what decides how many requests some records cost.
 type RequestCost struct {
-	PageSize    int64   // records a page; 0 where a provider does not say
-	EndPage     bool    // the end of a walk is found by asking once more
-	DetailBatch int64   // ids a second request; 0 where a search gives records
-	PerSecond   float64 // requests that the provider permits
-	PageBytes   int64   // what a request brings on average, if anybody knows
-	Cost        int64   // what a request counts; 0 is 1
+	PageSize    int64       // records a page; 0 where a provider does not say
+	EndPage     bool        // the end of a walk is found by asking once more
+	Witness     WitnessPlan // how a slice is proved to be complete
+	DetailBatch int64       // ids a second request; 0 where a search gives records
+	PerSecond   float64     // requests that the provider permits
+	PageBytes   int64       // what a request brings on average, if anybody knows
+	Cost        int64       // what a request counts; 0 is 1
 	Quota       QuotaLimit
 	Share       float64 // of a quota, what may be planned with; 0 is all that is usable
 }
@@ -19,11 +23,12 @@ type CostEstimate struct {
 	Slices   int64   `json:"slices"`
 	Records  int64   `json:"records"`
 	Requests int64   `json:"requests"`
-	Bytes    int64   `json:"bytes,omitempty"`       // 0: nobody knows how large the answers are
-	Seconds  float64 `json:"seconds"`               // at the permitted rate
-	Share    float64 `json:"quota_share,omitempty"` // of a day's quota
-	Month    float64 `json:"quota_month,omitempty"` // of a month's
-	Finish   Instant `json:"finish"`                // if it began now and had the rate for itself
+	Plain    int64   `json:"requests_without_proof"` // what reading alone would take
+	Bytes    int64   `json:"bytes,omitempty"`        // 0: nobody knows how large the answers are
+	Seconds  float64 `json:"seconds"`                // at the permitted rate
+	Share    float64 `json:"quota_share,omitempty"`  // of a day's quota
+	Month    float64 `json:"quota_month,omitempty"`  // of a month's
+	Finish   Instant `json:"finish"`                 // if it began now and had the rate for itself
 }
 
 // unsaidPage is the page size of a provider that does not say.
@@ -31,18 +36,27 @@ const unsaidPage = 100
 
 // Requests is how many requests n records of one slice take.
 func (t RequestCost) Requests(n int64) int64 {
-	size := t.PageSize
-	if size <= 0 {
-		size = unsaidPage
-	}
+	return t.Witness.Requests(n, cmp.Or(max(t.PageSize, 0), unsaidPage), t.walk(n)) + t.details(n)
+}
+
+// Plain is how many they take where nothing is proved.
+func (t RequestCost) Plain(n int64) int64 { return t.walk(n) + t.details(n) }
+
+// walk is how many pages n records have, and what it takes to find their end.
+func (t RequestCost) walk(n int64) int64 {
+	size := cmp.Or(max(t.PageSize, 0), unsaidPage)
 	pages := max((n+size-1)/size, 1)
 	if t.EndPage && n > 0 {
 		pages++
 	}
-	if t.DetailBatch > 0 {
-		pages += (n + t.DetailBatch - 1) / t.DetailBatch
-	}
 	return pages
+}
+
+func (t RequestCost) details(n int64) int64 {
+	if t.DetailBatch <= 0 {
+		return 0
+	}
+	return (n + t.DetailBatch - 1) / t.DetailBatch
 }
 
 // Waiting is how many requests the slices that wait will take.
@@ -58,6 +72,7 @@ func (p *CostEstimate) Add(t RequestCost, n int64) {
 	p.Slices++
 	p.Records += n
 	p.Requests += t.Requests(n)
+	p.Plain += t.Plain(n)
 }
 
 // Finalize works out what the requests mean in time, bytes and quota.

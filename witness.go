@@ -52,38 +52,70 @@ const (
 	BasisContradicted = "CONTRADICTED" // the provider was examined, and does not do what the file says
 )
 
-// Requests is about how many requests a window takes, from the number of its records and the size of a page.
-func (p WitnessPlan) Requests(records, pageSize int64) int64 {
+// Requests is about how many requests an undisturbed window takes, from the number of its records and the size of a page. plain is how
+// many a walk takes that proves nothing.
+func (p WitnessPlan) Requests(records, pageSize, plain int64) int64 {
 	if pageSize <= 0 || records <= 0 {
-		return 1
+		return plain
 	}
-	pages := (records + pageSize - 1) / pageSize
-	atomic := records <= pageSize && (p.Trust == TrustExact || p.Says)
-	switch {
-	case atomic:
+	switch last := int64(1); {
+	case records <= pageSize && (p.Trust == TrustExact || p.Says):
 		return 1
 	case p.Witness == WitnessSeam && pageSize > 1:
-		return (records+pageSize-2)/(pageSize-1) + 1
+		if p.Trust == TrustExact || p.Says {
+			last = 0 // the last page says that it is the last
+		}
+		return (records+pageSize-3)/(pageSize-1) + last
 	case p.Witness == WitnessSizes:
-		return pages + (pages+2)/3
+		pages := (records + pageSize - 1) / pageSize
+		return pages + (pages+4)/5
+	case p.Witness == WitnessMetAgain && p.Lag > 0:
+		return 3 * plain
 	case p.Witness == WitnessMetAgain:
-		return 2 * pages
+		return 2 * plain
 	}
-	return pages
+	return plain
 }
 
 // Scans is how many scans of an undisturbed window that is longer than a page the witness takes.
 func (p WitnessPlan) Scans() int {
-	if p.Witness == WitnessMetAgain {
-		return 2
+	switch {
+	case p.Witness != WitnessMetAgain:
+		return 1
+	case p.Lag > 0:
+		return 3
 	}
-	return 1
+	return 2
+}
+
+// String names a witness for people, and what is believed for it.
+func (p WitnessPlan) String() string {
+	if p.Witness == WitnessNone || p.Witness == "" {
+		return "none, because " + p.Reason
+	}
+	text := witnessTexts[p.Witness]
+	if p.Trust == TrustExact || p.Says {
+		text = "ATOMIC where one answer holds a window, else " + text
+	}
+	switch p.Basis {
+	case BasisFile:
+		text += " (claimed by the shipped file)"
+	case BasisCertified:
+		text += " (certified)"
+	}
+	return text
+}
+
+var witnessTexts = map[Witness]string{
+	WitnessSeam: "SEAM: pages overlap by a row", WitnessSizes: "SIZES: pages of changing size overlap", WitnessKeyset: "KEYSET: a position is the key of a record",
+	WitnessSnapshot: "SNAPSHOT: the provider freezes the list", WitnessTime: "TIME: pages overlap by a moment", WitnessMetAgain: "MET_AGAIN: a second scan meets what the first has read",
 }
 
 // WindowProof is the evidence by which a window was judged, as it stands in the coverage ledger.
 type WindowProof struct {
 	V       int           `json:"v"`
 	Witness Witness       `json:"witness"`
+	Planned Witness       `json:"planned,omitempty"` // the evidence that was looked for
 	Basis   string        `json:"basis,omitempty"`
 	TaskID  int64         `json:"task_id,omitempty"`
 	Scans   []ScanSummary `json:"scans,omitempty"`
@@ -484,8 +516,15 @@ func unproved(p WitnessPlan, scans []*ScanEvidence) WindowVerdict {
 		v.State, v.Again = StateDisputed, len(scans) < 2
 		return v
 	}
-	v.Again = p.Witness != WitnessNone && len(scans) < MaxScans
+	v.Again = p.Witness != WitnessNone && len(scans) < MaxScans && !hopeless(p, scans)
 	return v
+}
+
+// hopeless reports whether another scan would prove no more than the last two: both hold rows from outside of the window, which do not
+// tell how long its list is.
+func hopeless(p WitnessPlan, scans []*ScanEvidence) bool {
+	n := len(scans)
+	return p.Witness == WitnessMetAgain && p.Trust != TrustExact && n > 1 && scans[n-1].Outside > 0 && scans[n-2].Outside > 0
 }
 
 // JudgeParts decides about a window that was cut by ids when the last of its parts is closed. rest is how many of its records have
@@ -514,6 +553,8 @@ func whyUnproved(p WitnessPlan, scans []*ScanEvidence) string {
 		return "the list could not be followed: records move too fast, or its pages cannot be made to overlap"
 	case last.Disordered:
 		return "the answers are not in the order that the source declares"
+	case last.Outside > 0 && p.Witness == WitnessMetAgain && p.Trust != TrustExact:
+		return fmt.Sprintf("%d rows lie outside of the window that was asked for, so that nothing tells how long its list is", last.Outside)
 	case last.Duplicates > 0 && p.Witness != WitnessSeam && p.Witness != WitnessSizes:
 		return fmt.Sprintf("%d rows came twice in one scan", last.Duplicates)
 	case len(scans) == 1:

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 
@@ -31,6 +33,8 @@ type coverageView struct {
 	Disputes     []patra.EffectiveEntry  `json:"disputes"`
 	Ledger       []patra.CompletenessRow `json:"ledger"` // every window that is planned or closed
 	Answers      []patra.CoverageEntry   `json:"answers"`
+
+	Witnesses map[patra.Witness]int `json:"witnesses"` // how many windows are sealed by which evidence
 
 	planned patra.Instant // where the last plan ended: what failed behind everything that was read is missing too
 }
@@ -134,7 +138,11 @@ func coverageOf(ctx context.Context, s *store.Store, cur patra.Cursor) (v covera
 	v.Waived = covered.Minus(patra.CoverageOf(v.Answers))
 	v.Gaps = patra.NewCoverage(v.span()).Minus(covered.Union(v.Live))
 	v.Disputes = patra.Disputes(v.Answers)
+	v.Witnesses = map[patra.Witness]int{}
 	for _, spoken := range patra.EffectiveEntries(v.Answers) {
+		if spoken.State == patra.StateSealed {
+			v.Witnesses[cmp.Or(spoken.Witness(), walkOnly)]++
+		}
 		v.Quarantined += spoken.Quarantined
 		v.KnownMissing += spoken.KnownMissing
 		if left := namedMissing - len(v.MissingIDs); spoken.KnownMissing > 0 && left > 0 {
@@ -179,6 +187,9 @@ func (v coverageView) print(w io.Writer) {
 			fmt.Fprintf(w, "  %-17s %s\n", line.name, days(line.set, 2))
 		}
 	}
+	if len(v.Witnesses) > 0 {
+		fmt.Fprintf(w, "  %-17s %s\n", "proved by", wrapped(v.witnesses(), 20))
+	}
 	if len(v.Gaps) > 0 {
 		fmt.Fprintf(w, "  %-17s patra coverage gaps %s tells why\n", "", v.Cursor.Source)
 	}
@@ -204,6 +215,17 @@ func (v coverageView) print(w io.Writer) {
 		fmt.Fprintf(w, "  %-17s %s\n", "dispute", wrapped(fmt.Sprintf("%s: they count %s, we read %s", d.Window, said(d.CountAfter), thousands(d.IDsSeen)), 20))
 	}
 	v.calendar(w)
+}
+
+// walkOnly is how windows are named that were sealed by a walk to the end and a count: by an older version, or by a person.
+const walkOnly patra.Witness = "v1: walk"
+
+func (v coverageView) witnesses() string {
+	var parts []string
+	for _, w := range slices.Sorted(maps.Keys(v.Witnesses)) {
+		parts = append(parts, fmt.Sprintf("%s (%s)", w, plural(int64(v.Witnesses[w]), "window")))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // shownDisputes is how many disputes a person wants to see at once.

@@ -118,7 +118,7 @@ func meanings(noStore error) []meaning {
 		{"no proof", patra.ErrNoProof, 1,
 			"the ledger does not prove that the scan was exhausted", brokenHere},
 		{"look again", patra.ErrLookAgain, 1,
-			"the parts of this window do not add up to the whole; it must be looked at once more", brokenHere},
+			"whether the parts of this window are all of it must be looked at once more", brokenHere},
 
 		{"marked as unavailable, without a reason", patra.ErrUnavailable, 3,
 			"the store cannot be used now", unavailable},

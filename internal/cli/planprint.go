@@ -9,6 +9,7 @@ import (
 
 	"patra"
 	"patra/internal/planner"
+	"patra/internal/query"
 	"patra/internal/view"
 )
 
@@ -68,6 +69,11 @@ func (a *app) printPrice(v *planView) {
 	if p.Slices == 0 {
 		return
 	}
+	proof := ""
+	if more := p.Requests - p.Plain; more > 0 {
+		proof = fmt.Sprintf("; %s of them only prove that nothing is missing", thousands(more))
+	}
+	fmt.Fprintf(a.stdout, "Proof     %s%s\n", wrapped(witnessOf(v.Draft).String(), 10), proof)
 	fmt.Fprintf(a.stdout, "Price     about %s in %s%s\n", plural(p.Records, "record"), plural(p.Requests, "request"), sizeText(p.Bytes))
 	tariff := v.Spec.Tariff(a.have)
 	pace := fmt.Sprintf("at the permitted %g requests a second", tariff.PerSecond)
@@ -87,6 +93,15 @@ func (a *app) printPrice(v *planView) {
 	if rest := p.Slices - int64(len(v.Slices)); rest > 0 {
 		fmt.Fprintf(a.stdout, "... and %s more (-o json lists all)\n", thousands(rest))
 	}
+}
+
+// witnessOf is how the windows of a plan are proved.
+func witnessOf(d *planner.Draft) patra.WitnessPlan {
+	question, err := query.ParseJSON(d.Plan.ExprProto)
+	if err != nil {
+		question = query.All()
+	}
+	return d.Spec.Witness(question)
 }
 
 // nextCommand is what works on the same cursor.

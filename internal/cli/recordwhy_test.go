@@ -27,7 +27,7 @@ func TestWhyFollowsTheLineageOfAStoredRecord(t *testing.T) {
 	says(exitIncomplete, "harvest", "mine", "--base-url", "URL", "--from", "2026-05-01", "--to", "2026-05-05", "--no-probe")
 	for id, lies := range map[string][]string{"w-2026-05-02": {"lies before the beginning", "backfill"}, "v-2026-05-02": {"reading it failed", "gap"}} {
 		got := says(exitOK, "records", "why", "mine", id)
-		for _, want := range []string{"It is stored", "2026-05-02~2026-05-03 was read to its end by slice 2 (SEALED)", "slice 2 asked for 2026-05-02~2026-05-03 by changed"} {
+		for _, want := range []string{"It is stored", "2026-05-02~2026-05-03 was read to its end by slice 2 (READ)", "slice 2 asked for 2026-05-02~2026-05-03 by changed"} {
 			if !strings.Contains(got, want) {
 				t.Errorf("%s: %q does not say %q", id, got, want)
 			}
@@ -56,7 +56,7 @@ func TestWhySaysOfAnAbsentRecordWhatIsKnown(t *testing.T) {
 	says(exitIncomplete, "harvest", "mine", "--base-url", "URL", "--from", "2026-05-01", "--to", "2026-05-05", "--no-probe")
 	for _, c := range []struct{ date, want, window string }{
 		{"", "It is not stored. Say with --date", ""},
-		{"2026-05-02", "It is not stored. By that date 2026-05-02~2026-05-03 would have held it, which was read to its end", "2026-05-02~2026-05-03 was read to its end by slice 2 (SEALED)"},
+		{"2026-05-02", "It is not stored. By that date 2026-05-02~2026-05-03 would have held it, which was read to its end", "2026-05-02~2026-05-03 was read to its end by slice 2 (READ)"},
 		{"2026-05-03", "It is not stored, and no window that would hold it by that date has been read", "reading it failed: HTTP 418"},
 		{"2019-01-31", "It is not stored, and no window that would hold it by that date has been read", "it lies before the beginning"},
 	} {

@@ -164,7 +164,7 @@ type plannerLoop struct {
 func (d *plannerLoop) work(ctx context.Context, cfg config.Config) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, part := range []func() error{
-		func() error { return d.scheduler().Run(ctx) }, func() error { return d.tend(ctx) }, func() error { return d.keepHouse(ctx, cfg) },
+		func() error { return d.scheduler().Run(ctx) }, func() error { return d.tend(ctx) }, func() error { return d.retryRead(ctx) }, func() error { return d.keepHouse(ctx, cfg) },
 	} {
 		group.Go(func() error {
 			defer d.app.recoverPanic()()

@@ -120,7 +120,7 @@ func question(c *patra.Claim) (query.Node, error) {
 // closing was lost.
 func (r *run) begin(ctx context.Context) (ended bool, err error) {
 	task, resume := r.claim.Task, r.claim.Resume
-	r.witness = r.program.Spec.Witness()
+	r.witness = r.program.Spec.Witness(r.query)
 	r.scan = r.newScan(task.ScanNo)
 	var current *patra.ScanEvidence
 	known := true
@@ -174,6 +174,10 @@ func (r *run) rescan(ctx context.Context, why error) bool {
 	}
 	r.rescans++
 	r.earlier = append(r.earlier, r.scan.evidence)
+	if len(r.earlier) < r.witness.Scans() && again.fault != disputed { // nothing went wrong: the witness is a second scan
+		r.scan = r.newScan(r.scan.no + 1)
+		return true
+	}
 	r.restart(ctx, patra.HealRescan, again.fault)
 	return true
 }

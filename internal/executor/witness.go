@@ -101,6 +101,6 @@ func (r *run) judge(ctx context.Context) (patra.WindowVerdict, error) {
 
 func (r *run) verdict() patra.WindowVerdict {
 	v := patra.JudgeScans(r.witness, r.claim.Slice.Fetch.To, append(r.earlier, r.scan.evidence))
-	v.Proof.TaskID = r.claim.TaskID
+	v.Proof.TaskID, v.Proof.Planned = r.claim.TaskID, r.witness.Witness
 	return v
 }

@@ -132,6 +132,9 @@ func (n Node) Name() string {
 // is reports whether n is the constant v.
 func (n Node) is(v bool) bool { return n.Op == OpConst && n.Value != nil && *n.Value == v }
 
+// IsAll reports whether a question asks for everything.
+func (n Node) IsAll() bool { return Normalise(n).is(true) }
+
 // atom reports whether n looks at a field.
 func (n Node) atom() bool {
 	switch n.Op {

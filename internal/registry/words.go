@@ -28,7 +28,7 @@ func Words() patra.Dictionary {
 			"start":       "OFFSET",
 		}},
 		"reg_stability":    {Items: []string{"SHIFTING", "KEYSET", "SNAPSHOT"}},
-		"reg_list_order":   {Items: []string{"ASC", "DESC", "FIXED", "UNSTABLE_TIES", "NONE"}},
+		"reg_list_order":   {Items: []string{"ASC", "DESC", "FIXED", "RELEVANCE", "UNSTABLE_TIES", "NONE"}},
 		"reg_list_key":     {Items: []string{"unique"}},
 		"reg_token_state":  {Items: []string{"STATELESS", "STATEFUL"}},
 		"reg_token_same":   {Items: []string{"END", "CONTINUE", "ERROR"}},

@@ -11,6 +11,7 @@ import (
 
 	"patra"
 	"patra/internal/gate/gatetest"
+	"patra/internal/query"
 	"patra/internal/sim"
 	"patra/internal/store/invariants"
 )
@@ -325,6 +326,13 @@ func (j *judge) horizon() time.Time {
 	return patra.Instant(j.w.count(`SELECT MAX(window_to) FROM ing_plan WHERE cursor_id = ?`, j.w.cursor)).Time()
 }
 
+// unprovable reports whether the source says too little of its paging for a proof, so that windows of several pages stay READ, and
+// whether none of them is worse than that.
+func (j *judge) unprovable() bool {
+	return j.w.spec.Witness(query.All()).Witness == patra.WitnessNone &&
+		j.w.count(`SELECT COUNT(*) FROM ing_coverage WHERE cursor_id = ? AND state_code NOT IN ('SEALED', 'READ')`, j.w.cursor) == 0
+}
+
 // ended: after some days of calm everything that was due is covered and complete, nothing is open, and whatever was shown
 // in time is stored as it is now, unless the look-back that should have found it is known to have failed.
 func (j *judge) ended() {
@@ -337,7 +345,7 @@ func (j *judge) ended() {
 		j.find("liveness", "the last plan ends at %s, and it is %s", end.Format(stamp), time.Now().UTC().Format(stamp))
 	case mark != end.UnixMicro():
 		j.find("liveness", "the watermark is at %s, and the last plan ends at %s", patra.Instant(mark), end.Format(stamp))
-	case sealed != mark:
+	case sealed != mark && !j.unprovable():
 		j.find("liveness", "it is complete through %s, and the watermark is at %s", patra.Instant(sealed), patra.Instant(mark))
 	}
 	if n := j.w.open(); n > 0 {

@@ -126,7 +126,7 @@ type Pagination struct {
 
 	// What a proof of completeness rests on. Nothing said is the weakest claim.
 	Stability string `yaml:"stability" json:"stability,omitempty"` // what a position is: an index (SHIFTING), a unique key (KEYSET), a place in a frozen list (SNAPSHOT)
-	Order     string `yaml:"order" json:"order,omitempty"`         // of the list: by the time of the window (ASC), by something that never changes (FIXED), or none that holds
+	Order     string `yaml:"order" json:"order,omitempty"`         // of the list: by the time of the window (ASC), by something that never changes (FIXED), by RELEVANCE, or none that holds
 	Key       string `yaml:"key" json:"key,omitempty"`             // unique: no two records share the key of a position
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"patra"
+	"patra/internal/query"
 )
 
 // Tariff is what decides how many requests the records of this source cost, and how fast they may be sent with the secrets
@@ -18,6 +19,7 @@ func (s *Spec) Tariff(have func(name string) (bool, error)) patra.RequestCost {
 		PerSecond: limit.PerSecond,
 		Cost:      int64(s.Rate.Cost),
 		Quota:     limit.Quota,
+		Witness:   s.Witness(query.All()),
 	}
 	if s.Detail != nil {
 		t.DetailBatch = int64(s.Detail.Batch)

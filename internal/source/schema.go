@@ -13,7 +13,7 @@ var words = map[string][]string{
 	"Request.send":         {sendQuery, sendForm, sendJSON},
 	"Pagination.type":      {pageOffset, pagePage, pageToken, pageURL, pageTime},
 	"Pagination.stability": {stabilityShifting, stabilityKeyset, stabilitySnapshot},
-	"Pagination.order":     {orderAscending, orderDescending, orderFixed, orderUnstable, orderNone},
+	"Pagination.order":     {orderAscending, orderDescending, orderFixed, orderRelevance, orderUnstable, orderNone},
 	"Pagination.key":       {keyUnique},
 	"Token.state":          {stateless, stateful},
 	"Token.onSame":         {"END", "CONTINUE", "ERROR"},

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"patra"
+	"patra/internal/query"
 )
 
 // Warnings are what a source cannot do and a harvest does without. They stop nothing; they are kept with the plan, so
@@ -20,11 +21,11 @@ func (s *Spec) Warnings() patra.Problems {
 	if len(records.Response.UpdatedAt) == 0 {
 		warn("response.updatedAt", "NO_UPDATE_TIME", "records carry no time of change: of two versions the one that was fetched later counts")
 	}
-	if s.Response.Total.Trust != patra.TrustExact {
-		warn("response.total", "NO_EXACT_TOTAL", "the provider's total is not exact: that a walk reached its end is the only proof of completeness")
-	}
-	if s.Pagination.Type == pageOffset && s.Window.Order != "ASC" {
-		warn("window.order", "UNORDERED_OFFSETS", "offsets without a promised order: what changes during a walk can be missed, and only an exact total would show it")
+	switch w := s.Witness(query.All()); w.Witness {
+	case patra.WitnessNone:
+		warn("pagination.stability", "NO_WITNESS", "windows of several pages are READ and not SEALED: "+w.Reason)
+	case patra.WitnessMetAgain:
+		warn("pagination.order", "TWO_SCANS", "windows of several pages are scanned twice: nothing that was certified about the list proves more with one scan")
 	}
 	if s.Pagination.Cap > 0 {
 		warn("pagination.cap", "CAPPED", s.capped())

@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"patra"
+	"patra/internal/query"
 	"patra/sources"
 )
 
@@ -22,6 +23,7 @@ const (
 	orderAscending  = "ASC"           // by the time that windows are cut by
 	orderDescending = "DESC"          // by that time, newest first
 	orderFixed      = "FIXED"         // by something that never changes as long as a record is in the window
+	orderRelevance  = "RELEVANCE"     // by how well a record answers the question: fixed where nothing but a window is asked for
 	orderUnstable   = "UNSTABLE_TIES" // ties are ordered differently from answer to answer
 	orderNone       = "NONE"
 )
@@ -51,6 +53,15 @@ func (s *Spec) Claims() Claims {
 	p := s.Pagination
 	return Claims{Paging: p.Type, Stability: p.Stability, Order: p.Order, Key: p.Key, Total: s.Response.Total.Trust, End: p.End,
 		Lag: s.Consistency.Lag, Window: s.Window.Order, Precision: string(s.Window.Precision), Upper: s.Window.Upper}
+}
+
+// within reports whether claims are the same as others, or claim less.
+func (c Claims) within(other Claims) bool {
+	less := func(own, more string, none ...string) bool { return own == more || slices.Contains(none, own) }
+	return c.Paging == other.Paging && slices.Equal(c.End, other.End) && c.Precision == other.Precision && c.Upper == other.Upper &&
+		less(c.Stability, other.Stability, "") && less(c.Order, other.Order, "", orderNone) && less(c.Key, other.Key, "") && less(c.Window, other.Window, "", orderNone) &&
+		(c.Total == other.Total || c.Total == patra.TrustNone || c.Total == patra.TrustEstimate && other.Total == patra.TrustExact) &&
+		(c.Lag == other.Lag || other.Lag.IsZero())
 }
 
 // Hash identifies claims: a certificate holds for exactly those that it was made for.
@@ -91,15 +102,21 @@ func (s *Spec) basis(certified string) string {
 	if certified != "" {
 		return certified
 	}
-	if own, ok := shippedClaims(s.Source)[s.Endpoint]; ok && own.Hash() == s.Claims().Hash() {
+	if shipped, ok := shippedClaims(s.Source)[s.Endpoint]; ok && s.Claims().within(shipped) {
 		return patra.BasisFile
 	}
 	return ""
 }
 
-// Witness is how windows of this source are proved to be complete: the cheapest evidence that would have noticed a loss.
-func (s *Spec) Witness() patra.WitnessPlan {
+// Witness is how windows of this source are proved to be complete for a question: the cheapest evidence that would have noticed a
+// loss.
+func (s *Spec) Witness(question query.Node) patra.WitnessPlan {
 	p := s.Pagination
+	if p.Order == orderRelevance {
+		if p.Order = orderNone; question.IsAll() {
+			p.Order = orderFixed
+		}
+	}
 	w := patra.WitnessPlan{Basis: s.Basis, Lag: s.lag()}
 	counted := p.Type == pageOffset || p.Type == pagePage
 	if s.Basis == "" || s.Basis == patra.BasisContradicted {
@@ -154,13 +171,13 @@ func (s *Spec) SortsByTime() bool {
 func (c *checker) stability(at string, e Endpoint) {
 	p := e.Pagination
 	c.oneOf(at+".stability", cmp.Or(p.Stability, stabilityShifting), stabilityShifting, stabilityKeyset, stabilitySnapshot)
-	c.oneOf(at+".order", cmp.Or(p.Order, orderNone), orderAscending, orderDescending, orderFixed, orderUnstable, orderNone)
+	c.oneOf(at+".order", cmp.Or(p.Order, orderNone), orderAscending, orderDescending, orderFixed, orderRelevance, orderUnstable, orderNone)
 	c.oneOf(at+".key", cmp.Or(p.Key, keyUnique), keyUnique)
 	if p.Stability == stabilityKeyset && p.Key != keyUnique {
 		c.add(at+".key", "REQUIRED", "a position that is a key proves something only if no two records share it", "write key: unique, or stability: SHIFTING")
 	}
-	if p.Stability == stabilityKeyset && p.Order != orderAscending && p.Order != orderFixed {
-		c.add(at+".order", "REQUIRED", "a walk by keys proves something only if the key of a record does not move against it", "write order: ASC or FIXED")
+	if p.Stability == stabilityKeyset && !slices.Contains([]string{orderAscending, orderFixed, orderRelevance}, p.Order) {
+		c.add(at+".order", "REQUIRED", "a walk by keys proves something only if the key of a record does not move against it", "write order: ASC, FIXED or RELEVANCE")
 	}
 	if counts := p.Type == pageOffset || p.Type == pagePage; counts && p.Stability != "" && p.Stability != stabilityShifting {
 		c.add(at+".stability", "CONFLICT", fmt.Sprintf("the positions of a walk by %s are indexes", p.Type), "leave it out")

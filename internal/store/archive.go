@@ -49,7 +49,7 @@ var archiveTables = []struct{ name, where, order string }{
 }
 
 // blobs are the columns that hold bytes and no text.
-var blobs = []string{"before_token", "after_token"}
+var blobs = []string{"before_token", "after_token", "row_keys"}
 
 // Archivable lists tasks after one that ended before a moment and never move again, oldest first.
 func (s *Store) Archivable(ctx context.Context, after int64, before patra.Instant, limit int) (all []patra.ArchivedTask, err error) {

@@ -76,7 +76,7 @@ func (s *Store) cursorCoverage(ctx context.Context, c patra.Cursor, span patra.W
 	if f.Answers, err = t.mapEntries(answersOf, c.ID, span.From, topmost, topmost); err != nil {
 		return f, err
 	}
-	if err := t.explainDisputes(f.Answers); err != nil {
+	if err := t.explain(f.Answers); err != nil {
 		return f, err
 	}
 	if err := t.acceptRead(c.Source, &f.CoverageFacts); err != nil {

@@ -11,7 +11,6 @@ import (
 var (
 	selectShown  = stmt{"select_shown", `SELECT shown FROM ing_plan_slice WHERE id = ?`}
 	writeShown   = stmt{"write_shown", `UPDATE ing_plan_slice SET shown = ? WHERE id = ?`}
-	selectNotes  = stmt{"notes_of_answer", `SELECT record_remarks FROM ing_coverage WHERE id = ?`}
 	sealedOfPlan = stmt{"sealed_of_plan", `SELECT c.id FROM ing_coverage c JOIN ing_plan_slice s ON s.id = c.slice_id WHERE c.cursor_id = ? AND s.plan_id = ? AND s.id <> ? AND c.state_code = 'SEALED' ORDER BY c.id`}
 	cursorOfPlan = stmt{"cursor_of_plan", `SELECT COALESCE(cursor_id, 0), window_from FROM ing_plan WHERE id = ?`}
 	noteAnswer   = stmt{"note_answer", `UPDATE ing_coverage SET record_remarks = ? WHERE slice_id = ? AND window_from = ? AND window_to = ?`}
@@ -136,26 +135,23 @@ func (t *tx) missingMoved(c patra.Cursor, entryID int64) (bool, error) {
 	return entries[0].MissingMoved(stored), err
 }
 
-// mostExplained is how many disputes are told with their reason; those beyond it are listed all the same.
+// mostExplained is how many windows are told with their reason; those beyond it are listed all the same.
 const mostExplained = 100
 
-// explainDisputes reads why answers are in dispute, which few are.
-func (t *tx) explainDisputes(answers []patra.CoverageEntry) error {
+// explain reads why answers are in dispute or not proved, which few are.
+func (t *tx) explain(answers []patra.CoverageEntry) error {
 	explained := 0
 	for i := range answers {
-		if answers[i].State != patra.StateDisputed || explained == mostExplained {
+		if answers[i].State == patra.StateSealed || explained == mostExplained {
 			continue
 		}
 		explained++
-		var raw json.RawMessage
-		if _, err := t.one(selectNotes, []any{answers[i].ID}, jsonInto{&raw}); err != nil {
+		full, err := t.answersBy(selectAnswer, answers[i].ID)
+		if err != nil {
 			return err
 		}
-		if len(raw) == 0 {
-			continue
-		}
-		if err := json.Unmarshal(raw, &answers[i].Remarks); err != nil {
-			return err
+		if len(full) == 1 {
+			answers[i].Remarks, answers[i].Proof = full[0].Remarks, full[0].Proof
 		}
 	}
 	return nil
