@@ -22,12 +22,16 @@ func (k *rowKeys) add(o patra.Observation) {
 	disordered := false
 	if spec.SortsByTime() && o.UpdatedAt != nil {
 		sortedBy = o.UpdatedAt
+	}
+	if sortedBy != nil && !outside { // what was not asked for breaks no order
 		at := spec.Window.Precision.Floor(*o.UpdatedAt)
 		disordered = k.last != nil && at < *k.last
 		k.last = &at
 	}
 	row := patra.RowKeyOf(o.ID, o.Raw, sortedBy, outside)
-	row.Disordered = disordered
+	if row.Disordered = disordered; spec.SortsByTime() && sortedBy == nil { // whether it moved shows only in what it is
+		row.Sort = uint32(patra.RowKeyOf("", o.Raw, nil, false).ID)
+	}
 	k.rows = append(k.rows, row)
 }
 
