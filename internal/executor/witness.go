@@ -82,7 +82,10 @@ func (r *run) step(page patra.OpenPage, res *patra.PageResult) {
 		}
 	case !e.Seams():
 	case step.End:
-		res.HasNext, res.After, res.EndCode = false, "", patra.EndSeam
+		if res.HasNext { // else the provider has said it
+			res.EndCode = patra.EndSeam
+		}
+		res.HasNext, res.After = false, ""
 	default:
 		if res.HasNext, res.EndCode, res.After = true, "", spec.PositionAt(step.Next); r.witness.Witness == patra.WitnessSizes {
 			res.After = spec.PageNumber(e.PageAt(step.Next, int64(spec.Pagination.PageSize)))
