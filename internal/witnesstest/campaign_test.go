@@ -41,6 +41,9 @@ type cell struct {
 	most   int           // records of a window; 0 is 40
 	limit  int           // of moves in a world; 0 is 60
 	fresh  bool          // the window has just ended when it is read
+	cutOff int           // the process is stopped after so many pages, again and again; 0 is never
+	early  int64         // walks are left after so many pages; 0 is never
+	faults float64       // share of the answers that are lost on their way
 	family func(r *rand.Rand, seed uint64, size int) rules
 }
 
@@ -92,7 +95,7 @@ const sourceFile = `apiVersion: patra/v1
 code: CODE
 name: A provider whose list moves
 recordType: work
-defaults: {http: {baseUrl: "https://example.org"}, rate: {perSecond: 100000, burst: 1000}, retry: {maxAttempts: 5, backoff: {initial: 1ms, max: 2ms}}}
+defaults: {http: {baseUrl: "https://example.org"}, rate: {perSecond: 100000, burst: 1000}, retry: {maxAttempts: 50, backoff: {initial: 1ms, max: 2ms}}}
 endpoints:
   works:
     role: SEARCH
@@ -168,6 +171,7 @@ type outcome struct {
 	still, first    int // windows that stood still, and those of them that were sealed at the first try
 	unsealed        []string
 	lost            []falseSeal
+	confirmed       int // parts of windows that walks proved which were left before their end
 	excused         int // false seals by MET_AGAIN in worlds where records return
 	witnesses       map[string]int
 	states          map[string]int
@@ -189,7 +193,7 @@ func (c cell) run(t *testing.T, first uint64, seeds int) (out outcome) {
 	t.Helper()
 	c.each(t, first, seeds, func(h *harvest) {
 		firstTry := h.coverage()
-		for range 3 {
+		for range 3 + 3*c.early {
 			if !h.reslice() {
 				break
 			}
@@ -348,9 +352,34 @@ func (h *harvest) plan(size int, first uint64, days int) {
 // work reads until nothing is ready.
 func (h *harvest) work() {
 	h.t.Helper()
-	x := &executor.Executor{Store: h.store, Gate: gate.NewLocal(), Log: slog.New(slog.DiscardHandler),
+	for stopped := true; stopped; {
+		ctx, stop := context.WithCancel(h.t.Context())
+		pages := 0
+		x := h.executor()
+		x.Observe = func(e executor.Event) {
+			if e.Kind != executor.EventPage {
+				return
+			}
+			if pages++; pages == h.cell.cutOff {
+				stop()
+			}
+		}
+		if err := x.Run(ctx); err != nil {
+			h.t.Fatal(err)
+		}
+		stopped = ctx.Err() != nil
+		stop()
+	}
+}
+
+func (h *harvest) executor() *executor.Executor {
+	strain := patra.DefaultWalkLimits()
+	if strain.ErrorShare = 1; h.cell.early > 0 {
+		strain.Pages = h.cell.early
+	}
+	return &executor.Executor{Store: h.store, Gate: gate.NewLocal(), Log: slog.New(slog.DiscardHandler),
 		Config: executor.Config{Owner: store.NewOwner(), Workers: 1, Lease: 2 * time.Hour, Heartbeat: time.Hour, Poll: 10 * time.Second, Grace: time.Second,
-			Prefetch: true, Memory: 1 << 30, Strain: patra.DefaultWalkLimits()},
+			Prefetch: true, Memory: 1 << 30, Strain: strain},
 		Client: func(*source.Spec, string) *http.Client { return &http.Client{Transport: h.lab} },
 		Done: func(ctx context.Context) (bool, error) {
 			for _, p := range h.plans {
@@ -360,9 +389,6 @@ func (h *harvest) work() {
 			}
 			return true, nil
 		}}
-	if err := x.Run(h.t.Context()); err != nil {
-		h.t.Fatal(err)
-	}
 }
 
 // reslice cuts what could not be proved, and reports whether there was anything.
@@ -383,6 +409,7 @@ func (h *harvest) reslice() bool {
 type covered struct {
 	host     string
 	from, to time.Time
+	kind     string
 	state    string
 	proof    patra.WindowProof
 	proved   bool
@@ -390,7 +417,7 @@ type covered struct {
 
 func (h *harvest) coverage() (all []covered) {
 	h.t.Helper()
-	rows, err := h.db.Query(`SELECT cursor_id, window_from, window_to, state_code, proof FROM ing_coverage ORDER BY id`)
+	rows, err := h.db.Query(`SELECT cursor_id, window_from, window_to, kind_code, state_code, proof FROM ing_coverage ORDER BY id`)
 	if err != nil {
 		h.t.Fatal(err)
 	}
@@ -400,7 +427,7 @@ func (h *harvest) coverage() (all []covered) {
 		var from, to patra.Instant
 		var c covered
 		var proof []byte
-		if err := rows.Scan(&cursor, &from, &to, &c.state, &proof); err != nil {
+		if err := rows.Scan(&cursor, &from, &to, &c.kind, &c.state, &proof); err != nil {
 			h.t.Fatal(err)
 		}
 		if c.host, c.from, c.to = h.codes[cursor], from.Time(), to.Time(); len(proof) > 0 {
@@ -482,7 +509,9 @@ func (h *harvest) judge(firstTry []covered) (out outcome) {
 		if c.state != string(patra.StateSealed) {
 			continue
 		}
-		out.sealed++
+		if out.sealed++; c.kind == patra.KindConfirmed {
+			out.confirmed++
+		}
 		w := h.lab.worlds[c.host][c.from.Truncate(24*time.Hour)]
 		if w == nil || c.to.After(w.until) {
 			h.t.Fatalf("%s covers %s to %s", c.host, c.from, c.to)

@@ -75,10 +75,40 @@ func TestASealedWindowLostNothing(t *testing.T) {
 	}
 }
 
+// TestAProofOutlivesItsProcess: what a process has read before it was stopped is evidence for the next one.
+func TestAProofOutlivesItsProcess(t *testing.T) {
+	first, seeds := seedsOf(t, 4)
+	for _, c := range cells() {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.cutOff, c.faults = 5, 0.1
+			c.hold(t, c.run(t, first, min(seeds, 200)))
+		})
+	}
+}
+
+// TestWhatIsConfirmedLostNothing: of a walk that is left before its end, only what is proved counts.
+func TestWhatIsConfirmedLostNothing(t *testing.T) {
+	first, seeds := seedsOf(t, 12)
+	for _, c := range cells() {
+		if c.order != ascending {
+			continue
+		}
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			c.early, c.sound = 2, false // nothing is sealed at the first try
+			out := c.run(t, first, min(seeds, 200))
+			if c.hold(t, out); out.confirmed == 0 && c.paging != byTies && c.paging != byPage {
+				t.Error("nothing was confirmed")
+			}
+		})
+	}
+}
+
 // hold complains of what may not be.
 func (c cell) hold(t *testing.T, out outcome) {
 	t.Helper()
-	t.Logf("%d worlds, %d seals by %v, windows %v; %d of %d that stood still sealed at the first try; %d excused", out.windows, out.sealed, out.witnesses, out.states, out.first, out.still, out.excused)
+	t.Logf("%d worlds, %d seals by %v, windows %v; %d of %d that stood still sealed at the first try; %d excused, %d confirmed", out.windows, out.sealed, out.witnesses, out.states, out.first, out.still, out.excused, out.confirmed)
 	if len(out.lost) > 0 {
 		t.Errorf("%d false seals; the smallest story of the first: %s", len(out.lost), c.smallest(t, out.lost[0]).story)
 	}
