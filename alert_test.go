@@ -49,7 +49,7 @@ func TestAlertsAreWhatNeedsAPerson(t *testing.T) {
 		{"a schedule that is refused", patra.AlertFacts{Schedules: []patra.ScheduleState{{Name: "nightly", Source: "demo", Operation: patra.Backfill, Refused: 2, Since: at(now - patra.Day), Why: "the secret key is not set"}}}, patra.AlertRefused, patra.SeverityWarning,
 			"The schedule nightly of demo BACKFILL was refused 2 times in a row, since 2026-11-14T00:00:00.000Z: the secret key is not set."},
 		{"a schedule that planned", patra.AlertFacts{Schedules: []patra.ScheduleState{{Name: "nightly", Source: "demo"}}}, "", "", ""},
-		{"a dispute", cursor(patra.Harvest, 0, patra.CursorFacts{Disputed: 1}), patra.AlertDisputed, patra.SeverityWarning, "Of demo/works HARVEST, 1 stretch is in dispute: the provider counts differently than was read."},
+		{"a dispute", cursor(patra.Harvest, 0, patra.CursorFacts{Disputed: 1}), patra.AlertDisputed, patra.SeverityWarning, "Of demo/works HARVEST, 1 stretch is in dispute: the provider counts or has shown something else than was read."},
 		{"it stands with a gap", cursor(patra.Harvest, 2*patra.Day, patra.CursorFacts{Gaps: 2}), patra.AlertStalled, patra.SeverityWarning, "The watermark of demo/works HARVEST has stood at 2026-11-06T00:00:00.000Z since 2026-11-13T00:00:00.000Z: 2 stretches are missing before it."},
 		{"it stands with work", cursor(patra.Harvest, 2*patra.Day, patra.CursorFacts{Waiting: true}), patra.AlertStalled, patra.SeverityWarning, "The watermark of demo/works HARVEST has stood at 2026-11-06T00:00:00.000Z since 2026-11-13T00:00:00.000Z, although there is work before it."},
 		{"it stands, and nothing is asked of it", cursor(patra.Harvest, 20*patra.Day, patra.CursorFacts{}), "", "", ""},

@@ -151,7 +151,7 @@ func compareSince(a, b *Instant) int {
 }
 
 func (r AlertRules) control(c Control, now Instant) *Alert {
-	a := Alert{Target: c.Target.String(), Link: AlertLink{Source: c.WorkScope().Source}, Next: "patra resume " + shellWord(c.Target.String())}
+	a := Alert{Target: c.Target.String(), Link: AlertLink{Source: c.WorkScope().Source}, Next: "patra resume " + ShellWord(c.Target.String())}
 	if c.Detail.Since != 0 {
 		since := c.Detail.Since
 		a.Since = &since
@@ -252,14 +252,20 @@ func (r AlertRules) quarantined(q QuarantineShare) *Alert {
 // percent is a share for people.
 func percent(share float64) string { return fmt.Sprintf("%.4g%%", 100*share) }
 
-func cursorName(c Cursor) string { return fmt.Sprintf("%s/%s %s", c.Source, c.Endpoint, c.Operation) }
+func cursorName(c Cursor) string {
+	name := fmt.Sprintf("%s/%s %s", c.Source, c.Endpoint, c.Operation)
+	if c.Repository != "" {
+		name += " of " + c.Repository
+	}
+	return name
+}
 
 func (r AlertRules) disputed(c CursorFacts) *Alert {
 	if c.Disputed == 0 {
 		return nil
 	}
 	return &Alert{Kind: AlertDisputed, Severity: SeverityWarning, Target: WorkTarget(ScopeCursor, c.Cursor.ID).String(), Link: AlertLink{Source: c.Cursor.Source, Cursor: c.Cursor.ID},
-		Said: fmt.Sprintf("Of %s, %s: the provider counts differently than was read.", cursorName(c.Cursor), number(c.Disputed, "stretch is in dispute", "stretches are in dispute")), Next: "patra coverage gaps " + c.Cursor.Source}
+		Said: fmt.Sprintf("Of %s, %s: the provider counts or has shown something else than was read.", cursorName(c.Cursor), number(c.Disputed, "stretch is in dispute", "stretches are in dispute")), Next: "patra coverage gaps " + c.Cursor.Source}
 }
 
 // stalled is about watermarks of harvests that are not where they should be: either something before them does not get done, or
@@ -328,10 +334,10 @@ func (r AlertRules) idle(f AlertFacts) *Alert {
 	return &Alert{Kind: AlertIdle, Severity: SeverityCritical, Target: "queue", Since: oldest, Said: fmt.Sprintf("%s, and nobody takes one.", number(due, "task is due", "tasks are due")), Next: "patra serve"}
 }
 
-// shellWord is a word that a shell leaves alone.
-func shellWord(text string) string {
-	if strings.ContainsAny(text, "*? '\"$&|;<>()") {
-		return "'" + text + "'"
+// ShellWord is a word as a shell must be given it.
+func ShellWord(text string) string {
+	if strings.ContainsAny(text, "*?[ \t\n'\"`\\$&|;<>()#!~") {
+		return "'" + strings.ReplaceAll(text, "'", `'\''`) + "'"
 	}
 	return text
 }

@@ -13,6 +13,7 @@ type Phase string
 const (
 	PhaseSearch Phase = "SEARCH"
 	PhaseDetail Phase = "DETAIL"
+	PhaseCensus Phase = "CENSUS" // one request for the ids of a whole window, to prove that a walk has read them
 )
 
 // How a walk announced its end.

@@ -68,6 +68,12 @@ func question(exprProtoHash string, params map[string]string) string {
 	return Hash([]any{exprProtoHash, params})
 }
 
+// everything is the hash of the query that leaves nothing out.
+var everything = Hash(map[string]any{"op": "CONST", "value": true})
+
+// AsksForAll reports whether a harvest is one without a query and without parameters.
+func (n Namespace) AsksForAll() bool { return n.Operation == Harvest && n.ScopeKey == everything }
+
 // Direction is which way the work of the namespace goes.
 func (n Namespace) Direction() Direction {
 	if n.Operation == Backfill {

@@ -92,7 +92,9 @@ func Gaps(span Window, e CoverageFacts) []Gap {
 	all := missing(span, e, CoverageOf(e.Answers))
 	for _, d := range Disputes(e.Answers) {
 		for _, w := range d.For.Clip(span) {
-			all = append(all, Gap{Window: w, Kind: GapDisputed, SliceID: d.SliceID, Counted: d.CountAfter, Seen: &d.IDsSeen, Missing: d.Missing(), Note: d.note()})
+			g := d.disputed()
+			g.Window = w
+			all = append(all, g)
 		}
 	}
 	for _, r := range entriesIn(e.Answers, StateRead) {
@@ -184,6 +186,14 @@ func EffectiveEntries(answers []CoverageEntry) []EffectiveEntry {
 	})
 	return all
 }
+
+// disputed is the gap that a dispute is.
+func (e CoverageEntry) disputed() Gap {
+	return Gap{Window: e.Window, Kind: GapDisputed, SliceID: e.SliceID, Counted: e.CountAfter, Seen: &e.IDsSeen, Missing: e.Missing(), Note: e.note()}
+}
+
+// WhyDisputed is why a window is in dispute, as a list of gaps says it.
+func (e CoverageEntry) WhyDisputed() string { return e.disputed().Reason() }
 
 // Disputes are the answers that the provider's count contradicts, as far as they still speak.
 func Disputes(answers []CoverageEntry) []EffectiveEntry {

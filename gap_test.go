@@ -178,11 +178,36 @@ func TestWhatLiesAheadIsNoGap(t *testing.T) {
 		{"a backfill", patra.Backfill, day(5), []line{left, failed, {window(5, 9), patra.GapUnplanned, "patra coverage fill demo --from 2026-05-05 --to 2026-05-09", true}}},
 	} {
 		var got []line
-		for _, v := range patra.GapViews(patra.Cursor{ID: 1, Namespace: patra.Namespace{Source: "demo", Operation: c.operation}}, gaps, c.planned, false, nil) {
+		for _, v := range patra.GapViews(patra.Cursor{ID: 1, Namespace: asksForAll(c.operation)}, gaps, c.planned, false, nil) {
 			got = append(got, line{v.Window, v.Kind, v.Next, v.Actionable()})
 		}
 		if !slices.Equal(got, c.want) {
 			t.Errorf("%s:\ngot  %v\nwant %v", c.name, got, c.want)
+		}
+	}
+}
+
+// asksForAll is a namespace without a query and parameters.
+func asksForAll(op patra.Operation) patra.Namespace {
+	n := patra.HarvestNamespace("demo", "", "changed", patra.Hash(map[string]any{"op": "CONST", "value": true}), nil)
+	n.Operation = op
+	return n
+}
+
+// `patra harvest SOURCE` begins another harvest where a query or parameters belong to the watermark.
+func TestWhatLiesAheadIsReadByTheSameQuestion(t *testing.T) {
+	gaps := []patra.Gap{{Window: patra.Window{From: patra.Date(2026, time.May, 3), To: patra.Date(2026, time.May, 4)}, Kind: patra.GapUnplanned}}
+	all := patra.Hash(map[string]any{"op": "CONST", "value": true})
+	for _, c := range []struct {
+		ns   patra.Namespace
+		want string
+	}{
+		{patra.HarvestNamespace("demo", "works", "changed", all, nil), "patra harvest demo"},
+		{patra.HarvestNamespace("demo", "works", "changed", patra.Hash("title:x"), nil), "patra coverage fill demo --from 2026-05-03 --to 2026-05-04"},
+		{patra.HarvestNamespace("demo", "works", "changed", all, map[string]string{"set": "a"}), "patra coverage fill demo --from 2026-05-03 --to 2026-05-04"},
+	} {
+		if views := patra.GapViews(patra.Cursor{ID: 1, Namespace: c.ns}, gaps, gaps[0].Window.From, false, nil); len(views) != 1 || views[0].Next != c.want {
+			t.Errorf("%+v, not %s", views, c.want)
 		}
 	}
 }

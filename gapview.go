@@ -14,6 +14,8 @@ type GapView struct {
 	Gap
 	Why  string `json:"why"`
 	Next string `json:"next"`
+
+	Repository string `json:"repository,omitempty" doc:"which of the providers behind the source it is of; nothing where the source is one provider"`
 }
 
 // GapViews are the gaps of a cursor for people: those that touch and have the same reason are one, as forty failed days are
@@ -29,9 +31,9 @@ func GapViews(c Cursor, gaps []Gap, planned Instant, named bool, controls []Cont
 			next = "let the source cut it finer (window.size, window.split), then " + next
 		}
 		if halt := HaltAt(controls, c.WorkScope()); halt != nil && g.Kind == GapFailed {
-			next = "mend that, then patra resume " + shellWord(halt.Target.String())
+			next = "mend that, then patra resume " + ShellWord(halt.Target.String())
 		}
-		views = append(views, GapView{c.Source, c.Endpoint, c.Operation, c.Campaign, g, g.Reason(), next})
+		views = append(views, GapView{c.Source, c.Endpoint, c.Operation, c.Campaign, g, g.Reason(), next, c.Repository})
 	}
 	return views
 }
@@ -131,7 +133,7 @@ func (g Gap) next(c Cursor, named bool) string {
 		return "patra coverage accept " + c.Source + " --read --revoke --reason TEXT"
 	case g.Kind == GapRead:
 		return "patra coverage fill" + stretch + " --read"
-	case g.Kind == GapAhead && !named:
+	case g.Kind == GapAhead && !named && c.AsksForAll(): // a fill knows the query and the parameters, which harvest would have to be told
 		return "patra harvest " + c.Source
 	}
 	return "patra coverage fill" + stretch

@@ -67,7 +67,6 @@ type Claim struct {
 	BaseURL string          // set when the plan was made for a mirror or a simulator
 	Spec    string          // fingerprint of the stored snapshot
 	Resume  *Position
-	Seen    int64 // distinct items of the committed pages of this scan
 
 	InstanceID int64  // the trigger of the plan
 	Trace      string // traceparent of the plan; empty: it was not traced

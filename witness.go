@@ -18,6 +18,7 @@ const (
 	WitnessSnapshot Witness = "SNAPSHOT"  // the provider froze the list at the first request
 	WitnessTime     Witness = "TIME"      // positions are times, and every page overlaps the one before it
 	WitnessMetAgain Witness = "MET_AGAIN" // a second scan met everything that the first had read
+	WitnessCensus   Witness = "CENSUS"    // the ids of the window came in one answer, and the walk has read all of them
 	WitnessParts    Witness = "PARTS"     // each part of a window cut by ids has a witness, and nothing lies outside of them
 	WitnessNone     Witness = "NONE"      // the walk came to its end, which proves nothing by itself
 )
@@ -69,6 +70,8 @@ func (p WitnessPlan) Requests(records, pageSize, plain int64) int64 {
 	case p.Witness == WitnessSizes:
 		pages := (records + pageSize - 1) / pageSize
 		return pages + (pages+4)/5
+	case p.Witness == WitnessCensus:
+		return plain + 1
 	case p.Witness == WitnessMetAgain && p.Lag > 0:
 		return 3 * plain
 	case p.Witness == WitnessMetAgain:
@@ -108,7 +111,7 @@ func (p WitnessPlan) String() string {
 
 var witnessTexts = map[Witness]string{
 	WitnessSeam: "SEAM: pages overlap by a row", WitnessSizes: "SIZES: pages of changing size overlap", WitnessKeyset: "KEYSET: a position is the key of a record",
-	WitnessSnapshot: "SNAPSHOT: the provider freezes the list", WitnessTime: "TIME: pages overlap by a moment", WitnessMetAgain: "MET_AGAIN: a second scan meets what the first has read",
+	WitnessSnapshot: "SNAPSHOT: the provider freezes the list", WitnessTime: "TIME: pages overlap by a moment", WitnessCensus: "CENSUS: a list of all ids in one answer", WitnessMetAgain: "MET_AGAIN: a second scan meets what the first has read",
 }
 
 // WindowProof is the evidence by which a window was judged, as it stands in the coverage ledger.
@@ -119,9 +122,10 @@ type WindowProof struct {
 	Basis   string        `json:"basis,omitempty"`
 	TaskID  int64         `json:"task_id,omitempty"`
 	Scans   []ScanSummary `json:"scans,omitempty"`
-	Met     int64         `json:"met,omitempty"`  // ids of the first scan that the second has met
-	Rest    *int64        `json:"rest,omitempty"` // of a window that was cut by ids: how many of its records no part has asked for
-	Why     string        `json:"why,omitempty"`  // why there is no witness
+	Met     int64         `json:"met,omitempty"`    // ids of the first scan that the second has met
+	Census  *int64        `json:"census,omitempty"` // ids of the census, all of which the scan has read
+	Rest    *int64        `json:"rest,omitempty"`   // of a window that was cut by ids: how many of its records no part has asked for
+	Why     string        `json:"why,omitempty"`    // why there is no witness
 }
 
 // ScanSummary is what a judge needs of a complete scan beside its rows.
@@ -516,7 +520,7 @@ func unproved(p WitnessPlan, scans []*ScanEvidence) WindowVerdict {
 		v.State, v.Again = StateDisputed, len(scans) < 2
 		return v
 	}
-	v.Again = p.Witness != WitnessNone && len(scans) < MaxScans && !hopeless(p, scans)
+	v.Again = p.Witness != WitnessNone && p.Witness != WitnessCensus && len(scans) < MaxScans && !hopeless(p, scans)
 	return v
 }
 
@@ -525,6 +529,27 @@ func unproved(p WitnessPlan, scans []*ScanEvidence) WindowVerdict {
 func hopeless(p WitnessPlan, scans []*ScanEvidence) bool {
 	n := len(scans)
 	return p.Witness == WitnessMetAgain && p.Trust != TrustExact && n > 1 && scans[n-1].Outside > 0 && scans[n-2].Outside > 0
+}
+
+// JudgeCensus decides by a list of the ids of the whole window that came in one answer. What was in the window all the time is on it, so
+// a scan that has read all of it has missed nothing.
+func JudgeCensus(p WitnessPlan, census PageRows, scan *ScanEvidence, earlier int) WindowVerdict {
+	ids := map[uint64]bool{}
+	missing := int64(0)
+	for _, r := range census {
+		if !ids[r.ID] && !scan.Has(r.ID) {
+			missing++
+		}
+		ids[r.ID] = true
+	}
+	v := WindowVerdict{State: StateSealed, Proof: WindowProof{V: ProofVersion, Witness: WitnessCensus, Basis: p.Basis, Scans: []ScanSummary{scan.ScanSummary},
+		Census: new(int64(len(ids)))}}
+	if missing > 0 {
+		v.State, v.Proof.Witness = StateRead, WitnessNone
+		v.Proof.Why = fmt.Sprintf("%d ids that the provider lists were not read", missing)
+		v.Again = earlier+1 < MaxScans
+	}
+	return v
 }
 
 // JudgeParts decides about a window that was cut by ids when the last of its parts is closed. rest is how many of its records have
@@ -549,6 +574,8 @@ func whyUnproved(p WitnessPlan, scans []*ScanEvidence) string {
 		return fmt.Sprintf("the provider says that there are %d, and %d were read", *last.Total, last.Distinct)
 	case p.Witness == WitnessNone:
 		return p.Reason
+	case p.Witness == WitnessCensus:
+		return "the list of its ids did not come in one answer"
 	case last.gaveUp:
 		return "the list could not be followed: records move too fast, or its pages cannot be made to overlap"
 	case last.Disordered:

@@ -388,6 +388,12 @@ func TestWhatCannotBeMeantIsRefused(t *testing.T) {
 			t.Errorf("%s: %v", address, p)
 		}
 	}
+	for _, address := range []string{"https://example.org/oai?db=1", "https://example.org/oai#1"} { // it would be another provider that answers
+		p := o.want(http.StatusUnprocessableEntity, "POST", "/sources/oai/test", ada, map[string]any{"params": map[string]string{"baseUrl": address}, "from": "2026-05-01", "to": "2026-05-02"})
+		if !strings.Contains(fmt.Sprint(p["detail"]), "has more than a path") {
+			t.Errorf("%s: %v", address, p)
+		}
+	}
 	for _, word := range []string{"pause", "cancel"} {
 		p := o.want(http.StatusUnprocessableEntity, "POST", "/controls/"+word, ada, map[string]any{"target": "plan:1"})
 		if !strings.Contains(fmt.Sprint(p["detail"]), "plan:1 is over (done)") {

@@ -168,7 +168,7 @@ func (d *apiHandlers) askRoutes(s *api.Server) {
 		if _, err := d.store.Audit(ctx, audited(ctx, patra.AuditInspect, spec.Source, "", what)); err != nil { // before anything is sent
 			return testedPage{}, err
 		}
-		p := d.app.prober(d.cfg, d.store, patra.WorkScope{Source: spec.Source, Endpoint: spec.Endpoint, Operation: patra.Harvest})
+		p := d.app.prober(d.cfg, d.store, patra.WorkScope{Source: spec.Source, Endpoint: spec.Endpoint, Operation: patra.Harvest, Repository: spec.Repository()})
 		page, err := tryPage(ctx, p, req, d.cfg.Sources.Insecure, mostTried)
 		return tested(page, err)
 	})

@@ -91,8 +91,8 @@ func (a *app) request(ctx context.Context, code string, f planFlags) (planner.Re
 	if req, err = resolveOperation(rows, req); err != nil {
 		return req, err
 	}
-	if u, err := url.Parse(req.BaseURL); req.BaseURL != "" && (err != nil || u.Host == "" || u.User != nil || (u.Scheme != "http" && u.Scheme != "https")) {
-		return req, patra.Invalid("base_url", "{base_url} %q is not an address; write http://127.0.0.1:8090 or https://host/path", f.baseURL)
+	if u, err := url.Parse(req.BaseURL); req.BaseURL != "" && (err != nil || u.Host == "" || u.User != nil || u.RawQuery != "" || u.Fragment != "" || (u.Scheme != "http" && u.Scheme != "https")) {
+		return req, patra.Invalid("base_url", "{base_url} %q is not an address; write http://127.0.0.1:8090 or https://host/path", source.WithoutPassword(f.baseURL))
 	}
 	return req, nil
 }

@@ -27,7 +27,7 @@ func TestACalendarShowsTheWorstOfEveryDayAndYearsByTheWeek(t *testing.T) {
 		"2026-05 █▓?○…w·█ ", // a sign a day
 		"2019            █", // nothing before the origin
 		"2020    █·██",      // one bad day is a bad week
-		"they count an unknown number, we read\n                    1,234,567",
+		"the provider counts an unknown\n                    number, 1,234,567 were read",
 		"2025-06 ██████████████████████████████\n",
 	} {
 		if !strings.Contains(out, want) {

@@ -212,7 +212,7 @@ func (v coverageView) print(w io.Writer) {
 			fmt.Fprintf(w, "  %-17s and %d more: patra coverage gaps %s\n", "", len(v.Disputes)-i, v.Cursor.Source)
 			break
 		}
-		fmt.Fprintf(w, "  %-17s %s\n", "dispute", wrapped(fmt.Sprintf("%s: they count %s, we read %s", d.Window, said(d.CountAfter), thousands(d.IDsSeen)), 20))
+		fmt.Fprintf(w, "  %-17s %s\n", "dispute", wrapped(fmt.Sprintf("%s: %s", d.Window, d.WhyDisputed()), 20))
 	}
 	v.calendar(w)
 }
@@ -237,12 +237,4 @@ func ofCampaign(c patra.Cursor) string {
 		return ""
 	}
 	return ", campaign " + c.Campaign
-}
-
-// said is a number that a provider may not have given.
-func said(n *int64) string {
-	if n == nil {
-		return "an unknown number"
-	}
-	return thousands(*n)
 }

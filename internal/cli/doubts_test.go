@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"patra"
+	"patra/internal/sim"
 	"patra/internal/store"
 )
 
@@ -86,7 +87,24 @@ func TestDoubts(t *testing.T) {
 	shift = 1
 	holds(says(doubted, try...), "Doubt 3 of 4 items changed outside of the window that was asked for, 2026-05-02~2026-05-03.")
 	exit = exitIncomplete // the first day showed the records of the second, whose own answer has them not
-	holds(says(doubted, "harvest", "mine", "--store", "sqlite:wrong.db", "--from", "2026-05-02", "--to", "2026-05-04"), "outside 9 of them changed outside of the window that they were asked by")
+	holds(says(doubted, "harvest", "mine", "--store", "sqlite:wrong.db", "--from", "2026-05-02", "--to", "2026-05-04"), "outside 12 of them changed outside of the window that they were asked by")
+	other := strings.Replace(doubted, "window: {field", "window: {otherDate: true, field", 1)
+	exit = exitOK
+	if got := says(other, "harvest", "mine", "--store", "sqlite:other.db", "--from", "2026-05-02", "--to", "2026-05-04"); strings.Contains(got, "outside") {
+		t.Errorf("%q doubts what the source says", got)
+	}
+}
+
+// The shipped PubMed is asked by the day of entry, and an article says when it was revised: that is right, and no summary doubts it.
+func TestPubMedIsNotDoubted(t *testing.T) {
+	server := sim.New(sim.Config{Seed: 7, From: time.Date(2026, 5, 1, 0, 0, 0, 0, time.UTC), To: time.Date(2026, 5, 4, 0, 0, 0, 0, time.UTC), PerDay: 20, Exact: true})
+	provider := httptest.NewServer(server.Handler())
+	t.Cleanup(provider.Close)
+	s := session{t, "sqlite:" + filepath.Join(t.TempDir(), "patra.db")}
+	said := s.run("harvest", "pubmed", "--base-url", provider.URL, "--contact", "you@example.org", "--from", "2026-05-01", "--to", "2026-05-03", "--no-probe")
+	if !strings.Contains(said, "stored") || strings.Contains(said, "outside") {
+		t.Error(said)
+	}
 }
 
 // What is planned goes by the source as it was. Who mends the file of a source that halted and resumes it is told how to go on:

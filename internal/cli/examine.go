@@ -245,9 +245,9 @@ func (a *app) examineWork(ctx context.Context) (found []finding, err error) {
 	}
 	found = append(found, examineReasons(v)...)
 	if disputed > 0 {
-		return append(found, warn("disputes", "patra coverage fill SOURCE --disputed reads them again", "The provider counts %s differently", plural(disputed, "window"))), nil
+		return append(found, warn("disputes", "patra coverage fill SOURCE --disputed reads them again", "%s in dispute: what the provider counts or has shown is not what was read", plural(disputed, "window"))), nil
 	}
-	return append(found, passed("disputes", "No provider counts differently")), nil
+	return append(found, passed("disputes", "No window is in dispute")), nil
 }
 
 // examineControls looks for what stands still until a person does something.

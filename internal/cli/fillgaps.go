@@ -126,7 +126,7 @@ func nothingToFill(ctx context.Context, s *store.Store, cursors []patra.Cursor, 
 	}
 	switch {
 	case len(disputed) > 0:
-		return patra.Incomplete("nothing is missing, but the provider counts %s differently; {disputed} reads it again", days(disputed, 5))
+		return patra.Incomplete("nothing is missing, but %s is in dispute; {disputed} reads it again", days(disputed, 5))
 	case len(read) > 0:
 		return patra.Incomplete("nothing is missing, but %s was read without a proof; {read} reads it again", days(read, 5))
 	}

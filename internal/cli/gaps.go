@@ -96,6 +96,9 @@ func printGaps(w io.Writer, gaps []patra.GapView, untouched bool) {
 	for _, g := range gaps {
 		if g.CursorID != last {
 			fmt.Fprintf(w, "%s/%s %s%s\n", g.Source, g.Endpoint, g.Operation, ofCampaign(patra.Cursor{Campaign: g.Campaign}))
+			if g.Repository != "" {
+				fmt.Fprintf(w, "  repository  %s\n", g.Repository)
+			}
 			last = g.CursorID
 		}
 		fmt.Fprintf(w, "  %s  %s\n", g.Window, strings.ToLower(string(g.Kind)))

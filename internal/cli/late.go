@@ -22,6 +22,8 @@ type lateView struct {
 	Lookback patra.Period   `json:"lookback"`
 	Lag      float64        `json:"safety_lag_seconds"`
 	Advice   string         `json:"advice"`
+
+	Repository string `json:"repository,omitempty"`
 }
 
 // lateDays is how far back arrivals are looked at.
@@ -34,7 +36,8 @@ func (a *app) lateCmd() *cobra.Command {
 			return []any{v.Source + "/" + v.Endpoint, v.Field, thousands(v.Late.Total), thousands(v.Late.Late), fmt.Sprintf("%.2f %%", 100*v.Rate), v.Lookback,
 				time.Duration(v.Lag * float64(time.Second)), v.Advice}
 		},
-		empty: "No harvests yet. " + emptyNext,
+		repository: func(v lateView) string { return v.Repository },
+		empty:      "No harvests yet. " + emptyNext,
 	})
 }
 
@@ -52,7 +55,7 @@ func lateViews(ctx context.Context, s *store.Store, f store.Filter) ([]lateView,
 		if err != nil {
 			return nil, err
 		}
-		v := lateView{Source: c.Source, Endpoint: c.Endpoint, Field: c.Key, Late: late, Rate: late.Rate()}
+		v := lateView{Source: c.Source, Endpoint: c.Endpoint, Field: c.Key, Late: late, Rate: late.Rate(), Repository: c.Repository}
 		plans, err := s.Plans(ctx, store.Filter{Cursor: c.ID, Limit: 1})
 		if err != nil {
 			return nil, err

@@ -30,6 +30,7 @@ type lineageView struct {
 
 func (a *app) lineageCmd() *cobra.Command {
 	var out format
+	var repository string
 	c := &cobra.Command{
 		Use: "lineage plan/ID | slice/ID | task/ID | run/ID | batch/ID | record/SOURCE/TYPE/ID", Short: "Follow one piece of work from its trigger to the watermark",
 		Args:    exactArgs("plan/ID, slice/ID, task/ID, run/ID, batch/ID or record/SOURCE/TYPE/ID"),
@@ -39,7 +40,11 @@ func (a *app) lineageCmd() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			l, err := follow(c.Context(), s, args[0])
+			ref := args[0]
+			if repository != "" {
+				ref += " " + repository // as the subjects of events name it
+			}
+			l, err := follow(c.Context(), s, ref)
 			if err != nil {
 				return err
 			}
@@ -50,6 +55,7 @@ func (a *app) lineageCmd() *cobra.Command {
 			return nil
 		},
 	}
+	c.Flags().StringVar(&repository, "repository", "", "repository of the record, if several behind the source have its id")
 	formatFlag(c, &out)
 	return c
 }

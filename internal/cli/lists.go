@@ -179,7 +179,8 @@ func (a *app) cursorCmd() *cobra.Command {
 			row: func(c cursorView) []any {
 				return []any{unlessZero(c.ID), c.Source + "/" + c.Endpoint, c.Operation, seconds(c.Value), seconds(c.SealedThrough), seconds(c.Origin), c.Key, c.Version, c.Campaign, c.Query}
 			},
-			empty: "No cursors. " + emptyNext,
+			repository: func(c cursorView) string { return c.Repository },
+			empty:      "No cursors. " + emptyNext,
 		}))
 	return c
 }

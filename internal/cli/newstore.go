@@ -19,17 +19,19 @@ import (
 // dialNew connects to a store that may get its first tables. It refuses one that is empty or not there although answers are
 // kept beside it: a wrong path or a lost store would mean a second full harvest.
 func (a *app) dialNew(ctx context.Context, c config.Config) (*store.Store, error) {
+	asked := false
 	if !store.Exists(c.Store.URL) {
 		err := a.refuseAstray(c, "there is no store at %s")
 		if err != nil && !store.Exists(c.Store.URL) { // no other process made it meanwhile
 			return nil, err // before a file is made
 		}
+		asked = err == nil
 	}
 	s, err := a.dial(ctx, c)
 	if err != nil || !s.Embedded() {
 		return s, err
 	}
-	if err := s.RequireSchema(ctx); errors.Is(err, store.ErrNoTables) {
+	if err := s.RequireSchema(ctx); errors.Is(err, store.ErrNoTables) && !asked {
 		return s, a.refuseAstray(c, "the store %s is empty")
 	}
 	return s, nil // what else is wrong is said by those who need its tables

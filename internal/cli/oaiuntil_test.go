@@ -221,6 +221,11 @@ func TestShownRecordsThatAreNotFoundAreADispute(t *testing.T) {
 	if gaps = strings.Join(strings.Fields(gaps), " "); !strings.Contains(gaps, "The provider has shown oai:r:0, oai:r:1, oai:r:2 and 47 more within it, which the scan did not find") {
 		t.Errorf("%d %s", code, gaps)
 	}
+	for _, command := range []string{"show", "gaps"} {
+		if _, said := w.says("coverage", command, "oai"); strings.Contains(said, "unknown number") || !strings.Contains(strings.Join(strings.Fields(said), " "), "he provider has shown oai:r:0, oai:r:1, oai:r:2 and 47 more within it") {
+			t.Errorf("coverage %s: %s", command, said)
+		}
+	}
 	r.coy = 0
 	if code, said := w.says("coverage", "fill", "oai", "--disputed", "--base-url", w.server.URL); code != 0 {
 		t.Errorf("exit code %d\n%s", code, said)

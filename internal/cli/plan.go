@@ -125,7 +125,7 @@ func (a *app) dryRun(ctx context.Context, req planner.Request, probe bool, file 
 	case file != "":
 		fmt.Fprintf(a.stdout, "\nNothing was stored. Next: patra plan apply %s\n", file)
 	default:
-		fmt.Fprintln(a.stdout, "\nNothing was stored. Next: the same without --dry-run, or "+nextCommand(v.Draft))
+		fmt.Fprintln(a.stdout, "\nNothing was stored. Next: the same without --dry-run")
 	}
 	return nil
 }

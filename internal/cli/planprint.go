@@ -109,11 +109,11 @@ func nextCommand(d *planner.Draft) string {
 	words := []string{"patra", strings.ToLower(string(d.Plan.Operation)), d.Plan.Source}
 	if len(d.Spec.Parameters) > 0 {
 		for _, name := range slices.Sorted(maps.Keys(d.Spec.Parameters)) {
-			words = append(words, "--param", name+"="+d.Spec.Parameters[name])
+			words = append(words, "--param", patra.ShellWord(name+"="+d.Spec.Parameters[name]))
 		}
 	}
 	if q := queryText(d.Plan.ExprProto); q != "" {
-		words = append(words, "-q", "'"+strings.ReplaceAll(q, "'", `'\''`)+"'")
+		words = append(words, "-q", patra.ShellWord(q))
 	}
 	if d.Plan.Campaign != "" && d.Plan.Campaign != patra.DefaultCampaign && !d.Decision.ByID {
 		words = append(words, "--campaign", d.Plan.Campaign)

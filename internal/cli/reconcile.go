@@ -80,7 +80,7 @@ func (a *app) checkCoverage(ctx context.Context, s *store.Store, source string, 
 	shown := time.Now()
 	c := &engine.Checker{Store: s, Questions: &planner.Planner{Store: s}, Now: now}
 	c.Provider = func(cur patra.Cursor) engine.Provider {
-		return a.prober(cfg, s, patra.WorkScope{Source: cur.Source, Endpoint: cur.Endpoint, Operation: cur.Operation})
+		return a.prober(cfg, s, patra.WorkScope{Source: cur.Source, Endpoint: cur.Endpoint, Operation: cur.Operation, Repository: cur.Repository})
 	}
 	c.Progress = func(cur patra.Cursor, done, all int) {
 		if time.Since(shown) > quiet {
@@ -96,10 +96,11 @@ const namedIDs = 10
 
 func (a *app) printCheck(r view.CheckReport) {
 	for _, d := range r.Differences {
+		at := strings.TrimSpace(d.Source + " " + d.Repository)
 		if d.New+d.Gone+d.Unnamed > 0 {
-			fmt.Fprintf(a.stdout, "%s  %s: the provider lists %s, %s read\n", d.Source, d.Window, thousands(d.Counted), verb(d.Seen, "1 was", thousands(d.Seen)+" were"))
+			fmt.Fprintf(a.stdout, "%s  %s: the provider lists %s, %s read\n", at, d.Window, thousands(d.Counted), verb(d.Seen, "1 was", thousands(d.Seen)+" were"))
 		} else {
-			fmt.Fprintf(a.stdout, "%s  %s: the provider counts %s, %s were read\n", d.Source, d.Window, thousands(d.Counted), thousands(d.Seen))
+			fmt.Fprintf(a.stdout, "%s  %s: the provider counts %s, %s were read\n", at, d.Window, thousands(d.Counted), thousands(d.Seen))
 		}
 		a.printIDs("not stored", d.NotStored, d.New)
 		a.printIDs("not listed", d.NotListed, d.Gone)

@@ -195,7 +195,7 @@ func (a *app) replayProber(s *store.Store, claim *patra.Claim) (*executor.Prober
 	if err != nil {
 		return nil, err
 	}
-	return a.prober(c, s, patra.WorkScope{Source: claim.Task.Source, Endpoint: claim.Task.Endpoint, Operation: claim.Task.Operation}), nil
+	return a.prober(c, s, patra.WorkScope{Source: claim.Task.Source, Endpoint: claim.Task.Endpoint, Operation: claim.Task.Operation, Repository: claim.Task.Repository}), nil
 }
 
 // prober asks for single pages of a place.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"patra"
+	"patra/internal/config"
 	"patra/internal/store"
 )
 
@@ -136,7 +137,7 @@ func TestTwoRepositoriesWithTheSameIDs(t *testing.T) {
 // Lists, exports and questions about one record name the repository; where an id says too little, they say so.
 func TestListsNameTheRepository(t *testing.T) {
 	s, _, _ := harvestBoth(t)
-	for _, args := range [][]string{{"records", "export", "--source", "oai", "--format", "csv"}, {"coverage", "show", "oai"}, {"plans"}, {"tasks"}, {"records", "query", "oai"}, {"records", "query", "oai", "-o", "jsonl"}, {"events", "list", "-o", "jsonl"}} {
+	for _, args := range [][]string{{"records", "export", "--source", "oai", "--format", "csv"}, {"coverage", "show", "oai"}, {"coverage", "gaps", "oai"}, {"coverage", "gaps", "oai", "-o", "json"}, {"coverage", "late"}, {"cursor", "list"}, {"plans"}, {"tasks"}, {"records", "query", "oai"}, {"records", "query", "oai", "-o", "jsonl"}, {"events", "list", "-o", "jsonl"}} {
 		if said := s.run(args...); !strings.Contains(said, nameA) || !strings.Contains(said, nameB) {
 			t.Errorf("patra %s does not tell the two apart:\n%s", strings.Join(args, " "), said)
 		}
@@ -150,7 +151,7 @@ func TestListsNameTheRepository(t *testing.T) {
 	if gates := s.run("gate", "status", "-o", "json"); strings.Count(gates, `"key": "host:127.0.0.1:`) != 2 {
 		t.Errorf("the two do not have a rate each:\n%s", gates)
 	}
-	for _, args := range [][]string{{"records", "get", "oai", "3"}, {"records", "why", "oai", "3"}, {"records", "history", "oai", "3"}} {
+	for _, args := range [][]string{{"records", "get", "oai", "3"}, {"records", "why", "oai", "3"}, {"records", "history", "oai", "3"}, {"lineage", "record/oai/work/3"}} {
 		if code, said := s.asks(nil, args...); code != 2 || !strings.Contains(said, `oai has "3" in 2 repositories: `+nameA+", "+nameB+"; say which one with --repository") {
 			t.Errorf("patra %s ends with %d: %s", strings.Join(args, " "), code, said)
 		}
@@ -158,11 +159,106 @@ func TestListsNameTheRepository(t *testing.T) {
 			t.Errorf("patra %s of one: %s", strings.Join(args, " "), said)
 		}
 	}
+	if code, said := s.asks(nil, "coverage", "waive", "oai", "--from", "2026-05-02", "--to", "2026-05-03", "--reason", "lost"); code != 2 || !strings.Contains(said, nameA) || !strings.Contains(said, nameB) {
+		t.Errorf("a waiver without a watermark ends with %d: %s", code, said)
+	}
 	if code, said := s.asks(nil, "signal", "add", "oai", "3"); code != 2 || !strings.Contains(said, "say which one with --repository") {
 		t.Errorf("a signal without a repository ends with %d: %s", code, said)
 	}
 	if code, said := s.asks(nil, "update", "oai", "--ids", "3", "--contact", "me@example.org"); code != 2 || !strings.Contains(said, "needs the parameter baseUrl") {
 		t.Errorf("an update without a repository ends with %d: %s", code, said)
+	}
+}
+
+// A verdict, its reasons and the alerts say which repository they are about.
+func TestAVerdictNamesTheRepository(t *testing.T) {
+	s, a, b := harvestBoth(t)
+	for name, r := range map[string]*repository{nameA: a, nameB: b} { // two days are left out
+		if code, said := s.asks(nil, "harvest", "oai", "--param", "baseUrl="+name, "--base-url", r.url, "--from", "2026-05-04", "--to", "2026-05-05", "--contact", "me@example.org", "--no-probe"); code != 4 {
+			t.Fatalf("%d: %s", code, said)
+		}
+	}
+	st, err := store.Open(t.Context(), s.url)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer st.Close()
+	v, _, err := verdict(t.Context(), config.Config{}, st)
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := fmt.Sprintf("%+v", v.Reasons)
+	if len(v.Reasons) < 2 || !strings.Contains(said, " of "+nameA) || !strings.Contains(said, " of "+nameB) {
+		t.Errorf("%s", said)
+	}
+}
+
+// A repository that is paused is not asked by a comparison either, and another one is.
+func TestAPausedRepositoryIsNotCompared(t *testing.T) {
+	s, a, b := harvestBoth(t)
+	s.run("pause", "oai/*/*/"+nameA, "--reason", "they move")
+	before := a.asked.Load()
+	for id, want := range map[string]int{nameA: 1, nameB: 0} {
+		code, said := s.asks([]string{"PATRA_CONTACT=me@example.org"}, "coverage", "check", "oai", "--cursor", cursorOf(t, s, id))
+		if code != want || want == 1 && !strings.Contains(said, "PAUSED") {
+			t.Errorf("the comparison of %s ends with %d: %s", id, code, said)
+		}
+	}
+	if a.asked.Load() != before || b.asked.Load() == 0 {
+		t.Errorf("the paused one was asked %d times more", a.asked.Load()-before)
+	}
+}
+
+// cursorOf is the watermark of a repository.
+func cursorOf(t *testing.T, s session, repository string) string {
+	t.Helper()
+	var cursors []patra.Cursor
+	if err := json.Unmarshal([]byte(s.run("cursor", "list", "-o", "json")), &cursors); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range cursors {
+		if c.Repository == repository {
+			return fmt.Sprint(c.ID)
+		}
+	}
+	t.Fatalf("%s has no watermark", repository)
+	return ""
+}
+
+// The commands that a summary and a list of gaps print ask the same repository: copied as they are, they are not refused for a
+// parameter that they lack.
+func TestPrintedCommandsNameTheRepository(t *testing.T) {
+	r := newRepository(t, "/oai", "A", "1")
+	s := session{t, "sqlite:" + filepath.Join(t.TempDir(), "patra.db")}
+	said := s.run(append([]string{"harvest", "oai", "--param", "baseUrl=" + nameA, "--base-url", r.url}, theDay...)...)
+	if want := "patra backfill oai --param baseUrl=" + nameA + " --from 1990-01-01"; !strings.Contains(said, want) {
+		t.Errorf("no %q in\n%s", want, said)
+	}
+	if gaps := s.run("coverage", "gaps", "oai"); !strings.Contains(gaps, "ahead") || strings.Contains(gaps, "patra harvest oai") || !strings.Contains(gaps, "patra coverage fill oai --from 2026-05-02 --to ") {
+		t.Errorf("what lies ahead is read by\n%s", gaps)
+	}
+	code, said := s.asks(nil, "harvest", "oai", "--param", "baseUrl="+nameA, "--base-url", r.url, "--from", "2026-04-01", "--to", "2026-04-02", "--contact", "me@example.org", "--no-probe")
+	if want := "patra backfill oai --param baseUrl=" + nameA + " --from 2026-04-01"; code != 4 || !strings.Contains(said, want) {
+		t.Errorf("it ends with %d, and no %q in\n%s", code, want, said)
+	}
+}
+
+// A password in an address is refused, and neither shown nor kept; and so is what would not be asked for.
+func TestAnAddressIsNoPlaceForMore(t *testing.T) {
+	s := session{t, "sqlite:" + filepath.Join(t.TempDir(), "patra.db")}
+	for address, want := range map[string]string{"https://me:hidden@example.org/oai": "is not an address", "https://me:hid%den@example.org/oai": "is not an address", "https://example.org/oai?db=1": "has more than a path", "https://example.org/oai#db": "has more than a path"} {
+		for _, flag := range []string{"--param=baseUrl=" + address, "--base-url=" + address} {
+			code, said := s.asks(nil, append([]string{"harvest", "oai", "--param=baseUrl=" + nameA, flag}, theDay...)...)
+			if strings.HasPrefix(flag, "--base-url") {
+				want = "is not an address"
+			}
+			if code != 2 || !strings.Contains(said, want) || strings.Contains(said, "hid") {
+				t.Errorf("%s ends with %d: %s", flag, code, said)
+			}
+		}
+	}
+	if kept := s.run("triggers", "-o", "json"); !strings.Contains(kept, "xxxxx@example.org") || strings.Contains(kept, "hid") {
+		t.Errorf("kept is %s", kept)
 	}
 }
 

@@ -79,7 +79,18 @@ func (f timeRangeFlags) one(ctx context.Context, s *store.Store, source string) 
 	if len(found) > 1 {
 		var lines []string
 		for _, c := range found {
-			lines = append(lines, fmt.Sprintf("--cursor %d is %s/%s %s by %s%s", c.ID, c.Source, c.Endpoint, c.Operation, c.Key, ofCampaign(c)))
+			query, err := queryOf(ctx, s, c.ID)
+			if err != nil {
+				return patra.Cursor{}, err
+			}
+			line := fmt.Sprintf("--cursor %d is %s/%s %s by %s%s", c.ID, c.Source, c.Endpoint, c.Operation, c.Key, ofCampaign(c))
+			if c.Repository != "" {
+				line += " of " + c.Repository
+			}
+			if query != "" {
+				line += ", query " + query
+			}
+			lines = append(lines, line)
 		}
 		return patra.Cursor{}, patra.Invalid("", "%s has several watermarks; say which one:\n  %s", source, strings.Join(lines, "\n  "))
 	}

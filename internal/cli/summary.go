@@ -53,8 +53,11 @@ type summary struct {
 
 	source  string
 	several bool // the source has more than one watermark
-	started time.Time
-	states  map[patra.Status]int // of work without a watermark
+
+	question  string // the flags that another command needs to ask for the same
+	otherDate bool   // the source says that its windows are about another date than that of the change
+	started   time.Time
+	states    map[patra.Status]int // of work without a watermark
 }
 
 // measure reads back from the store how complete the plan's window is, and judges the run by it.
@@ -69,7 +72,7 @@ func (s *summary) measure(ctx context.Context, st *store.Store) error {
 func (s *summary) facts() view.RunFacts {
 	f := view.RunFacts{Source: s.source, Operation: s.Plan.Operation, Fill: s.Decision.Fill, Decision: s.Decision,
 		Pages: s.Pages, Slices: s.Slices, Failed: s.Failed, Interrupted: s.Interrupted, Left: s.Left, QuotaText: s.spoken, Halt: s.halt, Quota: s.quota,
-		Cursor: s.Cursor, SeveralCursors: s.several, Gaps: s.Gaps, History: s.History, Disputed: s.Disputed, Unproved: s.Unproved, Missing: s.unfound,
+		Cursor: s.Cursor, SeveralCursors: s.several, Gaps: s.Gaps, History: s.History, Disputed: s.Disputed, Unproved: s.Unproved, Missing: s.unfound, Question: s.question,
 		OpenSlices: s.states[patra.Ready] + s.states[patra.Partial], FailedSlices: s.states[patra.Failed]}
 	f.NothingToDo = (s.Decision.Window.IsEmpty() || s.Decision.Reason == patra.ReasonNobody) && s.Slices == 0 && s.Pages == 0 && s.Failed == 0
 	return f
@@ -152,10 +155,18 @@ func (s *summary) cover(ctx context.Context, st *store.Store) error {
 			s.Unproved = append(s.Unproved, read.Minus(read.Minus(asked))...)
 		}
 	}
-	for _, d := range patra.Disputes(answers) {
-		s.unfound = append(s.unfound, d.Missing()...)
-	}
+	s.unfound = unfoundIn(asked, patra.Disputes(answers))
 	return nil
+}
+
+// unfoundIn are the ids that put windows of what was asked for into dispute.
+func unfoundIn(asked patra.Coverage, disputes []patra.EffectiveEntry) (ids []string) {
+	for _, d := range disputes {
+		if len(asked.Clip(d.Window)) > 0 {
+			ids = append(ids, d.Missing()...)
+		}
+	}
+	return ids
 }
 
 // print tells a person.
@@ -206,7 +217,7 @@ func (s *summary) printNext(w io.Writer) {
 // date filter shows that is off by a day. Where a source is asked by another date than that of the change it is always so, and
 // whoever harvests it every night knows.
 func (s *summary) printOutside(w io.Writer) {
-	if s.Counts.Outside > 0 && s.Decision.OriginCode != "" {
+	if s.Counts.Outside > 0 && s.Decision.OriginCode != "" && !s.otherDate {
 		fmt.Fprintf(w, "  outside    %s of them changed outside of the window that they were asked by: right only if updatedAt is another date than window.field\n", thousands(s.Counts.Outside))
 	}
 }
@@ -242,7 +253,7 @@ func (s *summary) printHistory(w io.Writer) {
 		}
 		from = s.Decision.Earliest.Time().Format("2006-01-02")
 	}
-	fmt.Fprintf(w, "  history    begins at %s (%s); for what lies before: patra backfill %s --from %s\n", s.Cursor.Origin, originText[s.Decision.OriginCode], s.source, from)
+	fmt.Fprintf(w, "  history    begins at %s (%s); for what lies before: patra backfill %s%s --from %s\n", s.Cursor.Origin, originText[s.Decision.OriginCode], s.source, s.question, from)
 }
 
 // verdict is nil only when the whole window is proved.

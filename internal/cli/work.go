@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"maps"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -111,7 +113,8 @@ func (a *app) runWork(ctx context.Context, s *store.Store, req planner.Request, 
 	if err != nil {
 		return nil, err
 	}
-	sum := &summary{Plan: plan.Plan, Decision: plan.Decision, Probes: plan.Probes, Warnings: plan.SlicingStats.Warnings, started: time.Now(), source: req.Source.Code, runTally: runTally{Faults: map[string]int64{}}}
+	sum := &summary{Plan: plan.Plan, Decision: plan.Decision, Probes: plan.Probes, Warnings: plan.SlicingStats.Warnings, started: time.Now(), source: req.Source.Code, question: questionFlags(req), runTally: runTally{Faults: map[string]int64{}}}
+	sum.otherDate = plan.Spec != nil && plan.Spec.Window.OtherDate
 	if err := a.tellElsewhere(ctx, s, plan.Plan, req.BaseURL); err != nil {
 		return nil, err
 	}
@@ -122,6 +125,20 @@ func (a *app) runWork(ctx context.Context, s *store.Store, req planner.Request, 
 	}
 	sum.Interrupted = ctx.Err() != nil
 	return sum, sum.measure(context.WithoutCancel(ctx), s)
+}
+
+// questionFlags are the flags that another command needs to ask for the same as a request.
+func questionFlags(req planner.Request) (flags string) {
+	if req.Endpoint != "" {
+		flags += " --endpoint " + req.Endpoint
+	}
+	for _, name := range slices.Sorted(maps.Keys(req.Params)) {
+		flags += " --param " + patra.ShellWord(name+"="+req.Params[name])
+	}
+	if req.Query != "" {
+		flags += " -q " + patra.ShellWord(req.Query)
+	}
+	return flags
 }
 
 // tellElsewhere says which work that is gone on with was planned for another address than the one that is asked for now:

@@ -299,7 +299,7 @@ func (k *checked) explain(ctx context.Context, w comparedWindow, ids view.Window
 
 // settle reports a window that differs, and keeps what was found if that is wanted.
 func (k *checked) settle(ctx context.Context, w comparedWindow, d view.CheckDifference, differs bool) error {
-	d.Source, d.CursorID, d.Window, d.State, d.Seen = k.cur.Source, k.cur.ID, w.Window, w.State, w.IDsSeen
+	d.Source, d.Repository, d.CursorID, d.Window, d.State, d.Seen = k.cur.Source, k.cur.Repository, k.cur.ID, w.Window, w.State, w.IDsSeen
 	accepted := w.State == patra.StateSealed && len(w.Remarks) > 0 && w.CountAfter != nil && *w.CountAfter == d.Counted // by a person
 	if differs && !accepted {
 		k.report.Differences = append(k.report.Differences, d)

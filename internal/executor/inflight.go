@@ -36,10 +36,8 @@ func (r *run) fetchAsync(ctx context.Context, page patra.OpenPage, call source.C
 	ctx, stop := context.WithCancel(ctx)
 	ctx, span := r.batchSpan(ctx, page)
 	a := &inflightPage{page: page, done: make(chan struct{}), stop: stop, held: held, span: span}
-	program, client, largest := r.program, r.client, r.sizes.of(page.Phase)
-	if page.Phase == patra.PhaseDetail {
-		program, client = r.second, r.secondClient
-	}
+	program, client := r.programOf(page.Phase)
+	largest := r.sizes.of(page.Phase)
 	r.scan.walked.Requests++
 	go func() {
 		defer r.guard()()

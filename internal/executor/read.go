@@ -23,7 +23,7 @@ func (r *run) read(program *source.Program, page patra.OpenPage, got response) (
 	no := 0
 	for o, err := range program.Records(&p, got.exchange.SentAt) {
 		no++
-		if page.Phase == patra.PhaseSearch {
+		if page.Phase != patra.PhaseDetail {
 			keys.add(o)
 		}
 		if err != nil {
@@ -35,6 +35,9 @@ func (r *run) read(program *source.Program, page patra.OpenPage, got response) (
 		r.note(&res, o.UpdatedAt)
 	}
 	res.Rows = keys.rows
+	if page.Phase == patra.PhaseCensus {
+		return res, nil
+	}
 	if r.second == nil || page.Phase == patra.PhaseDetail { // else they are ids, and no records
 		res.Raw = rawPage(got, p.Apart, res.Records)
 	}

@@ -37,7 +37,8 @@ type run struct {
 	counted  *int64 // what the provider says about the part that an early end confirms
 	bounds   patra.FoundBounds
 	widened  bool
-	shown    patra.ShownIDs // of the slice's window, and what of it this scan has met
+	census   *source.Program // what reads a list of the ids of the window
+	shown    patra.ShownIDs  // of the slice's window, and what of it this scan has met
 	witness  patra.WitnessPlan
 	earlier  []*patra.ScanEvidence // scans of the window that came to their end before this one
 	admissionState
@@ -206,7 +207,7 @@ func (r *run) assessScan(ctx context.Context) error {
 	if verdict.Again && len(missing) == 0 {
 		return &rescanError{&patra.Fault{Level: patra.LevelRetry, Code: patra.CodeUnproved, Text: verdict.Proof.Why}}
 	}
-	if verdict.State == patra.StateRead && r.witness.Witness != patra.WitnessNone && len(missing) == 0 && !r.isUnsplittable() && !r.claim.Slice.IsPart() {
+	if verdict.State == patra.StateRead && len(missing) == 0 && r.proveShorter() {
 		return &earlyEndError{patra.ResliceUnproved, verdict.Proof.Why}
 	}
 	state := verdict.State
@@ -246,10 +247,19 @@ func (r *run) newPageRequest(ctx context.Context, phase patra.Phase, ordinal int
 
 // spec is that of a phase.
 func (r *run) spec(phase patra.Phase) *source.Spec {
-	if phase == patra.PhaseDetail {
-		return r.second.Spec
+	program, _ := r.programOf(phase)
+	return program.Spec
+}
+
+// programOf is what reads the answers of a phase, and the client that asks for them.
+func (r *run) programOf(phase patra.Phase) (*source.Program, *http.Client) {
+	switch phase {
+	case patra.PhaseDetail:
+		return r.second, r.secondClient
+	case patra.PhaseCensus:
+		return r.census, r.client
 	}
-	return r.program.Spec
+	return r.program, r.client
 }
 
 // sendPage writes the row of the scan's next page and sends its request.

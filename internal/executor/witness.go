@@ -96,6 +96,9 @@ func (r *run) step(page patra.OpenPage, res *patra.PageResult) {
 // judge decides what the scans of the window prove, and whether another one is worth its requests.
 func (r *run) judge(ctx context.Context) (patra.WindowVerdict, error) {
 	v := r.verdict()
+	if r.witness.Witness == patra.WitnessCensus && v.State == patra.StateRead {
+		return r.judgeByCensus(ctx, v)
+	}
 	if v.Again && r.draining() {
 		return v, errDrained
 	}
@@ -105,6 +108,25 @@ func (r *run) judge(ctx context.Context) (patra.WindowVerdict, error) {
 		return v, r.sleep(ctx, lag)
 	}
 	return v, nil
+}
+
+// proveShorter reports whether shorter windows may be proved where a long one was not: records came and went while it was read, and a
+// shorter one is read in less time.
+func (r *run) proveShorter() bool {
+	switch r.witness.Witness {
+	case patra.WitnessSeam, patra.WitnessSizes, patra.WitnessMetAgain:
+	default:
+		return false
+	}
+	sl, w := r.claim.Slice, r.program.Spec.Window
+	if sl.Spec.Window == nil || sl.IsPart() || r.isUnsplittable() {
+		return false
+	}
+	shortest := w.Precision.Next(w.Precision.Floor(sl.Window.From))
+	if !w.MinStep.IsZero() {
+		shortest = max(shortest, w.MinStep.After(sl.Window.From))
+	}
+	return shortest < sl.Window.To
 }
 
 func (r *run) verdict() patra.WindowVerdict {

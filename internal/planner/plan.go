@@ -88,7 +88,11 @@ func (p *Planner) store(ctx context.Context, now patra.Instant, d *Draft) error 
 
 // accept writes down that somebody asked.
 func (p *Planner) accept(ctx context.Context, now patra.Instant, req Request) (int64, error) {
-	params, err := json.Marshal(map[string]any{"from": req.From, "to": req.To, "query": req.Query, "params": req.Params, "base_url": req.BaseURL, "force": req.Force,
+	given := map[string]string{}
+	for name, value := range req.Params {
+		given[name] = source.WithoutPassword(value)
+	}
+	params, err := json.Marshal(map[string]any{"from": req.From, "to": req.To, "query": req.Query, "params": given, "base_url": req.BaseURL, "force": req.Force,
 		"campaign": req.Campaign, "by_id": req.ByID, "ids_of": req.IDsOf, "pick": req.Pick, "newest_first": req.Newest, "first": req.First, "priority": req.Priority, "fill": req.Fill})
 	if err != nil {
 		return 0, err

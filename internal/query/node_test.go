@@ -94,3 +94,12 @@ func TestAWindowAlwaysFits(t *testing.T) {
 		t.Error("a query deeper than the limit")
 	}
 }
+
+// A cursor knows by its name that it is about everything.
+func TestTheQuestionForAllIsKnown(t *testing.T) {
+	for n, want := range map[string]bool{query.All().Hash(): true, query.Const(false).Hash(): false} {
+		if got := patra.HarvestNamespace("demo", "works", "changed", n, nil).AsksForAll(); got != want {
+			t.Errorf("%s: %v", n, got)
+		}
+	}
+}

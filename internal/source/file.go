@@ -83,6 +83,7 @@ type Endpoint struct {
 	Request     Request     `yaml:"request" json:"request"`
 	Pagination  Pagination  `yaml:"pagination" json:"pagination,omitzero"`
 	Consistency Consistency `yaml:"consistency" json:"consistency,omitzero"`
+	Census      *Census     `yaml:"census" json:"census,omitempty"`
 	Response    Response    `yaml:"response" json:"response"`
 	Window      Window      `yaml:"window" json:"window,omitzero"`
 	Mapping     Mapping     `yaml:"mapping" json:"mapping,omitempty"` // of answers that look different, in place of the source's
@@ -128,6 +129,14 @@ type Pagination struct {
 	Stability string `yaml:"stability" json:"stability,omitempty"` // what a position is: an index (SHIFTING), a unique key (KEYSET), a place in a frozen list (SNAPSHOT)
 	Order     string `yaml:"order" json:"order,omitempty"`         // of the list: by the time of the window (ASC), by something that never changes (FIXED), by RELEVANCE, or none that holds
 	Key       string `yaml:"key" json:"key,omitempty"`             // unique: no two records share the key of a position
+}
+
+// Census is how the ids of a whole window are asked for in one answer, to prove that a walk has read all of them. What it does not say
+// is as for the records.
+type Census struct {
+	Query map[string]string `yaml:"query" json:"query,omitempty"` // in place of parameters of request.query
+	Items string            `yaml:"items" json:"items"`
+	ID    Paths             `yaml:"id" json:"id"`
 }
 
 // Consistency is how the servers of a provider agree with each other.

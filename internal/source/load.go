@@ -227,6 +227,8 @@ func (c *checker) baseURL(at, text string, params map[string]Parameter) {
 	switch u, err := url.Parse(base); {
 	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http") || u.User != nil:
 		c.add(at, "BAD_VALUE", fmt.Sprintf("baseUrl %q is not an address", text), "write https://host/path")
+	case moreThanBase(u):
+		c.add(at, "BAD_VALUE", fmt.Sprintf("baseUrl %q has more than a path: what stands behind the ? or the # would not be asked for", text), hintBase)
 	case u.Scheme == "http":
 		c.add(at, "BAD_VALUE", fmt.Sprintf("baseUrl %q is without encryption", text), "write https://host/path; a server of your own, such as patra sim, is named with {base_url}")
 	}
@@ -291,6 +293,7 @@ func (c *checker) endpoint(at string, e Endpoint, f *File) {
 		return
 	}
 	c.pagination(at+".pagination", e)
+	c.census(at+".census", e)
 	c.window(at+".window", e, f)
 	g := f.grammar(e.Window)
 	for _, problem := range g.Check() {

@@ -43,6 +43,7 @@ type Spec struct {
 	Request     Request       `json:"request"`
 	Pagination  Pagination    `json:"pagination"`
 	Consistency Consistency   `json:"consistency,omitzero"`
+	Census      *Census       `json:"census,omitempty"`
 	Response    Response      `json:"response"`
 	Window      Window        `json:"window"`
 	Query       query.Grammar `json:"query"`
@@ -73,7 +74,7 @@ func Compile(f *File, o Options) (*Spec, error) {
 	}
 	s := &Spec{
 		V: specVersion, Source: f.Code, RecordType: f.RecordType, Endpoint: name, Operation: o.Operation, Parameters: params,
-		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Consistency: e.Consistency, Response: e.Response, Window: e.Window.wide(), Query: f.grammar(e.Window), Mapping: f.Mapping, Merge: f.Merge, Changes: f.Changes,
+		Blocks: merge(platform, f.Defaults, e.Blocks), Role: e.Role, Detail: e.Detail, Request: e.Request, Pagination: e.Pagination, Consistency: e.Consistency, Census: e.Census, Response: e.Response, Window: e.Window.wide(), Query: f.grammar(e.Window), Mapping: f.Mapping, Merge: f.Merge, Changes: f.Changes,
 		Update: f.Update,
 	}
 	if len(e.Mapping) > 0 {
@@ -326,10 +327,30 @@ func (s *Spec) reachable() error {
 	if at == s.HTTP.BaseURL { // which was looked at with the file
 		return nil
 	}
-	if u, err := url.Parse(at); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil {
-		return patra.Problems{{Code: "BAD_VALUE", Path: "http.baseUrl", Text: fmt.Sprintf("%q is not an address that %s can be asked at", at, s.Source), Hint: "write https://host/path"}}
+	u, err := url.Parse(at)
+	switch {
+	case err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" || u.User != nil:
+		return patra.Problems{{Code: "BAD_VALUE", Path: "http.baseUrl", Text: fmt.Sprintf("%q is not an address that %s can be asked at", WithoutPassword(at), s.Source), Hint: "write https://host/path"}}
+	case moreThanBase(u):
+		return patra.Problems{{Code: "BAD_VALUE", Path: "http.baseUrl", Text: fmt.Sprintf("%q has more than a path: what stands behind the ? or the # would not be asked for", at), Hint: hintBase}}
 	}
 	return nil
+}
+
+// hintBase is what to do with parameters in a base address.
+const hintBase = "write https://host/path, and what belongs to every request under request.query of a source file of your own"
+
+// moreThanBase reports whether an address has parts that requests to a path below it do not have.
+func moreThanBase(u *url.URL) bool { return u.RawQuery != "" || u.ForceQuery || u.Fragment != "" }
+
+// WithoutPassword is an address as it may be shown and kept.
+func WithoutPassword(text string) string {
+	at := strings.LastIndexByte(text, '@')
+	scheme, _, ok := strings.Cut(text, "://")
+	if at < 0 || !ok || strings.ContainsAny(scheme, "@/?#") {
+		return text
+	}
+	return scheme + "://xxxxx" + text[at:]
 }
 
 // RequireHTTPS refuses an address without encryption before anything is planned or sent there, as every request would be. One

@@ -43,6 +43,7 @@ type Claims struct {
 	Total     patra.Trust  `json:"total,omitempty"`
 	End       []string     `json:"end,omitempty"`
 	Lag       patra.Period `json:"lag,omitzero"`
+	Census    bool         `json:"census,omitempty"` // ids of a window are listed apart
 	Window    string       `json:"window,omitempty"` // order of the times within a window
 	Precision string       `json:"precision,omitempty"`
 	Upper     string       `json:"upper,omitempty"`
@@ -52,7 +53,7 @@ type Claims struct {
 func (s *Spec) Claims() Claims {
 	p := s.Pagination
 	return Claims{Paging: p.Type, Stability: p.Stability, Order: p.Order, Key: p.Key, Total: s.Response.Total.Trust, End: p.End,
-		Lag: s.Consistency.Lag, Window: s.Window.Order, Precision: string(s.Window.Precision), Upper: s.Window.Upper}
+		Lag: s.Consistency.Lag, Census: s.Census != nil, Window: s.Window.Order, Precision: string(s.Window.Precision), Upper: s.Window.Upper}
 }
 
 // within reports whether claims are the same as others, or claim less.
@@ -61,7 +62,7 @@ func (c Claims) within(other Claims) bool {
 	return c.Paging == other.Paging && slices.Equal(c.End, other.End) && c.Precision == other.Precision && c.Upper == other.Upper &&
 		less(c.Stability, other.Stability, "") && less(c.Order, other.Order, "", orderNone) && less(c.Key, other.Key, "") && less(c.Window, other.Window, "", orderNone) &&
 		(c.Total == other.Total || c.Total == patra.TrustNone || c.Total == patra.TrustEstimate && other.Total == patra.TrustExact) &&
-		(c.Lag == other.Lag || other.Lag.IsZero())
+		(!c.Census || other.Census) && (c.Lag == other.Lag || other.Lag.IsZero())
 }
 
 // Hash identifies claims: a certificate holds for exactly those that it was made for.
@@ -89,7 +90,7 @@ func (f *File) claims() map[string]Claims {
 	all := map[string]Claims{}
 	for name, e := range f.Endpoints {
 		if e.Role == roleSearch {
-			s := Spec{Pagination: e.Pagination, Response: e.Response, Consistency: e.Consistency, Window: e.Window.wide()}
+			s := Spec{Pagination: e.Pagination, Census: e.Census, Response: e.Response, Consistency: e.Consistency, Window: e.Window.wide()}
 			all[name] = s.Claims()
 		}
 	}
@@ -152,6 +153,8 @@ func (s *Spec) Witness(question query.Node) patra.WitnessPlan {
 		w.Witness = patra.WitnessSizes
 	case w.Index || w.Trust == patra.TrustExact:
 		w.Witness = patra.WitnessMetAgain
+	case s.Census != nil && w.Says:
+		w.Witness = patra.WitnessCensus
 	default:
 		w.Witness = patra.WitnessNone
 		w.Reason = "the token of the provider hides what a position is, and no total is exact"

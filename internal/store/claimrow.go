@@ -22,19 +22,14 @@ const (
 const takeable = `ing_task.attempt_count < ing_task.max_attempts
 		  AND ((ing_task.status_code = 'QUEUED' AND ing_task.scheduled_at <= {now}) OR (ing_task.status_code = 'RUNNING' AND ing_task.leased_until < {now}))`
 
-// claimRows are tasks of a group, in place of {ids}, with all that their runs need. What was seen so far is asked only of a scan that
-// goes on where it was left.
+// claimRows are tasks of a group, in place of {ids}, with all that their runs need.
 //
 // A statement that locks locks the tables that it names, and none that stands in parentheses: MariaDB has no other way to say
 // that of what is joined the task is meant. So it sees the task as it is now, and the rest as of the moment when it began. Was the task
 // the same at that moment, then they belong together. The task has no other name than its table's: by any other TiDB does not find
 // what it is to lock.
 const claimRows = `SELECT ing_task.status_code, o.lease_count = ing_task.lease_count AND o.scan_no = ing_task.scan_no AND o.next_ordinal = ing_task.next_ordinal AND o.next_detail_ordinal = ing_task.next_detail_ordinal,
-		       b.id IS NOT NULL, b.after_token, COALESCE(b.has_next, 0), b.provider_total,
-		       CASE WHEN b.id IS NULL THEN 0 ELSE
-		         (SELECT COUNT(*) FROM ing_task_item i WHERE i.task_id = ing_task.id AND i.scan_no = ing_task.scan_no)
-		         + (SELECT COALESCE(SUM(x.record_count - x.n_dup), 0) FROM ing_task_run_batch x
-		            WHERE x.task_id = ing_task.id AND x.scan_no = ing_task.scan_no AND x.phase_code = 'SEARCH' AND x.done_ordinal IS NOT NULL) END, ` + claimColumns + `
+		       b.id IS NOT NULL, b.after_token, COALESCE(b.has_next, 0), b.provider_total, ` + claimColumns + `
 		  FROM ing_task {bykey}
 		  LEFT JOIN (SELECT id, lease_count, scan_no, next_ordinal, next_detail_ordinal FROM ing_task) AS o ON o.id = ing_task.id
 		  LEFT JOIN (SELECT * FROM ing_plan_slice) AS s ON s.id = ing_task.slice_id
@@ -78,7 +73,7 @@ func (t *tx) claimRows(st stmt, of []*pickedTask, picks map[int64]*pickedTask) (
 		var same, goesOn bool
 		var after []byte
 		var at patra.Position
-		if err := scanClaim(r, &c, &status, &same, &goesOn, &after, &at.HasNext, &at.Total, &c.Seen); err != nil {
+		if err := scanClaim(r, &c, &status, &same, &goesOn, &after, &at.HasNext, &at.Total); err != nil {
 			return err
 		}
 		if goesOn {

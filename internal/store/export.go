@@ -50,7 +50,7 @@ func scanRecord(r *sql.Rows) (rec row, err error) {
 	absence := said.absence()
 	rec.Retracted, rec.MissingSince, rec.Refusals, rec.GoneAt = said.Retracted, said.MissingSince, absence.Refusals, absence.GoneAt
 	if said.MissingSince != nil {
-		rec.LastSeen = rec.ObservedAt // it was looked for since, and not seen
+		rec.LastSeen = max(rec.ObservedAt, rec.FirstSeen) // it was looked for since, and not seen; it came after it was asked for
 	}
 	rec.Raw = raw
 	return rec, err

@@ -30,6 +30,9 @@ func (s *Store) Heartbeat(ctx context.Context, l patra.Lease) error {
 // renewLease is the first statement of every write of a run: it takes the lock of the task row, renews the lease and
 // writes the checkpoint, or finds that the lease is gone.
 func (t *tx) renewLease(l patra.Lease, phase patra.Phase, scanNo, nextOrdinal int64) error {
+	if phase == patra.PhaseCensus { // asked for after the walk, and anew after an interruption: it moves no checkpoint
+		return requireLease(t.exec(renewLease, l.For.Microseconds(), l.TaskID, l.Fence, l.Owner))
+	}
 	st := guardPage
 	if phase == patra.PhaseDetail {
 		st = guardDetail

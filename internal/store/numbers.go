@@ -27,6 +27,7 @@ func reachQuery() string {
 	for _, status := range []patra.Status{patra.Ready, patra.Partial, patra.Failed, patra.Cancelled} {
 		ends += ` UNION ALL SELECT MAX(window_to) FROM ing_plan_slice WHERE cursor_id = ? AND status_code = '` + string(status) + `'`
 	}
+	ends += ` UNION ALL SELECT MAX(window_to) FROM ing_plan WHERE cursor_id = ? AND status_code = 'FAILED'` // which has no slices
 	return `SELECT MAX(w) FROM (` + ends + `) AS ends`
 }
 
@@ -114,7 +115,7 @@ func (t *tx) cursorNumbers(n *patra.MetricsSnapshot) error {
 		}
 		numbers := patra.CursorMetrics{CursorFacts: facts, Reach: c.Value}
 		var reach *patra.Instant
-		if _, err := t.one(reachOfPlans, []any{c.ID, c.ID, c.ID, c.ID, c.ID}, &reach); err != nil {
+		if _, err := t.one(reachOfPlans, []any{c.ID, c.ID, c.ID, c.ID, c.ID, c.ID}, &reach); err != nil {
 			return err
 		}
 		if reach != nil {

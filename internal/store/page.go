@@ -187,7 +187,7 @@ func (t *tx) closeBatch(now patra.Instant, page patra.OpenPage, res patra.PageRe
 
 // rowKeysOf are the rows of a page of a search. One without rows has an empty list: that is known, unlike the rows of an older version.
 func rowKeysOf(page patra.OpenPage, res patra.PageResult) any {
-	if page.Phase != patra.PhaseSearch {
+	if page.Phase == patra.PhaseDetail {
 		return nil
 	}
 	return res.Rows.Bytes()

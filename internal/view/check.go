@@ -41,6 +41,8 @@ type CheckDifference struct {
 	New       int64              `json:"n_not_stored"` // all of them; the lists have the first
 	Gone      int64              `json:"n_not_listed"`
 	Unnamed   int64              `json:"n_unnamed,omitempty"` // that were read and are not listed, and whose ids are not known any more
+
+	Repository string `json:"repository,omitempty"` // of the cursor
 }
 
 // WindowIDs is what is known of the ids of a window.

@@ -117,7 +117,7 @@ func (s SourceFacts) steered(f Facts) (reasons []Reason) {
 		if !c.IsScope() || c.WorkScope().Source != s.Source {
 			continue
 		}
-		r := Reason{Kind: ReasonPaused, Health: HealthStopped, Source: s.Source, Count: 1, Message: stopped(c), Next: "patra resume " + shellWord(c.Target.String())}
+		r := Reason{Kind: ReasonPaused, Health: HealthStopped, Source: s.Source, Count: 1, Message: stopped(c), Next: "patra resume " + patra.ShellWord(c.Target.String())}
 		switch {
 		case c.Kind == patra.KindHalt && c.State == patra.Halted:
 			r.Kind, r.Next = ReasonHalted, "mend that, then "+r.Next
@@ -190,12 +190,4 @@ func schedule(s patra.ScheduleState) (reasons []Reason) {
 			Message: fmt.Sprintf("The schedule %s was due at %s and did not fire.", s.Name, s.Due), Next: "patra serve --role planner"})
 	}
 	return reasons
-}
-
-// shellWord is a word that a shell leaves alone.
-func shellWord(text string) string {
-	if strings.ContainsAny(text, "*? '\"$&|;<>()") {
-		return "'" + text + "'"
-	}
-	return text
 }

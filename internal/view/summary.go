@@ -31,6 +31,7 @@ type RunFacts struct {
 	OpenSlices     int            // of work without a watermark
 	FailedSlices   int            // of work without a watermark
 	NothingToDo    bool
+	Question       string // the flags that another command needs to ask for the same
 }
 
 // The ends of a run.
@@ -106,7 +107,7 @@ func (f RunFacts) open() (text, next string) {
 	case f.Interrupted:
 		return "stopped before the end; the same command goes on where this one stopped", ""
 	case f.Halt != nil:
-		next = "patra resume " + f.Halt.Target.String()
+		next = "patra resume " + patra.ShellWord(f.Halt.Target.String())
 		return fmt.Sprintf("%s is halted: %s Mend that, and let it go on with: %s", f.Halt.Target, sentenceEnd(f.Halt.Reason), next), next
 	case f.Quota != nil:
 		return fmt.Sprintf("not all of it could be read: %s; the same command goes on from %s on, and patra serve does so by itself",
@@ -118,7 +119,7 @@ func (f RunFacts) open() (text, next string) {
 	case f.Left != "":
 		return "not all of it could be planned: " + PartialReason(f.Left), ""
 	case len(f.History) > 0:
-		next = fmt.Sprintf("patra backfill %s --from %s", f.Source, f.History[0].From.Time().Format("2006-01-02"))
+		next = fmt.Sprintf("patra backfill %s%s --from %s", f.Source, f.Question, f.History[0].From.Time().Format("2006-01-02"))
 		return fmt.Sprintf("%s lies before %s, where this %s began, and was not read; %s reads it",
 			Windows(f.History, shownWindows), f.Cursor.Origin, strings.ToLower(string(f.Operation)), next), next
 	}

@@ -126,5 +126,8 @@ func name(c patra.Cursor) string {
 	if c.Campaign != "" {
 		text += ", campaign " + c.Campaign
 	}
+	if c.Repository != "" {
+		text += " of " + c.Repository
+	}
 	return text
 }

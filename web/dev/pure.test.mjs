@@ -12,6 +12,7 @@ async function load(name) {
 const { compare, differ, itemOf } = await load("components/diff.ts");
 const { counted } = await load("components/format.ts");
 const { turn } = await load("api/due.ts");
+const { subjectLink } = await load("api/records.ts");
 const { layOut, placeOf, elementOf, visible } = await load("components/fragment.ts");
 
 test("two values are compared field by field", () => {
@@ -80,6 +81,12 @@ test("sentences of the server name inputs, and say times as the page does", asyn
 test("a number at which counting ended says that there are more", () => {
   const said = [[3, true], [9_999, true], [10_000, false], [10_000, true], [12_345, true], [10_000, undefined]].map(([n, capped]) => counted(n, capped));
   assert.deepEqual(said, ["3", "9,999", "10,000", "10,000+", "12,345+", "10,000"]);
+});
+
+test("the page of a record names its repository, where an event does", () => {
+  assert.equal(subjectLink("crossref/work/10.1/a b"), "/records/crossref/work/10.1%2Fa%20b");
+  assert.equal(subjectLink("oai/work/oai:x:1 https://x.org/oai"), "/records/oai/work/oai%3Ax%3A1?repository=https%3A%2F%2Fx.org%2Foai");
+  assert.equal(subjectLink("plan/1"), undefined);
 });
 
 test("the last answer is from after the last change, also where the server keeps answers for a moment", () => {

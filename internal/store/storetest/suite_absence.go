@@ -100,7 +100,9 @@ func (w *World) ask(q store.RecordQuery) string {
 func absent(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 1)
 	c := w.Take()
-	w.Page(c, 1, true, w.Record("lost", Origin, "x"), w.Record("there", Origin, "y"))
+	lost, there := w.Record("lost", Origin, "x"), w.Record("there", Origin, "y")
+	w.Clock.Move(time.Second) // between the request and its answer
+	w.Page(c, 1, true, lost, there)
 	seen := w.Clock.Instant()
 	for i, step := range []struct {
 		days           int
@@ -127,7 +129,7 @@ func absent(t *testing.T, e Engine) {
 		if got := w.absenceEvents(); len(got) != step.events {
 			t.Errorf("step %d: %v", i, got)
 		}
-		if r.Rev != 1 || r.Deleted || (r.ChangedAt > before.ChangedAt) != step.changesTheTime || *r.MissingSince != seen+patra.Day || r.LastSeen > seen {
+		if r.Rev != 1 || r.Deleted || (r.ChangedAt > before.ChangedAt) != step.changesTheTime || *r.MissingSince != seen+patra.Day || r.LastSeen > seen || r.LastSeen < r.FirstSeen {
 			t.Errorf("step %d: %+v", i, r)
 		}
 	}

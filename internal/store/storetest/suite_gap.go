@@ -297,4 +297,12 @@ func holes(t *testing.T, e Engine) {
 	if got := w.Watermark(); got.Value != Origin+4*patra.Day {
 		t.Errorf("the watermark is at %s", got.Value)
 	}
+	plan = w.StartPlanFor(w.Cursor, patra.Window{From: Origin + 4*patra.Day, To: Origin + 6*patra.Day})
+	w.must(w.EndSlicing(t.Context(), plan.ID, patra.SlicingEnd{Status: patra.Failed, Reason: "DEPTH"}))
+	gaps(1, "when a plan for more could not be cut")
+	n, err := w.MetricsSnapshot(t.Context())
+	w.must(err)
+	if got := n.Cursors[0].Reach; got != Origin+6*patra.Day {
+		t.Errorf("all that was planned ends at %s", got)
+	}
 }

@@ -42,7 +42,7 @@ export interface Exchange {
 }
 
 export interface Cursor {
-  id: number; source: string; endpoint: string; operation: string; cursor_key?: string; scope?: string; namespace_key?: string;
+  id: number; source: string; repository?: string; endpoint: string; operation: string; cursor_key?: string; scope?: string; namespace_key?: string;
   query?: string; campaign?: string; origin?: string; origin_code?: string; watermark?: string; complete_through?: string; observed_max?: string; version?: number; updated_at?: string;
 }
 export interface CursorEvent { cursor_id: number; seq: number; cause: string; from?: string; to?: string; slice_id?: number; run_id?: number; reason?: string; actor?: string; created_at: string }

@@ -13,7 +13,7 @@ import type { ReactNode } from "react";
 
 interface Props { params?: Params; head?: ReactNode; label?: string; empty?: { title: string; text?: ReactNode; command?: string }; limit?: number }
 
-export const sourceCell = (r: { source: string; endpoint?: string }) => <><Link to={`/sources/${encodeURIComponent(r.source)}`}>{r.source}</Link>{r.endpoint ? <span className="dim">/{r.endpoint}</span> : null}</>;
+export const sourceCell = (r: { source: string; endpoint?: string; repository?: string }) => <><Link to={`/sources/${encodeURIComponent(r.source)}`}>{r.source}</Link>{r.endpoint ? <span className="dim">/{r.endpoint}</span> : null}{r.repository ? <div className="dim small mono">{r.repository}</div> : null}</>;
 
 /** What failed comes first, then what still moves; a person looks for that. */
 const order = ["FAILED", "LOST", "RUNNING", "PARTIAL", "SLICING", "QUEUED", "READY", "DRAFT"];

@@ -35,7 +35,7 @@ function Line({ cursor: c }: { cursor: Cursor }) {
   return (
     <section className="card stack tight" aria-label={`Coverage of cursor ${c.id}`}>
       <div className="row between">
-        <div className="row"><h2><Link to={`/cursors/${c.id}`}>{c.source}/{c.endpoint} {c.operation.toLowerCase()}</Link></h2><span className="dim small">{c.query ? <code>{c.query}</code> : "everything"}, by {c.cursor_key}, cursor {c.id}{c.campaign ? `, campaign ${c.campaign}` : ""}</span></div>
+        <div className="row"><h2><Link to={`/cursors/${c.id}`}>{c.source}/{c.endpoint} {c.operation.toLowerCase()}</Link></h2><span className="dim small">{c.repository ? <><span className="mono">{c.repository}</span>, </> : null}{c.query ? <code>{c.query}</code> : "everything"}, by {c.cursor_key}, cursor {c.id}{c.campaign ? `, campaign ${c.campaign}` : ""}</span></div>
         <span className="row small"><span>complete through <b>{instant(c.complete_through)}</b></span>{gaps.length ? <Link to={`/cursors/${c.id}?from=${gaps[0]!.from}&to=${gaps[0]!.to}`}>{plural(gaps.length, "gap")}</Link> : null}</span>
       </div>
       <Async query={got} height={40}>{(d) => <Strip coverage={d} />}</Async>

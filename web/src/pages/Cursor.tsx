@@ -30,7 +30,7 @@ export default function Cursor() {
     <div className="stack">
       <PageHead title={c ? `${c.source}/${c.endpoint}, ${c.operation.toLowerCase()}` : `Cursor ${id}`} crumbs={[["Coverage", "/coverage"], ["Cursors", "/cursors"]]}
         actions={c && gaps.length > 1 ? <FillGap cursor={c} missing={{ from: gaps[0]!.from, to: gaps[gaps.length - 1]!.to }} label={`Fill ${plural(gaps.length, "gap")}`} /> : null}>
-        {c ? <>cursor {c.id}, complete through {instant(c.complete_through)}{gaps.length ? `, ${plural(gaps.length, "gap")}` : ""}{rest ? `, not read yet: ${span(rest)}` : ""}</> : null}
+        {c ? <>cursor {c.id}{c.repository ? <> of <span className="mono">{c.repository}</span></> : null}, complete through {instant(c.complete_through)}{gaps.length ? `, ${plural(gaps.length, "gap")}` : ""}{rest ? `, not read yet: ${span(rest)}` : ""}</> : null}
       </PageHead>
       {c ? (
         <section className="card" aria-label="Facts">

@@ -2,6 +2,7 @@ import { useState } from "react";
 import { NativeSelect, TextInput } from "@mantine/core";
 import { Link, useSearchParams } from "react-router";
 import { useList } from "../api/hooks";
+import { subjectLink } from "../api/records";
 import type { CloudEvent, Sink } from "../api/trust";
 import { ConfirmAction } from "../components/ConfirmAction";
 import { DataList, type Column } from "../components/DataList";
@@ -49,8 +50,7 @@ const place = (subject?: string): string | undefined => {
   const m = /^(plan|task|cursor)\/(\d+)$/.exec(subject ?? "");
   if (m) return `/${m[1]}s/${m[2]}`;
   if (/^alert\/\d+$/.test(subject ?? "")) return "/alerts";
-  const r = /^([^/]+)\/([^/]+)\/(.+)$/s.exec(subject ?? "");
-  return r ? `/records/${encodeURIComponent(r[1]!)}/${encodeURIComponent(r[2]!)}/${encodeURIComponent(r[3]!)}` : undefined;
+  return subjectLink(subject);
 };
 
 function Told() {

@@ -1,19 +1,20 @@
 import { Link } from "react-router";
 import { useList } from "../api/hooks";
-import { recordPath, type SetAside } from "../api/records";
+import { recordLink, type SetAside } from "../api/records";
 import { DataList, type Column } from "../components/DataList";
 import { SourceFilter, StatusFilter, useFilters } from "../components/Filters";
 import { bytes, count } from "../components/format";
 import { PageHead } from "../components/PageHead";
 import { StatusBadge } from "../components/StatusBadge";
 import { Time } from "../components/Time";
+import { sourceCell } from "../components/work";
 
 const columns: Column<SetAside>[] = [
   { label: "Item", cell: (q) => <Link to={`/quarantine/${q.id}`}>{q.id}</Link> },
   { label: "State", cell: (q) => <StatusBadge state={q.status} title={q.reason} /> },
-  { label: "Source", cell: (q) => <Link to={`/sources/${encodeURIComponent(q.source)}`}>{q.source}</Link> },
+  { label: "Source", cell: sourceCell },
   { label: "Why", cell: (q) => <><code>{q.code}</code>{q.path ? <div className="small dim">at <code>{q.path}</code></div> : null}</> },
-  { label: "Record", cell: (q) => q.record_id ? <Link className="mono small" to={recordPath({ source: q.source, record_type: q.record_type, id: q.record_id })}>{q.record_id}</Link> : <span className="dim">without an id</span> },
+  { label: "Record", cell: (q) => q.record_id ? <Link className="mono small" to={recordLink({ source: q.source, record_type: q.record_type, id: q.record_id, repository: q.repository })}>{q.record_id}</Link> : <span className="dim">without an id</span> },
   { label: "Met", cell: (q) => count(q.met), right: true },
   { label: "Size", cell: (q) => bytes(q.bytes ?? 0), right: true, nowrap: true },
   { label: "Last seen", cell: (q) => <Time at={q.last_seen} /> },

@@ -1,6 +1,6 @@
 import { Link, useParams } from "react-router";
 import { useGet } from "../api/hooks";
-import { recordPath, type SetAside } from "../api/records";
+import { recordLink, type SetAside } from "../api/records";
 import type { Spec } from "../api/sources";
 import { Async } from "../components/Async";
 import { ConfirmAction } from "../components/ConfirmAction";
@@ -61,7 +61,7 @@ function Whole({ q }: { q: SetAside }) {
       </Note>
       <section className="card" aria-label="Facts">
         <Facts items={[
-          ["Source", <Link key="s" to={`/sources/${encodeURIComponent(q.source)}#file`}>{q.source}</Link>], ["Record", q.record_id ? <Link className="mono" to={recordPath({ source: q.source, record_type: q.record_type, id: q.record_id })}>{q.record_id}</Link> : "without an id"],
+          ["Source", <Link key="s" to={`/sources/${encodeURIComponent(q.source)}#file`}>{q.source}</Link>], ["Repository", q.repository ? <span className="mono">{q.repository}</span> : null], ["Record", q.record_id ? <Link className="mono" to={recordLink({ source: q.source, record_type: q.record_type, id: q.record_id, repository: q.repository })}>{q.record_id}</Link> : "without an id"],
           ["Met", `${count(q.met)} ${q.met === 1 ? "time" : "times"}`], ["First seen", <Time key="f" at={q.first_seen} />], ["Last seen", <Time key="l" at={q.last_seen} />], ["Size", q.bytes === undefined ? null : bytes(q.bytes)], ["Came with", <LineageLinks key="g" lineage={q.lineage ?? { batch: q.batch_id }} />],
         ]} />
       </section>

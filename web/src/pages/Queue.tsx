@@ -47,8 +47,11 @@ export default function Queue() {
   );
 }
 
+/** repository is the last part of the name of a partition, where the source has several. */
+const repository = (p: Partition) => p.partition.split("/").slice(3).join("/");
+
 const columns: Column<Partition>[] = [
-  { label: "Partition", cell: (p) => <><Link to={`/sources/${encodeURIComponent(p.source)}`}>{p.source}</Link><span className="dim">/{p.endpoint}</span><div className="dim small">{p.operation.toLowerCase()}</div></> },
+  { label: "Partition", cell: (p) => <><Link to={`/sources/${encodeURIComponent(p.source)}`}>{p.source}</Link><span className="dim">/{p.endpoint}</span><div className="dim small">{p.operation.toLowerCase()}</div>{repository(p) ? <div className="dim small mono">{repository(p)}</div> : null}</> },
   { label: "Running", cell: (p) => <div className="meter-cell"><span><Num value={p.running} to={tasks(p, "RUNNING")} />{p.limit ? <span className="dim"> of {p.limit}</span> : null}</span>{p.limit ? <Meter value={p.running} most={p.limit} label="running, of as many as may" /> : null}</div> },
   { label: "Queued", cell: (p) => <><Num value={queued(p)} capped={p.capped} to={tasks(p, "QUEUED")} />{p.later ? <div className="dim small">{counted(p.due, p.capped)} due now</div> : null}</>, right: true },
   { label: "Oldest waits since", cell: (p) => <Time at={p.oldest} none="–" /> },

@@ -1,10 +1,10 @@
 import { useState } from "react";
 import { Button, NativeSelect, Skeleton, TextInput } from "@mantine/core";
 import { useMutation } from "@tanstack/react-query";
-import { Link, useParams } from "react-router";
+import { Link, useParams, useSearchParams } from "react-router";
 import { send, type ApiError } from "../api/client";
 import { useGet } from "../api/hooks";
-import { recordPath, type Account, type RecordRow, type SetAside, type Signal, type Version } from "../api/records";
+import { recordLink, recordPath, type Account, type RecordRow, type SetAside, type Signal, type Version } from "../api/records";
 import type { Page } from "../api/types";
 import { Async } from "../components/Async";
 import { ConfirmAction } from "../components/ConfirmAction";
@@ -27,21 +27,22 @@ const reasons = ["MANUAL", "RETRACTED", "ERRATUM", "MERGED", "MISSING_FIELD", "S
 
 export default function Record() {
   const { source = "", type = "", id = "" } = useParams();
+  const repository = useSearchParams()[0].get("repository") ?? "";
   const path = recordPath({ source, record_type: type, id });
-  const record = useGet<RecordRow>(["records"], path, undefined, { retry: false });
+  const record = useGet<RecordRow>(["records"], path, { repository }, { retry: false });
   const r = record.data;
   const gone = record.error && "status" in record.error && record.error.status === 404;
   const title = r ? plain(r.fields?.title) || id : id;
   return (
     <div className="stack">
       <PageHead title={unmarked(title).slice(0, 300)} shown={title.length > 300 ? title.slice(0, 300) + "…" : <Title text={title} />} crumbs={[["Records", "/records"], [source, `/records?source=${encodeURIComponent(source)}`]]}
-        badge={r ? standing(r).map((s) => <StatusBadge key={s} state={s} />) : null} actions={<LookAgain source={source} type={type} id={id} />}>
+        badge={r ? standing(r).map((s) => <StatusBadge key={s} state={s} />) : null} actions={<LookAgain source={source} type={type} id={id} repository={r?.repository ?? repository} />}>
         <span className="mono">{id}</span>
       </PageHead>
       {gone ? <Note tone="warn"><p>This record is not in the store.</p><p className="dim">Below is what is known about it all the same.</p></Note> : record.error ? <ErrorNote error={record.error} retry={() => void record.refetch()} /> : null}
       {r ? <Current record={r} /> : null}
-      {r ? <History path={path} id={id} /> : null}
-      <Biography path={path} source={source} />
+      {r ? <History path={path} id={id} repository={repository} /> : null}
+      <Biography path={path} source={source} repository={repository} />
       {r ? <Raw raw={r.raw} /> : null}
     </div>
   );
@@ -52,8 +53,8 @@ function Current({ record: r }: { record: RecordRow }) {
     <>
       <section className="card" aria-label="Facts">
         <Facts items={[
-          ["Source", <Link key="s" to={`/sources/${encodeURIComponent(r.source)}`}>{r.source}</Link>], ["Type", r.record_type], ["Version", String(r.rev)], ["Changed by the provider", <Time key="u" at={r.updated_at} none="not said" />],
-          ["First seen", <Time key="f" at={r.first_seen} />], ["Last seen", <Time key="l" at={r.last_seen} />], ["Merged into", r.merged_into ? <Link to={recordPath({ ...r, id: r.merged_into })}>{r.merged_into}</Link> : null], ["Missing since", r.missing_since ? <span><Time at={r.missing_since} /> <span className="dim">refused {r.refusals === 1 ? "once" : `${r.refusals ?? 1} times`}</span></span> : null], ["Gone since", r.gone_at ? <Time at={r.gone_at} /> : null],
+          ["Source", <Link key="s" to={`/sources/${encodeURIComponent(r.source)}`}>{r.source}</Link>], ["Repository", r.repository ? <span className="mono">{r.repository}</span> : null], ["Type", r.record_type], ["Version", String(r.rev)], ["Changed by the provider", <Time key="u" at={r.updated_at} none="not said" />],
+          ["First seen", <Time key="f" at={r.first_seen} />], ["Last seen", <Time key="l" at={r.last_seen} />], ["Merged into", r.merged_into ? <Link to={recordLink({ ...r, id: r.merged_into })}>{r.merged_into}</Link> : null], ["Missing since", r.missing_since ? <span><Time at={r.missing_since} /> <span className="dim">refused {r.refusals === 1 ? "once" : `${r.refusals ?? 1} times`}</span></span> : null], ["Gone since", r.gone_at ? <Time at={r.gone_at} /> : null],
           ["Brought by", r.lineage ? <LineageLinks lineage={r.lineage} /> : null],
         ]} />
       </section>
@@ -63,8 +64,8 @@ function Current({ record: r }: { record: RecordRow }) {
 }
 
 /** History lists the versions, and compares two of them field by field. */
-function History({ path, id }: { path: string; id: string }) {
-  const got = useGet<Page<Version> | Version[]>(["records"], `${path}/history`);
+function History({ path, id, repository }: { path: string; id: string; repository: string }) {
+  const got = useGet<Page<Version> | Version[]>(["records"], `${path}/history`, { repository });
   const versions = [...(Array.isArray(got.data) ? got.data : (got.data?.items ?? []))].sort((a, b) => b.rev - a.rev);
   return (
     <section className="card flush">
@@ -121,9 +122,9 @@ function found(e: Exchange, id: string): unknown {
 const tones: { [state: string]: "good" | "busy" | "warn" | "wait" } = { READ: "good", LIVE: "busy", GAP: "warn", BEFORE: "wait", AFTER: "wait" };
 
 /** Biography is what is known about the record, also about one that nobody has seen. */
-function Biography({ path, source }: { path: string; source: string }) {
+function Biography({ path, source, repository }: { path: string; source: string; repository: string }) {
   const [date, setDate] = useState("");
-  const got = useGet<Account>(["records", "quarantine", "cursors"], `${path}/why`, { date });
+  const got = useGet<Account>(["records", "quarantine", "cursors"], `${path}/why`, { date, repository });
   const unseen = got.data?.verdict.includes("--date");
   return (
     <section className="card" aria-label="Biography">
@@ -155,8 +156,8 @@ function Raw({ raw }: { raw: unknown }) {
   return <section className="card" aria-label="Raw"><div className="card-head"><h2>As the provider sent it</h2></div>{raw === undefined || raw === null ? <Empty title="Not shown">The raw record is not in the answer: it is not kept, or your token needs the grant evidence.</Empty> : <JsonView label="Raw record" value={raw} />}</section>;
 }
 
-function LookAgain({ source, type, id }: { source: string; type: string; id: string }) {
+function LookAgain({ source, type, id, repository }: { source: string; type: string; id: string; repository: string }) {
   const [kind, setKind] = useState("MANUAL");
-  return <ConfirmAction label="Look again" path="/signals" body={{ source, ids: [id], kind, ...(type && type !== "-" ? { record_type: type } : {}) }} reason="none" what="The record is noted to be fetched again by its id. The next update by signals works through what is noted."
+  return <ConfirmAction label="Look again" path="/signals" body={{ source, ids: [id], kind, ...(type && type !== "-" ? { record_type: type } : {}), ...(repository ? { repository } : {}) }} reason="none" what="The record is noted to be fetched again by its id. The next update by signals works through what is noted."
     fields={<NativeSelect label="Why" data={reasons.map((v) => ({ value: v, label: v.toLowerCase().replaceAll("_", " ") }))} value={kind} onChange={(e) => setKind(e.currentTarget.value)} />} />;
 }

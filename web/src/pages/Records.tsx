@@ -4,7 +4,7 @@ import { IconDownload } from "@tabler/icons-react";
 import { Link, useSearchParams } from "react-router";
 import { url } from "../api/client";
 import { useGet, useList } from "../api/hooks";
-import { recordPath, type RecordRow } from "../api/records";
+import { recordLink, recordPath, type RecordRow } from "../api/records";
 import type { Overview } from "../api/types";
 import { DataList, type Column } from "../components/DataList";
 import { Empty } from "../components/Notes";
@@ -18,8 +18,8 @@ import { Title } from "../components/Title";
 export const standing = (r: RecordRow): string[] => [r.deleted && !r.merged_into ? "DELETED" : "", r.merged_into ? "MERGED" : "", r.retracted ? "RETRACTED" : "", r.gone_at ? "GONE" : r.missing_since ? "MISSING" : ""].filter(Boolean);
 
 const columns: Column<RecordRow>[] = [
-  { label: "Record", cell: (r) => <div className="clip-lines"><Link to={recordPath(r)}><Title text={plain(r.fields?.title) || r.id} /></Link><div className="dim small mono">{r.id}</div></div> },
-  { label: "Source", cell: (r) => <><Link to={`/sources/${encodeURIComponent(r.source)}`}>{r.source}</Link><span className="dim">/{r.record_type}</span></>, nowrap: true },
+  { label: "Record", cell: (r) => <div className="clip-lines"><Link to={recordLink(r)}><Title text={plain(r.fields?.title) || r.id} /></Link><div className="dim small mono">{r.id}</div></div> },
+  { label: "Source", cell: (r) => <><Link to={`/sources/${encodeURIComponent(r.source)}`}>{r.source}</Link><span className="dim">/{r.record_type}</span>{r.repository ? <div className="dim small mono">{r.repository}</div> : null}</>, nowrap: true },
   { label: "Versions", cell: (r) => r.rev, right: true },
   { label: "Standing", cell: (r) => standing(r).length ? <span className="row">{standing(r).map((s) => <StatusBadge key={s} state={s} />)}</span> : <span className="dim">–</span> },
   { label: "Changed by the provider", cell: (r) => <Time at={r.updated_at} none="not said" /> },
@@ -37,7 +37,7 @@ export default function Records() {
     <div className="stack">
       <PageHead title="Records" actions={asked.id ? null : <span className="row small"><IconDownload size={16} aria-hidden />take these as <a download href={href(asked, "jsonl")}>JSON lines</a> or <a download href={href(asked, "csv")}>CSV</a></span>}>Find records by what they say and when they changed.</PageHead>
       <Ask key={params.toString()} params={params} set={(p) => set(p)} />
-      {blind ? <WhichSource params={params} /> : list.data?.length === 0 && list.hasNextPage ? <section className="card"><Empty title="None so far">Many records were looked at, and there are more.</Empty><div className="empty"><Button size="compact-sm" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>Look further</Button></div></section> : <DataList label="Records" list={list} columns={columns} id={(r) => `${r.source}/${r.record_type}/${r.id}`} noun="record"
+      {blind ? <WhichSource params={params} /> : list.data?.length === 0 && list.hasNextPage ? <section className="card"><Empty title="None so far">Many records were looked at, and there are more.</Empty><div className="empty"><Button size="compact-sm" loading={list.isFetchingNextPage} onClick={() => void list.fetchNextPage()}>Look further</Button></div></section> : <DataList label="Records" list={list} columns={columns} id={(r) => `${r.source}/${r.record_type}/${r.repository ?? ""}/${r.id}`} noun="record"
         empty={narrowed ? { title: "No record is like that", text: <>Take a condition away to see more. For one that you miss, its page tells <Why asked={asked} /></> } : { title: "There is no record yet", text: "Harvest a few days of one source:", command: "patra harvest crossref --from 2026-11-01 --to 2026-11-03" }} />}
     </div>
   );
