@@ -63,6 +63,25 @@ func (s *Scene) walks(ctx context.Context, task int64, c claims) (map[int64]*wal
 	return all, err
 }
 
+// lists are the lists of all ids that came in one answer, by scan; the last counts.
+func (s *Scene) lists(ctx context.Context, task int64) (map[int64][]seenRow, error) {
+	all := map[int64][]seenRow{}
+	err := s.each(ctx, provingList, func(r *sql.Rows) error {
+		var scan int64
+		var more bool
+		var keys []byte
+		if err := r.Scan(&scan, &more, &keys); err != nil {
+			return err
+		}
+		rows, err := readRows(keys)
+		if delete(all, scan); err == nil && !more {
+			all[scan] = append([]seenRow{}, rows...)
+		}
+		return err
+	}, task)
+	return all, err
+}
+
 // readRows reads the stored form: a 1, then twelve bytes a row: a mark for rows from outside, one for rows before their place, 62 bits of
 // the id, and 32 of what it is sorted by.
 func readRows(b []byte) (rows []seenRow, err error) {

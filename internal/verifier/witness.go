@@ -17,6 +17,7 @@ type windowProof struct {
 	Basis   string `json:"basis"`
 	TaskID  int64  `json:"task_id"`
 	Met     int64  `json:"met"`
+	Census  *int64 `json:"census"`
 	Rest    *int64 `json:"rest"`
 	Scans   []struct {
 		No         int64  `json:"scan"`
@@ -38,6 +39,7 @@ type claims struct {
 	}
 	Response    struct{ Total struct{ Trust string } }
 	Consistency struct{ Lag patra.Period }
+	Census      *struct{}
 }
 
 // trusted reports whether the provider was examined, or its file was shipped: else nothing is believed but that numbers are places.
@@ -77,6 +79,7 @@ const (
 	provingPages = `SELECT b.scan_no, b.ordinal, b.before_token, COALESCE(b.page_size, 0), COALESCE(b.has_next, 0), COALESCE(b.end_code, ''), b.provider_total, b.row_keys,
 		COALESCE(q.sent_at, b.started_at), COALESCE(q.finished_at, b.committed_at, 0)
 		FROM ing_task_run_batch b LEFT JOIN ing_request q ON q.batch_id = b.id WHERE b.task_id = ? AND b.phase_code = 'SEARCH' AND b.done_ordinal IS NOT NULL ORDER BY b.scan_no, b.ordinal`
+	provingList   = `SELECT b.scan_no, COALESCE(b.has_next, 0), b.row_keys FROM ing_task_run_batch b WHERE b.task_id = ? AND b.phase_code = 'CENSUS' AND b.done_ordinal IS NOT NULL ORDER BY b.id`
 	partsOfWindow = `SELECT p.id, p.slice_spec, r.stats FROM ing_plan_slice w JOIN ing_plan_slice p ON p.plan_id = w.plan_id AND p.cursor_id = w.cursor_id
 		AND p.window_from = w.window_from AND p.window_to = w.window_to JOIN ing_task t ON t.slice_id = p.id JOIN ing_task_run r ON r.task_id = t.id AND r.status_code = 'SUCCEEDED'
 		WHERE w.id = ? AND p.status_code = 'SUCCEEDED'`
@@ -145,6 +148,9 @@ func (s *Scene) doubts(ctx context.Context, p proved) (string, error) {
 	if j.walks, err = s.walks(ctx, p.proof.TaskID, j.claims); err != nil {
 		return err.Error(), nil
 	}
+	if j.lists, err = s.lists(ctx, p.proof.TaskID); err != nil {
+		return err.Error(), nil
+	}
 	return j.doubts(), nil
 }
 
@@ -206,6 +212,7 @@ type proofCase struct {
 	to      int64 // the end of what was asked for
 	partial bool  // the walk was left before its end
 	walks   map[int64]*walk
+	lists   map[int64][]seenRow // of all ids, by scan
 }
 
 // doubts is why the proof does not hold.
@@ -275,6 +282,7 @@ func (j proofCase) rules() map[string]func([]*walk) string {
 	return map[string]func([]*walk) string{
 		"ATOMIC":    j.atomic,
 		"MET_AGAIN": j.metAgain,
+		"CENSUS":    j.census,
 		"SEAM":      one(p.Type == "OFFSET" && c.ordered(), j.seam),
 		"SIZES":     one(p.Type == "PAGE" && c.ordered() && p.SizeParam != "", j.seam),
 		"TIME":      one(p.Type == "TIME", holds),
@@ -314,6 +322,26 @@ func (j proofCase) atomic(scans []*walk) string {
 	case w.rows == 0:
 	case !j.claims.trusted() || !says || !slices.Contains(end, page.end):
 		return "the answer does not say that it is all there is"
+	}
+	return ""
+}
+
+// census holds where a list of all ids came in one answer, and the scan has read each of them.
+func (j proofCase) census(scans []*walk) string {
+	list, ids := j.lists[j.proof.Scans[0].No], map[uint64]bool{}
+	switch {
+	case len(scans) != 1 || !j.claims.trusted() || j.claims.Census == nil:
+		return "the configuration does not claim what it rests on"
+	case list == nil:
+		return "there is no list of all ids in one answer"
+	}
+	for _, r := range list {
+		if ids[r.id] = true; !scans[0].ids[r.id] {
+			return "an id of the list was not read"
+		}
+	}
+	if j.proof.Census == nil || *j.proof.Census != int64(len(ids)) {
+		return fmt.Sprintf("the list has %d ids, and the proof says %s", len(ids), written(j.proof.Census))
 	}
 	return ""
 }

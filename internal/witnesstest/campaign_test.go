@@ -40,6 +40,7 @@ type cell struct {
 	sizes  []int         // of pages
 	most   int           // records of a window; 0 is 40
 	limit  int           // of moves in a world; 0 is 60
+	census bool          // the provider lists ids in one answer, and nothing is said about its tokens
 	fresh  bool          // the window has just ended when it is read
 	cutOff int           // the process is stopped after so many pages, again and again; 0 is never
 	early  int64         // walks are left after so many pages; 0 is never
@@ -131,7 +132,9 @@ func (c cell) source(t testing.TB, size int) *source.File {
 	case byURL:
 		paging += `, type: URL, next: "$.next", end: [NO_TOKEN], stability: SHIFTING` + order
 	case byHidden:
-		paging += ", type: TOKEN, stability: SHIFTING, " + token + order
+		if paging += ", type: TOKEN, " + token + order; !c.census {
+			paging += ", stability: SHIFTING"
+		}
 	case byKey:
 		paging += ", type: TOKEN, stability: KEYSET, key: unique, " + token + order
 	case byTies:
@@ -152,6 +155,9 @@ func (c cell) source(t testing.TB, size int) *source.File {
 	lag := fmt.Sprintf("PT%dS", int(c.lag.Seconds()))
 	pairs := []string{"CODE", fmt.Sprintf("p%d", size), "PAGINATION", "{" + paging + "}", "TOTAL", total, "WINDOW", window, "LAG", lag}
 	text := strings.NewReplacer(pairs...).Replace(sourceFile)
+	if c.census {
+		text = strings.Replace(text, "    response:", "    census: {query: {list: ids}, items: \"$.items\", id: \"$.id\"}\n    response:", 1)
+	}
 	for i := 0; i+1 < len(c.says); i += 2 {
 		if !strings.Contains(text, c.says[i]) {
 			t.Fatalf("the source file does not say %q:\n%s", c.says[i], text)

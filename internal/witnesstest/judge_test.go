@@ -90,6 +90,10 @@ func TestTheJudgeFindsFalseProofs(t *testing.T) {
 			{"the last scan is not named", `UPDATE ing_coverage SET proof = JSON_REMOVE(proof, '$.scans[1]')` + aProof},
 			{"a row was not met again", otherRow + ` AND ordinal = 1 AND scan_no = 2`},
 			{"positions are not places", `UPDATE ing_spec_snapshot SET snapshot = JSON_REMOVE(snapshot, '$.pagination.stability')`}}},
+		{cell{paging: byHidden, order: free, total: "NONE", census: true}, "CENSUS", []mutation{called("KEYSET"), called("MET_AGAIN"),
+			{"the list is missing", noScan + ` AND phase_code = 'CENSUS'`}, {"the list has an id more", `UPDATE ing_task_run_batch SET row_keys = CAST(row_keys || X'000000000000000100000000' AS BLOB)` + itsPages + ` AND phase_code = 'CENSUS'`},
+			{"the list goes on", `UPDATE ing_task_run_batch SET has_next = 1` + itsPages + ` AND phase_code = 'CENSUS'`},
+			{"the list has other ids", `UPDATE ing_coverage SET proof = JSON_SET(proof, '$.census', 1)` + aProof}}},
 		{cell{paging: byHidden, order: free, total: "EXACT", lag: time.Minute}, "MET_AGAIN", []mutation{
 			{"copies lag longer", `UPDATE ing_spec_snapshot SET snapshot = JSON_SET(snapshot, '$.consistency.lag', 'PT1H')`},
 			{"the scan in the middle is not named", `UPDATE ing_coverage SET proof = JSON_REMOVE(proof, '$.scans[1]')` + aProof}}},

@@ -281,7 +281,7 @@ type answer struct {
 
 type item struct {
 	ID string `json:"id"`
-	At string `json:"at"`
+	At string `json:"at,omitempty"`
 }
 
 func (w *world) name(id int) string { return fmt.Sprintf("%d-%d", w.seed, id) }
@@ -307,6 +307,13 @@ func (w *world) serve(q url.Values) (answer, error) {
 	size, _ := strconv.Atoi(q.Get("size"))
 	if w.clamp > 0 {
 		size = min(size, w.clamp)
+	}
+	if q.Get("list") == "ids" {
+		a := answer{Items: []item{}}
+		for _, id := range ids {
+			a.Items = append(a.Items, item{ID: w.name(id)})
+		}
+		return a, nil
 	}
 	begin, ids, token := w.begin(q, s, ids, size)
 	if token := strings.Split(unpack(q.Get("token")), ":"); w.paging == bySnapshot && len(token) > 1 {

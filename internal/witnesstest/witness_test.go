@@ -21,6 +21,7 @@ func cells() (all []cell) {
 				{paging: byPage, order: fixed, sound: true, sizes: []int{3, 12, 13}},
 				{paging: byURL, order: fixed, sound: true},
 				{paging: byHidden, order: free, sound: true},
+				{paging: byHidden, order: free, sound: true, census: true},
 				{paging: byKey, order: fixed, sound: true},
 				{paging: byKey, order: ascending, sound: true},
 				{paging: byTies, order: ascending}, // it loses rows where nothing moves
@@ -33,6 +34,9 @@ func cells() (all []cell) {
 				}
 				c.family = families(c)
 				c.name = fmt.Sprintf("%s/%s/%s", c.paging, c.order, c.total)
+				if c.census {
+					c.name += "/CENSUS"
+				}
 				if lag > 0 {
 					c.name += "/LAG"
 				}
