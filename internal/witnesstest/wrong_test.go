@@ -28,6 +28,9 @@ func falseClaims() (all []cell) {
 	unstable := func(*rand.Rand, uint64, int) rules {
 		return rules{copies: 2, ties: 1, unstable: true, disturbed: true, family: "unstable order"}
 	}
+	lagging := func(r *rand.Rand, _ uint64, _ int) rules { // a record that changes is at the end of one copy, and in the middle of the other
+		return rules{copies: 2, lag: time.Duration(5+r.IntN(55)) * time.Second, ties: 1, changes: true, rate: 0.6, disturbed: true, family: "changes, copies lag"}
+	}
 	add("an index is called a key", cell{paging: byHidden, order: fixed, total: "NONE", says: []string{"stability: SHIFTING", "stability: KEYSET, key: unique"}}, nil)
 	add("an index is called a place in a frozen list", cell{paging: byURL, order: fixed, total: "NONE", says: []string{"stability: SHIFTING", "stability: SNAPSHOT"}}, nil)
 	add("a time with ties is called a unique key", cell{paging: byTies, order: ascending, total: "NONE",
@@ -39,7 +42,7 @@ func falseClaims() (all []cell) {
 	add("a key that changes is called fixed", cell{paging: byKey, order: free, total: "NONE",
 		says: []string{"stability: KEYSET", "stability: KEYSET, order: FIXED"}}, nil)
 	add("a short page is said to end a walk", cell{paging: byKey, order: fixed, total: "NONE", says: []string{"[NO_TOKEN]", "[NO_TOKEN, SHORT_PAGE]"}}, short)
-	add("copies that lag are said to agree", cell{paging: byOffset, order: free, total: "NONE", lag: time.Minute, says: []string{"lag: PT60S", "lag: PT0S"}}, nil)
+	add("copies that lag are said to agree", cell{paging: byKey, order: ascending, total: "NONE", lag: time.Minute, says: []string{"lag: PT60S", "lag: PT0S"}}, lagging)
 	add("an estimate is called exact", cell{paging: byHidden, order: fixed, total: "ESTIMATE", says: []string{"trust: ESTIMATE", "trust: EXACT"}}, nil)
 	return all
 }
