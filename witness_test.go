@@ -27,7 +27,6 @@ type movingList struct {
 	moves   float64
 	changes bool // records may change their key inside the list, forward
 	always  map[int]bool
-	frozen  []listed
 }
 
 func newMovingList(r *rand.Rand, moves float64, changes bool) *movingList {

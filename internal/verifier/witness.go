@@ -74,14 +74,19 @@ const (
 	unprovedWindows = `SELECT COUNT(*) FROM ing_coverage WHERE state_code = 'SEALED' AND proof IS NULL`
 	provedWindows   = `SELECT kind_code, slice_id, proof FROM ing_coverage WHERE state_code = 'SEALED' AND proof IS NOT NULL
 		AND (record_remarks IS NULL OR proof NOT LIKE '%"NONE"%') ORDER BY id`
-	provingTask  = `SELECT s.snapshot, COALESCE(p.fetch_to, 0) FROM ing_task t JOIN ing_spec_snapshot s ON s.spec_fingerprint = t.spec_fingerprint JOIN ing_plan_slice p ON p.id = t.slice_id WHERE t.id = ?`
+	provingTask = `SELECT s.snapshot, COALESCE(p.fetch_to, 0) FROM ing_task t
+		JOIN ing_spec_snapshot s ON s.spec_fingerprint = t.spec_fingerprint JOIN ing_plan_slice p ON p.id = t.slice_id WHERE t.id = ?`
 	archivedTask = `SELECT COUNT(*) FROM ing_archive WHERE task_id = ?`
-	provingPages = `SELECT b.scan_no, b.ordinal, b.before_token, COALESCE(b.page_size, 0), COALESCE(b.has_next, 0), COALESCE(b.end_code, ''), b.provider_total, b.row_keys,
+	provingPages = `SELECT b.scan_no, b.ordinal, b.before_token, COALESCE(b.page_size, 0), COALESCE(b.has_next, 0),
+		COALESCE(b.end_code, ''), b.provider_total, b.row_keys,
 		COALESCE(q.sent_at, b.started_at), COALESCE(q.finished_at, b.committed_at, 0)
-		FROM ing_task_run_batch b LEFT JOIN ing_request q ON q.batch_id = b.id WHERE b.task_id = ? AND b.phase_code = 'SEARCH' AND b.done_ordinal IS NOT NULL ORDER BY b.scan_no, b.ordinal`
-	provingList   = `SELECT b.scan_no, COALESCE(b.has_next, 0), b.row_keys FROM ing_task_run_batch b WHERE b.task_id = ? AND b.phase_code = 'CENSUS' AND b.done_ordinal IS NOT NULL ORDER BY b.id`
+		FROM ing_task_run_batch b LEFT JOIN ing_request q ON q.batch_id = b.id
+		WHERE b.task_id = ? AND b.phase_code = 'SEARCH' AND b.done_ordinal IS NOT NULL ORDER BY b.scan_no, b.ordinal`
+	provingList = `SELECT b.scan_no, COALESCE(b.has_next, 0), b.row_keys FROM ing_task_run_batch b
+		WHERE b.task_id = ? AND b.phase_code = 'CENSUS' AND b.done_ordinal IS NOT NULL ORDER BY b.id`
 	partsOfWindow = `SELECT p.id, p.slice_spec, r.stats FROM ing_plan_slice w JOIN ing_plan_slice p ON p.plan_id = w.plan_id AND p.cursor_id = w.cursor_id
-		AND p.window_from = w.window_from AND p.window_to = w.window_to JOIN ing_task t ON t.slice_id = p.id JOIN ing_task_run r ON r.task_id = t.id AND r.status_code = 'SUCCEEDED'
+		AND p.window_from = w.window_from AND p.window_to = w.window_to
+		JOIN ing_task t ON t.slice_id = p.id JOIN ing_task_run r ON r.task_id = t.id AND r.status_code = 'SUCCEEDED'
 		WHERE w.id = ? AND p.status_code = 'SUCCEEDED'`
 )
 

@@ -541,7 +541,8 @@ func (h *harvest) judge(firstTry []covered) (out outcome) {
 		}
 		slices.Sort(lost)
 		proof, _ := json.Marshal(c.proof)
-		out.lost = append(out.lost, falseSeal{w.seed, w.largest, fmt.Sprintf("records %v are lost in %s to %s, proved from %s to %s by %s\n%s%s", lost, c.from.Format(time.TimeOnly), c.to.Format(time.TimeOnly),
+		out.lost = append(out.lost, falseSeal{w.seed, w.largest, fmt.Sprintf("records %v are lost in %s to %s, proved from %s to %s by %s\n%s%s",
+			lost, c.from.Format(time.TimeOnly), c.to.Format(time.TimeOnly),
 			first.Format(time.TimeOnly), last.Format(time.TimeOnly), proof, w.story(), h.pages(c.proof.TaskID))})
 	}
 	return out

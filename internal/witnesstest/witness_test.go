@@ -112,7 +112,8 @@ func TestWhatIsConfirmedLostNothing(t *testing.T) {
 // hold complains of what may not be.
 func (c cell) hold(t *testing.T, out outcome) {
 	t.Helper()
-	t.Logf("%d worlds, %d seals by %v, windows %v; %d of %d that stood still sealed at the first try; %d excused, %d confirmed", out.windows, out.sealed, out.witnesses, out.states, out.first, out.still, out.excused, out.confirmed)
+	t.Logf("%d worlds, %d seals by %v, windows %v; %d of %d that stood still sealed at the first try; %d excused, %d confirmed",
+		out.windows, out.sealed, out.witnesses, out.states, out.first, out.still, out.excused, out.confirmed)
 	if len(out.lost) > 0 {
 		t.Errorf("%d false seals; the smallest story of the first: %s", len(out.lost), c.smallest(t, out.lost[0]).story)
 	}
