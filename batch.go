@@ -3,6 +3,9 @@ package patra
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -68,10 +71,46 @@ type Batch struct {
 	RecordCount   int64           `json:"record_count"`
 	Counts        Counts          `json:"counts"`
 	BodySHA256    string          `json:"body_sha256,omitempty"`
+	Repairs       Repairs         `json:"repairs,omitempty"`
 	Error         json.RawMessage `json:"error,omitempty"`
 	Status        Status          `json:"status"`
 	StartedAt     Instant         `json:"started_at"`
 	CommittedAt   *Instant        `json:"committed_at,omitempty"`
+}
+
+// Repairs are how often what a provider sent had to be repaired to be read, by what was repaired.
+type Repairs map[string]int
+
+// Add is the sum of both.
+func (r Repairs) Add(o Repairs) Repairs {
+	if len(r)+len(o) == 0 {
+		return nil
+	}
+	sum := maps.Clone(o)
+	if sum == nil {
+		sum = Repairs{}
+	}
+	for kind, n := range r {
+		sum[kind] += n
+	}
+	return sum
+}
+
+// Total is how often something was repaired.
+func (r Repairs) Total() (n int) {
+	for _, each := range r {
+		n += each
+	}
+	return n
+}
+
+// String says it for people, the words of the codes in small letters: 2 forbidden character, 1 bare ampersand.
+func (r Repairs) String() string {
+	var parts []string
+	for _, kind := range slices.Sorted(maps.Keys(r)) {
+		parts = append(parts, fmt.Sprintf("%d %s", r[kind], strings.ToLower(strings.ReplaceAll(kind, "_", " "))))
+	}
+	return strings.Join(parts, ", ")
 }
 
 // PageOpen announces a request before it is sent: its place in the scan and its ticket through the gate.
@@ -165,6 +204,7 @@ type PageResult struct {
 	Order       string          // of a search page: ASC or DESC while the scan has kept to what the source promises, else NONE
 	Response    json.RawMessage // status and headers, without secrets
 	BodySHA256  string          // of the body as it came
+	Repairs     Repairs         // what was repaired to read it; the body is kept as it came
 	Raw         RawPage         // where the raw content of the records is
 	Kept        *StoredBody     // nil: bodies are not kept
 }
@@ -195,6 +235,7 @@ type RunResult struct {
 	RetryIn  time.Duration // for QUEUED
 	WaitCode string        // for QUEUED
 	GiveBack bool          // for QUEUED: the attempt does not count, nobody was at fault
+	Progress bool          // for QUEUED: it does not count either, as it read what none before it had read
 	Proof    *Proof        // for SUCCEEDED
 	Early    *EarlyEnd     // for PARTIAL
 }

@@ -29,3 +29,16 @@ func TestCountsAddUpFieldByField(t *testing.T) {
 		}
 	})
 }
+
+func TestRepairsAddUp(t *testing.T) {
+	a, b := patra.Repairs{"X_Y": 1}, patra.Repairs{"X_Y": 2, "A": 1}
+	if sum := a.Add(b); sum.String() != "1 a, 3 x y" || sum.Total() != 4 || a.Total() != 1 || b.Total() != 3 {
+		t.Errorf("%s of %s and %s", sum, a, b)
+	}
+	if none := patra.Repairs(nil).Add(nil); none != nil || none.Total() != 0 || none.String() != "" {
+		t.Errorf("%v", none)
+	}
+	if same := patra.Repairs(nil).Add(a); same.String() != "1 x y" {
+		t.Errorf("%s", same)
+	}
+}

@@ -1,6 +1,7 @@
 package patra_test
 
 import (
+	"math/rand/v2"
 	"testing"
 	"time"
 
@@ -14,14 +15,74 @@ var breakerRule = patra.BreakerRule{Failures: 3, Shortest: time.Minute, Longest:
 func TestABreakerOpensAfterFailuresInARow(t *testing.T) {
 	b := patra.Breaker{State: patra.Closed}
 	at := patra.Date(2026, 6, 1)
-	b = b.RecordFailure(breakerRule, at, 0, 0).RecordFailure(breakerRule, at, 0, 0).RecordSuccess(0)
-	b = b.RecordFailure(breakerRule, at, 0, 0).RecordFailure(breakerRule, at, 0, 0)
+	b = b.RecordFailure(breakerRule, at, patra.EndpointFailure{}).RecordFailure(breakerRule, at, patra.EndpointFailure{}).RecordSuccess(0)
+	b = b.RecordFailure(breakerRule, at, patra.EndpointFailure{}).RecordFailure(breakerRule, at, patra.EndpointFailure{})
 	if b.State != patra.Closed || b.Failures != 2 {
 		t.Fatalf("an answer between was not heard: %+v", b)
 	}
-	b = b.RecordFailure(breakerRule, at, 0, 0.5)
+	b = b.RecordFailure(breakerRule, at, patra.EndpointFailure{Dice: 0.5})
 	if b.State != patra.Open || b.Until != at.Add(90*time.Second) {
 		t.Errorf("the third in a row: %+v", b)
+	}
+}
+
+// Chance opens no breaker, an endpoint that is gone does: by its share of the last requests, by silence where requests are few, and at
+// once where nobody accepts a connection.
+func TestABreakerTellsChanceFromAnOutage(t *testing.T) {
+	rule := patra.BreakerRule{Shortest: time.Minute, Longest: 2 * time.Minute}
+	at, dice := patra.Date(2026, 6, 1), rand.New(rand.NewPCG(1, 2))
+	b, answered := patra.Breaker{State: patra.Closed}, int64(0)
+	for n := range 100_000 {
+		if at += patra.Second / 5; dice.IntN(5) > 0 {
+			answered++
+			b = b.RecordSuccess(0)
+			continue
+		}
+		if b = b.RecordFailure(rule, at, patra.EndpointFailure{Answered: answered}); b.State != patra.Closed {
+			t.Fatalf("one in five failed, and after %d requests it is %+v", n, b)
+		}
+		answered = 0
+	}
+	until := func(every time.Duration, f patra.EndpointFailure, answers int) (failures int) {
+		b, at := patra.Breaker{State: patra.Closed}, at
+		for ; b.State == patra.Closed && failures < 1000; failures++ {
+			f.Answered = 0
+			if at = at.Add(every); answers > 0 && failures%answers == 0 {
+				f.Answered, b = 1, b.RecordSuccess(0)
+			}
+			b = b.RecordFailure(rule, at, f)
+		}
+		return failures
+	}
+	for _, c := range []struct {
+		name string
+		got  int
+		want int
+	}{
+		{"all fail, fast", until(50*time.Millisecond, patra.EndpointFailure{}, 0), 20},
+		{"all fail, slowly", until(3*time.Second, patra.EndpointFailure{}, 0), 8},
+		{"nobody accepts a connection", until(time.Millisecond, patra.EndpointFailure{Unreached: true}, 0), 3},
+		{"six of seven fail", until(time.Second, patra.EndpointFailure{}, 6), 17},
+		{"three of four fail", until(time.Second, patra.EndpointFailure{}, 3), 1000},
+	} {
+		if c.got != c.want {
+			t.Errorf("%s: it opens after %d failures, want %d", c.name, c.got, c.want)
+		}
+	}
+}
+
+// What failed long ago says nothing today.
+func TestABreakerForgets(t *testing.T) {
+	rule := patra.BreakerRule{Shortest: time.Minute, Longest: time.Minute}
+	at, b := patra.Date(2026, 6, 1), patra.Breaker{State: patra.Closed}
+	for range 16 {
+		b = b.RecordFailure(rule, at, patra.EndpointFailure{})
+	}
+	b = b.RecordSuccess(0)
+	for range 7 {
+		if b = b.RecordFailure(rule, at+patra.Day, patra.EndpointFailure{}); b.State != patra.Closed {
+			t.Fatalf("%+v", b)
+		}
 	}
 }
 
@@ -29,7 +90,7 @@ func TestATryThatFailsDoublesTheWait(t *testing.T) {
 	at := patra.Date(2026, 6, 1)
 	b := patra.Breaker{State: patra.Closed}
 	for range 3 {
-		b = b.RecordFailure(breakerRule, at, 0, 0)
+		b = b.RecordFailure(breakerRule, at, patra.EndpointFailure{})
 	}
 	var waits []time.Duration
 	var patient []bool
@@ -42,7 +103,7 @@ func TestATryThatFailsDoublesTheWait(t *testing.T) {
 		}
 		b.Version = version + 10
 		patient = append(patient, b.WillBackOffLonger(breakerRule))
-		b = b.RecordFailure(breakerRule, at, b.Version, 0)
+		b = b.RecordFailure(breakerRule, at, patra.EndpointFailure{Probe: b.Version})
 	}
 	want := []time.Duration{1, 2, 4, 8, 15, 15, 15, 15}
 	for i, w := range want {
@@ -95,7 +156,7 @@ func TestOnlyOneTriesAtATime(t *testing.T) {
 				}
 			case "fail":
 				was := b
-				store(b.RecordFailure(rule, now, probe, rapid.Float64Range(0, 1).Draw(t, "dice")))
+				store(b.RecordFailure(rule, now, patra.EndpointFailure{Probe: probe, Dice: rapid.Float64Range(0, 1).Draw(t, "dice")}))
 				if was.State == patra.HalfOpen && probe == was.Version && (b.State != patra.Open || b.Until < now.Add(rule.Shortest)) {
 					t.Fatalf("a try failed: %+v", b)
 				}
@@ -110,7 +171,7 @@ func TestOnlyOneTriesAtATime(t *testing.T) {
 				}
 			case "straggler fails":
 				if was := b; was.State != patra.Closed {
-					if store(b.RecordFailure(rule, now, 0, 0)); b != was {
+					if store(b.RecordFailure(rule, now, patra.EndpointFailure{})); b != was {
 						t.Fatal("one that was sent before counts")
 					}
 				}
@@ -138,6 +199,8 @@ func TestWhichFailuresCount(t *testing.T) {
 		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeTokenExpired}, false},
 		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeInternal}, false},
 		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Path: "$.items"}, false},
+		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeUnreadable}, false},
+		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeTooDeep}, false},
 		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeHTTP, Status: 302}, false},
 		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeTooLarge}, false},
 		{patra.Fault{Level: patra.LevelRetry, Code: patra.CodeLoop}, false},

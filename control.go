@@ -290,13 +290,14 @@ type Control struct {
 
 // ControlDetail is what only some kinds of control have.
 type ControlDetail struct {
-	Since   Instant      `json:"since,omitzero"`    // when it came into this state
-	Fault   *Fault       `json:"fault,omitempty"`   // of a breaker or a halt: what went wrong
-	Trips   int64        `json:"trips,omitempty"`   // of a breaker: how often in a row it opened
-	Prober  BreakerProbe `json:"prober,omitzero"`   // of a breaker: who tries it
-	Limit   int64        `json:"limit,omitempty"`   // of a limit: how many may run
-	Of      int64        `json:"of,omitempty"`      // of a limit: how many would run without it
-	Refused []Instant    `json:"refused,omitempty"` // of a limit: when the provider last asked us to slow down
+	Since   Instant        `json:"since,omitzero"`    // when it came into this state
+	Fault   *Fault         `json:"fault,omitempty"`   // of a breaker or a halt: what went wrong
+	Trips   int64          `json:"trips,omitempty"`   // of a breaker: how often in a row it opened
+	Prober  BreakerProbe   `json:"prober,omitzero"`   // of a breaker: who tries it
+	Recent  RecentRequests `json:"recent,omitzero"`   // of a breaker: how the last requests fared
+	Limit   int64          `json:"limit,omitempty"`   // of a limit: how many may run
+	Of      int64          `json:"of,omitempty"`      // of a limit: how many would run without it
+	Refused []Instant      `json:"refused,omitempty"` // of a limit: when the provider last asked us to slow down
 
 	Failed []FailedSlice `json:"failed,omitempty"` // of a halt: slices that failed by strange answers, each of another window
 

@@ -152,9 +152,9 @@ func (s LiveSlice) state() MapState {
 
 // share is how many of an answer's records fall to a part of its window, if they lie evenly. The shares of parts that tile it
 // add up to all of them.
-func (a CoverageEntry) share(part Window) int64 {
+func (e CoverageEntry) share(part Window) int64 {
 	upTo := func(at Instant) int64 {
-		return int64(math.Floor(float64(a.IDsSeen) * float64(at-a.Window.From) / float64(a.Window.To-a.Window.From)))
+		return int64(math.Floor(float64(e.IDsSeen) * float64(at-e.Window.From) / float64(e.Window.To-e.Window.From)))
 	}
 	return upTo(part.To) - upTo(part.From)
 }

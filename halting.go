@@ -11,11 +11,11 @@ import (
 const HaltAfter = 3
 
 // IsStrange reports whether a fault is an answer that may be an accident of one moment or of one window, and that only a person can
-// mend if it is more: a redirect, a body over the limit, a token or a page that comes again, a token that is refused, a whole body
+// mend if it is more: a redirect, a body over a limit, a token or a page that comes again, a token that is refused, a whole body
 // that cannot be believed at a place. It is asked for again as often as the source says; then the slice fails.
 func (f *Fault) IsStrange() bool {
 	switch f.Code {
-	case CodeLoop, CodeTooLarge, CodeTokenExpired:
+	case CodeLoop, CodeTooLarge, CodeTooDeep, CodeTokenExpired, CodeLinkAway, CodeEncoding:
 		return true
 	case CodeBadBody: // without a place it is a body that was cut
 		return f.Path != ""

@@ -34,6 +34,12 @@ type QuarantineItem struct {
 	Lineage    *Lineage `json:"lineage,omitempty"`
 }
 
+// MaxFragment is how many bytes of an item the quarantine keeps: no engine takes a row of any size. The kept answer has all of it.
+const MaxFragment = 1 << 20
+
+// FragmentOf is what the quarantine keeps of an item.
+func FragmentOf(raw []byte) []byte { return raw[:min(len(raw), MaxFragment)] }
+
 // Key is the same for the same item, whichever page it was on.
 func (q RejectedItem) Key(source, recordType, repository string) string {
 	about := []string{source, recordType, q.ID, q.Code, HashBytes(q.Fragment)}

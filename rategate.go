@@ -152,7 +152,35 @@ type AdaptiveRate struct {
 	Ceiling   int64 // the rate at which it refused us last
 	AdaptedAt Instant
 	RefusedAt Instant
+	Trial     RateTrial
 }
+
+// RateTrial is what tells a limit from bad luck: how the last requests at this rate fared, and whether fewer failed when the
+// rate was halved. The masks have a bit for each request, the latest one lowest.
+type RateTrial struct {
+	Refused uint64  `json:"refused,omitempty"` // the provider asked us to slow down
+	Failed  uint64  `json:"failed,omitempty"`  // it had other troubles
+	Seen    int     `json:"seen,omitempty"`    // how many bits count
+	Halved  int     `json:"halved,omitempty"`  // times in a row
+	Asked   int     `json:"asked,omitempty"`   // times in a row for a failure that told us when to come back
+	Before  int     `json:"before,omitempty"`  // hundredths that went wrong before the last halving; 0: not measured
+	Faults  bool    `json:"faults,omitempty"`  // failures are on trial too
+	Chance  int     `json:"chance,omitempty"`  // hundredths that go wrong however slow we are
+	Until   Instant `json:"until,omitempty"`   // how long that is believed
+	Limit   Instant `json:"limit,omitempty"`   // until when failures count as refusals: fewer came at a lower rate
+}
+
+// RateNotes is what is stored of a state beside its numbers.
+type RateNotes struct {
+	RateDetails
+	Trial RateTrial `json:"trial,omitzero"`
+}
+
+// Notes gives what is stored beside the numbers.
+func (s RateState) Notes() RateNotes { return RateNotes{s.RateDetails, s.Tempo.Trial} }
+
+// SetNotes takes what was stored beside the numbers.
+func (s *RateState) SetNotes(n RateNotes) { s.RateDetails, s.Tempo.Trial = n.RateDetails, n.Trial }
 
 // KeyedRate is the state of a key with its name.
 type KeyedRate struct {

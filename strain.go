@@ -6,7 +6,7 @@ type WalkLimits struct {
 	Refusals    int     // that a provider asks us to slow down, within RefusedIn
 	RefusedIn   Instant // microseconds
 	Body        int64   // bytes of one page
-	ErrorShare  float64 // of the last Recent requests
+	ErrorShare  float64 // of the last Recent requests; what chance brings is no reason to cut a slice
 	Recent      int
 	Overrun     int64 // how many times more than expected may come
 	OverrunFrom int64 // records below which nothing was badly wrong
@@ -14,7 +14,7 @@ type WalkLimits struct {
 
 // DefaultWalkLimits is what holds unless a test says otherwise.
 func DefaultWalkLimits() WalkLimits {
-	return WalkLimits{Pages: 2000, Refusals: 5, RefusedIn: 300 * Second, Body: 5 << 20, ErrorShare: 0.05, Recent: 50, Overrun: 3, OverrunFrom: 5000}
+	return WalkLimits{Pages: 2000, Refusals: 5, RefusedIn: 300 * Second, Body: 5 << 20, ErrorShare: 0.5, Recent: 50, Overrun: 3, OverrunFrom: 5000}
 }
 
 // WalkLoad is how hard a walk was so far.

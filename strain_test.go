@@ -24,9 +24,9 @@ func TestAWalkIsTooLongOrTooTroubledOnlyBeyondItsLimits(t *testing.T) {
 		{"five refusals in more than that", func(s *patra.WalkLoad) patra.Instant { refused(s, 5, 76*second); return 304 * second }, ""},
 		{"five refusals long ago", func(s *patra.WalkLoad) patra.Instant { refused(s, 5, second); return 900 * second }, ""},
 		{"the latest five count", func(s *patra.WalkLoad) patra.Instant { refused(s, 20, 60*second); return 19 * 60 * second }, patra.ResliceThrottled},
-		{"three errors of fifty", func(s *patra.WalkLoad) patra.Instant { pages(s, 47); failures(s, 3); return 0 }, patra.ResliceErrors},
-		{"two errors of fifty", func(s *patra.WalkLoad) patra.Instant { pages(s, 48); failures(s, 2); return 0 }, ""},
-		{"three errors of forty-nine", func(s *patra.WalkLoad) patra.Instant { pages(s, 46); failures(s, 3); return 0 }, ""},
+		{"as many errors as pages", func(s *patra.WalkLoad) patra.Instant { pages(s, 25); failures(s, 25); return 0 }, patra.ResliceErrors},
+		{"as many errors as chance brings", func(s *patra.WalkLoad) patra.Instant { pages(s, 26); failures(s, 24); return 0 }, ""},
+		{"errors of forty-nine", func(s *patra.WalkLoad) patra.Instant { pages(s, 20); failures(s, 29); return 0 }, ""},
 		{"errors that are long past", func(s *patra.WalkLoad) patra.Instant { failures(s, 30); pages(s, 48); return 0 }, ""},
 	} {
 		s := patra.WalkLoad{Limits: limits}

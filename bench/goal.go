@@ -64,7 +64,7 @@ var goals = append([]goal{
 	{"json.dlt", rowJSON, "records/s of Patra on SQLite by those of dlt", true, 10, times},
 	{"json.airbyte", rowJSON, "records/s of Patra on SQLite by those of Airbyte's CDK, which stores nothing", true, 10, times},
 	{"mariadb.floor", "End to end on MariaDB, 2 workers", "records/s of Patra by those of the floor with 2 readers and 2 writers", true, 0.6, percent},
-	{"pubmed.dom", rowPubMed, "records/s of Patra on SQLite by those of a program that makes a tree of each page with xmlquery, and stores nothing", true, 10, times},
+	{"pubmed.dom", rowPubMed, "records/s of Patra on SQLite by those of a program that makes a tree of each page with encoding/xml, and stores nothing", true, 10, times},
 	{"pubmed.floor", rowPubMed, "records/s of Patra on SQLite by those of the floor", true, 0.6, percent},
 	{"oai.metha", rowOAI, "records/s of Patra on SQLite by those of metha, which writes compressed files", true, 5, times},
 	{"oai.floor", rowOAI, "records/s of Patra on SQLite by those of the floor", true, 0.5, percent},

@@ -3,15 +3,16 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/xml"
 	"errors"
 	"fmt"
 	"io"
 	"net/http"
 	"net/url"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/antchfx/xmlquery"
 	"github.com/tidwall/gjson"
 )
 
@@ -110,7 +111,7 @@ func (w *work) articles(ctx context.Context, day time.Time, to chan<- batch) err
 		case "fetch":
 			b.records = make([]record, n)
 		case "dom":
-			b.records, err = dom(body, "//PubmedArticle | //PubmedBookArticle", "*/PMID", "*/DateRevised")
+			b.records, err = dom(body, []string{"PubmedArticle", "PubmedBookArticle"}, "PMID", "DateRevised")
 		default:
 			b.records, err = articles(body)
 		}
@@ -146,7 +147,7 @@ func (w *work) archive(ctx context.Context, day time.Time, to chan<- batch) erro
 		case "fetch":
 			b.records = make([]record, bytes.Count(body, []byte("<identifier>")))
 		case "dom":
-			b.records, err = dom(body, "//record", "header/identifier", "header/datestamp")
+			b.records, err = dom(body, []string{"record"}, "identifier", "datestamp")
 		default:
 			b.records, err = spans(body, "<record>", "</record>", "<identifier", func(raw []byte) string { return textAfter(raw, "<datestamp>") })
 		}
@@ -202,21 +203,57 @@ func textAfter(raw []byte, tag string) string {
 }
 
 // dom finds them as a program does that makes a tree of the whole page and asks it.
-func dom(body []byte, each, id, updated string) ([]record, error) {
-	tree, err := xmlquery.Parse(bytes.NewReader(body))
-	if err != nil {
+func dom(body []byte, each []string, id, updated string) ([]record, error) {
+	var tree element
+	if err := xml.Unmarshal(body, &tree); err != nil {
 		return nil, err
 	}
 	var all []record
-	for _, n := range xmlquery.Find(tree, each) {
-		r := record{raw: []byte(n.OutputXML(true))}
-		if at := xmlquery.FindOne(n, id); at != nil {
-			r.id = at.InnerText()
+	tree.walk(func(n *element) bool {
+		if !slices.Contains(each, n.XMLName.Local) {
+			return true
 		}
-		if at := xmlquery.FindOne(n, updated); at != nil {
-			r.updated = at.InnerText()
-		}
-		all = append(all, r)
-	}
+		all = append(all, record{raw: n.Inside, id: n.first(id), updated: n.first(updated)})
+		return false
+	})
 	return all, nil
+}
+
+// element is a part of such a tree.
+type element struct {
+	XMLName  xml.Name
+	Text     string    `xml:",chardata"`
+	Inside   []byte    `xml:",innerxml"`
+	Children []element `xml:",any"`
+}
+
+// walk goes to an element and everything inside, unless it is told to stay out.
+func (e *element) walk(visit func(*element) bool) {
+	if !visit(e) {
+		return
+	}
+	for i := range e.Children {
+		e.Children[i].walk(visit)
+	}
+}
+
+// first is the text of the first element of a name inside.
+func (e *element) first(name string) (text string) {
+	found := false
+	e.walk(func(n *element) bool {
+		if !found && n.XMLName.Local == name {
+			text, found = n.text(), true
+		}
+		return !found
+	})
+	return text
+}
+
+// text is all the text inside.
+func (e *element) text() string {
+	text := e.Text
+	for i := range e.Children {
+		text += e.Children[i].text()
+	}
+	return text
 }

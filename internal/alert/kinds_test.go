@@ -78,7 +78,7 @@ var dramas = []drama{
 	}, mend: resume, looks: 1},
 	{kind: patra.AlertBreaker, name: "an endpoint does not answer", days: 1, spoil: func(s *scene) {
 		for range 3 {
-			_, err := s.RecordFailure(s.t.Context(), here, patra.BreakerRule{Failures: 3, Shortest: time.Minute, Longest: time.Minute}, 0, patra.Fault{Level: patra.LevelRetry, Code: patra.CodeHTTP, Status: 503, Text: "out of order"}, 0)
+			_, err := s.RecordFailure(s.t.Context(), here, patra.BreakerRule{Failures: 3, Shortest: time.Minute, Longest: time.Minute}, patra.EndpointFailure{}, patra.Fault{Level: patra.LevelRetry, Code: patra.CodeHTTP, Status: 503, Text: "out of order"})
 			s.must(err)
 		}
 	}, mend: resume, notBefore: 15 * time.Minute, looks: 40},

@@ -30,9 +30,12 @@ type app struct {
 
 	configPath, storeURL, logLevel, contact string
 
-	config *config.Config
-	store  *store.Store
-	bars   *mpb.Progress // shared by harvests that run at the same time
+	config  *config.Config
+	store   *store.Store
+	bars    *mpb.Progress                // shared by harvests that run at the same time
+	drawn   atomic.Pointer[mpb.Progress] // the bars that are drawn now
+	watched atomic.Pointer[silence]      // over the command in the foreground
+	within  time.Duration                // how long a provider that was never reached is waited for; 0 is as usual
 
 	once      sync.Once
 	turnstile executor.Gate

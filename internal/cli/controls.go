@@ -50,6 +50,9 @@ func controlReason(c patra.Control) string {
 	case patra.KindLimit:
 		return fmt.Sprintf("%d of %d at once: %s", c.Detail.Limit, c.Detail.Of, strings.ToLower(strings.ReplaceAll(c.Reason, "_", " ")))
 	case patra.KindBreaker:
+		if last := c.Detail.Recent; int64(last.Failures()) > c.Failures {
+			return fmt.Sprintf("%d of the last %d requests failed: %s", last.Failures(), last.Seen, c.Reason)
+		}
 		return fmt.Sprintf("%s in a row: %s", plural(c.Failures, "failure"), c.Reason)
 	}
 	return c.Reason
@@ -105,6 +108,8 @@ func healingText(h patra.Healing) string {
 		Status   int           `json:"status"`
 		Scan     int64         `json:"scan"`
 		Failures int64         `json:"failures"`
+		Recent   int64         `json:"recent"`
+		Lately   int64         `json:"of_recent"`
 		Wait     *float64      `json:"retry_after_seconds"`
 		To       int64         `json:"to"`
 		Of       int64         `json:"of"`
@@ -130,7 +135,8 @@ func healingText(h patra.Healing) string {
 	add(d.Path != "", "at %s", d.Path)
 	add(d.Status != 0, "status %d", d.Status)
 	add(d.Text != "", "%s", d.Text)
-	add(d.Failures > 0, "%s in a row", plural(d.Failures, "failure"))
+	add(d.Failures > 0 && d.Failures >= d.Recent, "%s in a row", plural(d.Failures, "failure"))
+	add(d.Recent > d.Failures, "%d of the last %d requests failed", d.Recent, d.Lately)
 	add(d.Scan > 0, "scan %d begins", d.Scan)
 	add(d.Of > 0, "%d of %d at once", d.To, d.Of)
 	add(d.Wait != nil && *d.Wait > 0, "asked to wait %s", wait(d.Wait))

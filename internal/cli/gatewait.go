@@ -30,6 +30,11 @@ func (a *app) gateOf(ctx context.Context, s *store.Store, task patra.Task) (*gat
 	if err != nil {
 		return nil, err
 	}
+	return a.gateHolds(ctx, s, sharers)
+}
+
+// gateHolds is what the gate holds back of requests to some endpoints; nil is nothing.
+func (a *app) gateHolds(ctx context.Context, s *store.Store, sharers []source.RateKeyMember) (*gateWait, error) {
 	ring := gateKeyIndex{}
 	for _, x := range sharers {
 		ring.add(x)

@@ -160,9 +160,9 @@ func (a *app) batchesCmd() *cobra.Command {
 		return s.Batches(ctx, f)
 	},
 		columns[patra.Batch]{
-			names: []string{"id", "run/batch", "scan", "phase", "page", "status", "items", "new", "changed", "same", "quar", "end", "error"},
+			names: []string{"id", "run/batch", "scan", "phase", "page", "status", "items", "new", "changed", "same", "quar", "repaired", "end", "error"},
 			row: func(b patra.Batch) []any {
-				return []any{b.ID, fmt.Sprintf("%d/%d", b.RunID, b.BatchNo), b.ScanNo, b.Phase, b.Ordinal, b.Status, b.RecordCount, b.Counts.Insert, b.Counts.Update, b.Counts.Same, b.Counts.Quarantine, b.EndCode, faultText(b.Error)}
+				return []any{b.ID, fmt.Sprintf("%d/%d", b.RunID, b.BatchNo), b.ScanNo, b.Phase, b.Ordinal, b.Status, b.RecordCount, b.Counts.Insert, b.Counts.Update, b.Counts.Same, b.Counts.Quarantine, unlessZero(int64(b.Repairs.Total())), b.EndCode, faultText(b.Error)}
 			},
 			empty: "No batches, or they are in the archive (patra archive restore). " + emptyNext,
 		})

@@ -18,7 +18,7 @@ import (
 // logger writes to stderr, so that output can be piped. Whatever it is given, its lines show no secret and name nobody.
 func (a *app) logger(c config.Config) *slog.Logger {
 	a.secrets.Add(passwordOf(c.Store.URL), passwordOf(c.Gate.Redis.URL))
-	return observe.NewLog(a.stderr, observe.LogOptions{Level: a.level(c.Log.Level), JSON: a.logsAsJSON(c.Log.Format), Secrets: &a.secrets})
+	return observe.NewLog(aboveBars{a}, observe.LogOptions{Level: a.level(c.Log.Level), JSON: a.logsAsJSON(c.Log.Format), Secrets: &a.secrets})
 }
 
 // level is what is logged. Where nobody said, a server tells what it does: there is nobody who sees it otherwise. A command
@@ -44,7 +44,7 @@ func (a *app) logsAsJSON(said string) bool {
 
 // recoverPanic is deferred where a goroutine begins: what breaks it is told without what nobody may see.
 func (a *app) recoverPanic() func() {
-	return observe.RecoverPanic(observe.NewLog(a.stderr, observe.LogOptions{JSON: a.logsAsJSON(""), Secrets: &a.secrets}))
+	return observe.RecoverPanic(observe.NewLog(aboveBars{a}, observe.LogOptions{JSON: a.logsAsJSON(""), Secrets: &a.secrets}))
 }
 
 // passwordOf is what stands before the host of an address and is not for others; empty if there is nothing.

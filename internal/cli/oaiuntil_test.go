@@ -23,11 +23,10 @@ type oaiServer struct {
 	seconds   bool // stamps and arguments have seconds
 	coy       int  // after so many lists it has no records at all
 
-	mu       sync.Mutex
-	stamps   []time.Time // of its records
-	asked    []string    // all requests, in their order
-	lists    int
-	lastList url.Values
+	mu     sync.Mutex
+	stamps []time.Time // of its records
+	asked  []string    // all requests, in their order
+	lists  int
 }
 
 const oaiServerPage = 50

@@ -31,8 +31,9 @@ type progress struct {
 
 	bars    *mpb.Progress
 	bar     *mpb.Bar
-	alone   bool // the bars are nobody else's
-	refused int  // times in a row that the provider asked us to slow down
+	alone   bool   // the bars are nobody else's
+	gone    func() // the bars are not drawn any more
+	refused int    // times in a row that the provider asked us to slow down
 }
 
 func (a *app) progress(sum *summary, name string, total int64) *progress {
@@ -40,6 +41,8 @@ func (a *app) progress(sum *summary, name string, total int64) *progress {
 	if p.bars = a.bars; p.bars == nil {
 		p.bars, p.alone = newBars(a.stderr), true
 	}
+	a.drawn.Store(p.bars)
+	p.gone = func() { a.drawn.CompareAndSwap(p.bars, nil) }
 	if p.bars == nil || total == 0 {
 		return p
 	}
@@ -170,9 +173,16 @@ func (p *progress) grow(open int64) {
 
 // finish leaves the terminal clean.
 func (p *progress) finish() {
-	if p.bar == nil {
-		return
+	if p.bar != nil {
+		p.endBar()
 	}
+	if p.alone && p.bars != nil {
+		p.gone()
+		p.bars.Wait()
+	}
+}
+
+func (p *progress) endBar() {
 	p.mu.Lock()
 	full := p.sum.Slices+p.sum.Failed+p.sum.Early >= p.total
 	p.mu.Unlock()
@@ -181,9 +191,20 @@ func (p *progress) finish() {
 	} else {
 		p.bar.Abort(false)
 	}
-	if p.alone {
-		p.bars.Wait()
+}
+
+// aboveBars writes lines to the standard error, above the bars while there are some: what is logged and what is drawn never
+// mix.
+type aboveBars struct{ *app }
+
+// Write implements io.Writer.
+func (w aboveBars) Write(line []byte) (int, error) {
+	if bars := w.drawn.Load(); bars != nil {
+		if n, err := bars.Write(line); err == nil {
+			return n, nil
+		}
 	}
+	return w.stderr.Write(line)
 }
 
 // planning shows now and then how far a plan is: counting at a provider's rate can take a while.
@@ -193,6 +214,9 @@ func (a *app) planning() func(planner.SlicingStats) {
 	return func(t planner.SlicingStats) {
 		mu.Lock()
 		defer mu.Unlock()
+		if watch := a.watched.Load(); watch != nil {
+			watch.happened()
+		}
 		if time.Since(shown) < quiet {
 			return
 		}

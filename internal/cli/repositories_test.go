@@ -276,7 +276,7 @@ func TestABreakerIsOfOneRepository(t *testing.T) {
 	defer st.Close()
 	at := patra.WorkScope{Source: "oai", Endpoint: "records", Operation: patra.Harvest, Repository: nameA}
 	fault := patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork, Text: "nobody is there"}
-	if _, err := st.RecordFailure(t.Context(), at, patra.BreakerRule{Failures: 1, Shortest: time.Hour, Longest: time.Hour}, 0, fault, 0); err != nil {
+	if _, err := st.RecordFailure(t.Context(), at, patra.BreakerRule{Failures: 1, Shortest: time.Hour, Longest: time.Hour}, patra.EndpointFailure{}, fault); err != nil {
 		t.Fatal(err)
 	}
 	if code, said := s.asks(nil, append([]string{"harvest", "oai", "--param", "baseUrl=" + nameB, "--base-url", b.url}, theDay...)...); code != 0 {

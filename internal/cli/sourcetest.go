@@ -33,10 +33,11 @@ type samplePage struct {
 	Total    *int64               `json:"total,omitempty"`
 	Records  []patra.Record       `json:"records"`
 	Problems []patra.RejectedItem `json:"problems"`
-	Read     int                  `json:"read"`             // how many items were tried: where a search gives only ids, some of them
-	Absent   []string             `json:"absent"`           // what was looked for in all of them and found in none: fields, and updatedAt
-	Outside  int                  `json:"outside"`          // items with a time outside of the window that was asked for
-	Window   *patra.Window        `json:"window,omitempty"` // which is none where it is not sent
+	Repairs  patra.Repairs        `json:"repairs,omitempty"` // what of the answer had to be repaired to read it
+	Read     int                  `json:"read"`              // how many items were tried: where a search gives only ids, some of them
+	Absent   []string             `json:"absent"`            // what was looked for in all of them and found in none: fields, and updatedAt
+	Outside  int                  `json:"outside"`           // items with a time outside of the window that was asked for
+	Window   *patra.Window        `json:"window,omitempty"`  // which is none where it is not sent
 
 	call   source.Call // as it was made; who we are is added when it is sent
 	auth   source.Auth
@@ -150,7 +151,7 @@ func tryPage(ctx context.Context, p *executor.Prober, req planner.Request, insec
 		return nil, err
 	}
 	details, items, err := try(ctx, p, second, call, req.BaseURL)
-	page.second = details
+	page.second, page.Repairs = details, page.Repairs.Add(details.Repairs)
 	return page.fill(second, items, most), err
 }
 
@@ -162,12 +163,12 @@ func try(ctx context.Context, p *executor.Prober, program *source.Program, call 
 	if err != nil {
 		err = fmt.Errorf("%s %s: %w", call.Method, call.URL, err)
 		if got.Status == 0 && patra.KindOf(err) != patra.KindConflict { // no answer, and it was permitted to ask
-			err = patra.Environment(fmt.Errorf("%w. See that this address can be reached from here; another one is named with {base_url}", err))
+			err = unreachable(err)
 		}
 		return page, nil, err
 	}
 	page.Status, page.Bytes, page.Items = got.Status, got.Bytes, len(got.Items)
-	page.HasNext, page.Next, page.End, page.Total = got.HasNext, got.Next, got.End, got.Total
+	page.HasNext, page.Next, page.End, page.Total, page.Repairs = got.HasNext, got.Next, got.End, got.Total, got.Repairs
 	return page, got.Items, nil
 }
 
@@ -253,6 +254,9 @@ func (p *samplePage) print(w io.Writer) {
 		fmt.Fprintf(w, ", more at %.60s\n", p.Next)
 	} else {
 		fmt.Fprintf(w, ", the end (%s)\n", p.End)
+	}
+	if len(p.Repairs) > 0 {
+		fmt.Fprintf(w, "Repaired %s\n", wrapped(fmt.Sprintf("%s. The answer is no XML as it was sent; response.strict refuses such answers.", p.Repairs), 9))
 	}
 	for _, r := range p.Records {
 		updated := "no time"

@@ -90,6 +90,7 @@ var tortures = []struct{ name, words string }{
 	{"html-page", "200 with a page for people"},
 	{"empty-body", "200 with nothing"},
 	{"broken-body", "a body that is no JSON and no XML"},
+	{"damaged-page", "XML with characters, bytes, references or elements that it may not have, or in another charset; JSON with a byte order mark"},
 	{"wrong-total", "a count that is wrong"},
 	{"empty-page", "an empty page in the middle"},
 	{"short-page", "a page with fewer items than there are"},

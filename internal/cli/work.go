@@ -90,6 +90,7 @@ func (a *app) workCmd(op patra.Operation, c *cobra.Command, more func(*cobra.Com
 	}
 	a.addAskFlags(c, &f)
 	more(c, &f)
+	c.Flags().DurationVar(&a.within, "reach-within", reachWithin, "how long to wait for a provider that refuses every connection, or whose name has no address")
 	c.Flags().IntVar(&workers, "workers", 0, "pages read at the same time, in place of executor.workers")
 	formatFlag(c, &out)
 	return c
@@ -109,9 +110,12 @@ func (a *app) runWork(ctx context.Context, s *store.Store, req planner.Request, 
 	if err != nil {
 		return nil, err
 	}
+	quiet := a.watchSilence(s, req)
+	defer quiet.end()
+	ctx = quiet.begin(ctx)
 	plan, err := p.Plan(ctx, now(), req)
 	if err != nil {
-		return nil, err
+		return nil, endUnreached(ctx, quiet.address, err)
 	}
 	sum := &summary{Plan: plan.Plan, Decision: plan.Decision, Probes: plan.Probes, Warnings: plan.SlicingStats.Warnings, started: time.Now(), source: req.Source.Code, question: questionFlags(req), runTally: runTally{Faults: map[string]int64{}}}
 	sum.otherDate = plan.Spec != nil && plan.Spec.Window.OtherDate
@@ -119,7 +123,7 @@ func (a *app) runWork(ctx context.Context, s *store.Store, req planner.Request, 
 		return nil, err
 	}
 	if !plan.Plan.Window.IsEmpty() || plan.Plan.CursorID != 0 {
-		if err := a.execute(ctx, s, p, plan, req, workers, sum); err != nil {
+		if err := a.execute(ctx, s, p, plan, req, workers, sum, quiet); err != nil {
 			return nil, err
 		}
 	}
@@ -169,7 +173,7 @@ func (a *app) tellElsewhere(ctx context.Context, s *store.Store, plan patra.Plan
 // execute works on the plan's cursor until nothing of it is queued or running any more, whichever plan it is from:
 // what a killed process left behind is finished too. What ends early is cut again, and what did not fit into the queue
 // is planned when it has room.
-func (a *app) execute(ctx context.Context, s *store.Store, p *planner.Planner, plan *planner.Result, req planner.Request, workers int, sum *summary) error {
+func (a *app) execute(ctx context.Context, s *store.Store, p *planner.Planner, plan *planner.Result, req planner.Request, workers int, sum *summary, quiet *foregroundSilence) error {
 	cfg, err := a.load()
 	if err != nil {
 		return err
@@ -185,7 +189,7 @@ func (a *app) execute(ctx context.Context, s *store.Store, p *planner.Planner, p
 	if err != nil {
 		return err
 	}
-	x.Observe, x.Done, x.Config.Vars.Contact = bar.observe, f.done, req.Contact
+	x.Observe, x.Done, x.Config.Vars.Contact = quiet.over(plan.Plan, bar), f.done, req.Contact
 	f.owner = x.Config.Owner
 	x.Config.Poll = 250 * time.Millisecond // somebody waits
 	if x.Config.CursorID = plan.Plan.CursorID; x.Config.CursorID == 0 {
@@ -193,7 +197,7 @@ func (a *app) execute(ctx context.Context, s *store.Store, p *planner.Planner, p
 	}
 	err = x.Run(ctx)
 	bar.finish()
-	if err == nil {
+	if err = endUnreached(ctx, quiet.address, err); err == nil {
 		err = f.haltOf(context.WithoutCancel(ctx), sum.Failed)
 	}
 	sum.Left, sum.halt, sum.quota = f.left, f.halt, f.quota

@@ -14,6 +14,9 @@ import (
 // ErrTooLarge means that a body is over the limit, or swells suspiciously when decompressed.
 var ErrTooLarge = errors.New("the body is larger than allowed")
 
+// ErrEncoding means that a body is compressed in a way that was not asked for.
+var ErrEncoding = errors.New("the body is compressed in another way than was asked for")
+
 // maxRatio is how much larger than its compressed form a body may be. Pages of metadata stay below 30.
 const maxRatio = 200
 
@@ -30,7 +33,7 @@ func ReadBody(resp *http.Response, limit int64) ([]byte, error) {
 		}
 		r = z
 	default:
-		return nil, fmt.Errorf("content encoding %q was not asked for", enc)
+		return nil, fmt.Errorf("%w: %.40q in place of gzip", ErrEncoding, enc)
 	}
 	return readLimited(r, wire, limit)
 }

@@ -138,3 +138,9 @@ func Cause(err error) error {
 	}
 	return err
 }
+
+// Unreached reports whether nobody is there to answer: the host refused the connection, or its name has no address.
+func Unreached(err error) bool {
+	_, unnamed := errors.AsType[*net.DNSError](err)
+	return unnamed || errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, syscall.EHOSTUNREACH) || errors.Is(err, syscall.ENETUNREACH)
+}

@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"sync/atomic"
 
 	"patra"
+	"patra/internal/egress"
 )
 
 // Controls say whether a request may be sent, and learn how it went. They are shared by all processes: what one of them
@@ -15,7 +17,7 @@ import (
 type Controls interface {
 	Admit(ctx context.Context, at patra.WorkScope) (patra.Admission, error)
 	PeekAdmission(ctx context.Context, at patra.WorkScope) (patra.Admission, error)
-	RecordFailure(ctx context.Context, at patra.WorkScope, rule patra.BreakerRule, probe int64, fault patra.Fault, dice float64) (patra.ControlChange, error)
+	RecordFailure(ctx context.Context, at patra.WorkScope, rule patra.BreakerRule, f patra.EndpointFailure, fault patra.Fault) (patra.ControlChange, error)
 	RecordSuccess(ctx context.Context, at patra.WorkScope, probe int64) (patra.ControlChange, error)
 	AbandonProbe(ctx context.Context, at patra.WorkScope, probe int64) (patra.ControlChange, error)
 	Halt(ctx context.Context, at patra.WorkScope, fault patra.Fault) (patra.ControlChange, error)
@@ -105,12 +107,19 @@ func (r *run) reportSuccess(ctx context.Context, x patra.Exchange) {
 // reportAnswered tells a breaker that counts failures, or that this run tries, that the endpoint answers.
 func (r *run) reportAnswered(ctx context.Context) {
 	at := r.claim.WorkScope()
+	r.answersAt(at).Add(1)
 	_, uneasy := r.uneasy.LoadAndDelete(at.EndpointTarget().Key)
 	if probe := r.hold.Probe; probe != 0 || r.hold.Watch || uneasy {
 		change, err := r.Controls.RecordSuccess(ctx, at, probe)
 		r.logControlChange(ctx, change, err)
 	}
 	r.hold.Probe, r.hold.Watch = 0, false
+}
+
+// answersAt counts what an endpoint has answered since its breaker last heard of a failure. Ordinary answers are not written down.
+func (x *Executor) answersAt(at patra.WorkScope) *atomic.Int64 {
+	n, _ := x.answered.LoadOrStore(at.EndpointTarget().Key, new(atomic.Int64))
+	return n.(*atomic.Int64)
 }
 
 // reportFailure tells the controls of a request that gave no page. If that opened a breaker, or it was open already, the run
@@ -128,7 +137,8 @@ func (r *run) reportFailure(ctx context.Context, failed *pageError) error {
 		return nil
 	}
 	rule := r.program.Spec.Breaker.Rule()
-	change, err := r.Controls.RecordFailure(ctx, at, rule, r.hold.Probe, *fault, rand.Float64())
+	met := patra.EndpointFailure{Probe: r.hold.Probe, Answered: r.answersAt(at).Swap(0), Unreached: egress.Unreached(fault.Err), Dice: rand.Float64()}
+	change, err := r.Controls.RecordFailure(ctx, at, rule, met, *fault)
 	r.uneasy.Store(at.EndpointTarget().Key, true)
 	r.hold.Probe, r.fault, r.gentle = 0, fault, change.Was.Breaker().WillBackOffLonger(rule)
 	r.logControlChange(ctx, change, err)
@@ -217,8 +227,8 @@ func (x *Executor) heldBack(ctx context.Context, c *patra.Claim, r *run, h *held
 	}
 	end := patra.RunResult{Status: patra.Queued, GiveBack: true, WaitCode: h.Code, RetryIn: max(h.Wait, 0)}
 	if h.Code == patra.WaitBreaker && r.fault != nil && !(r.tried && r.gentle) {
-		end.GiveBack, end.Fault = false, r.fault
-		if c.Task.Attempts >= c.Task.MaxAttempts {
+		end.GiveBack, end.Progress, end.Fault = false, r.progress, r.fault
+		if c.Task.Attempts >= c.Task.MaxAttempts && !r.progress {
 			x.runLogger(c).ErrorContext(ctx, "task failed", "error_level", string(r.fault.Level), "code", r.fault.Code, "path", r.fault.Path, "reason", r.fault.Text)
 			return patra.RunResult{Status: patra.Failed, Fault: r.fault}, Event{Kind: EventFailed, Claim: c, Fault: r.fault}
 		}

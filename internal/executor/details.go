@@ -189,6 +189,7 @@ func (d *detailPhase) commitOnly(ctx context.Context, c *detailBatch, res patra.
 		return nil, err
 	}
 	d.ordinal++
+	d.progress = d.progress || len(res.Items) > 0
 	d.reportSuccess(ctx, res.Exchange)
 	d.emit(Event{Kind: EventPage, Claim: d.claim, Counts: counts, Exchange: res.Exchange, Took: time.Since(res.Exchange.SentAt.Time())})
 	return after, nil
@@ -240,11 +241,11 @@ func (d *detailPhase) halve(ctx context.Context, c *detailBatch, failed *pageErr
 // believe refuses a detail endpoint that has no record for a good part of the ids.
 func (d *detailPhase) believe(res patra.PageResult) error {
 	done, lost := d.done+len(res.Items[patra.ItemDone]), d.lost+len(res.Items[patra.ItemBad])
-	if missing := len(res.Items[patra.ItemMissing]); d.counts() { // held before
-		missing = 0
-	} else if d.foreign() { // that another source's id is not known here is an answer
+	switch missing := len(res.Items[patra.ItemMissing]); {
+	case d.counts(): // held before
+	case d.foreign(): // that another source's id is not known here is an answer
 		done += missing
-	} else {
+	default:
 		lost += missing
 	}
 	if patra.TooManyBadItems(lost, lost+done) {

@@ -164,13 +164,14 @@ type Executor struct {
 	Tracer      trace.Tracer // nil: nothing is traced
 	Guard       func()       // deferred by every goroutine, to catch what breaks it; nil: nobody does
 
-	turn   atomic.Uint64
-	memory memoryBudget
-	rooms  parseSlots
-	ready  sync.Map    // fingerprint + base URL -> *target
-	uneasy sync.Map    // source/endpoint -> true: its breaker counts failures, so it must hear of a success
-	paces  sync.Map    // partition -> *pace
-	full   atomic.Bool // answers cannot be kept now, and that was said
+	turn     atomic.Uint64
+	memory   memoryBudget
+	rooms    parseSlots
+	ready    sync.Map    // fingerprint + base URL -> *target
+	answered sync.Map    // source/endpoint -> *atomic.Int64: what was answered since its breaker heard of a failure
+	uneasy   sync.Map    // source/endpoint -> true: its breaker counts failures, so it must hear of a success
+	paces    sync.Map    // partition -> *pace
+	full     atomic.Bool // answers cannot be kept now, and that was said
 }
 
 // sourceClient is a source as this process talks to it.

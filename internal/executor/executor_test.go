@@ -54,7 +54,7 @@ func fast(t testing.TB, change ...string) *source.File {
 	if err != nil {
 		t.Fatal(err)
 	}
-	text := strings.NewReplacer(append([]string{politeRate, "perSecond: 4000, burst: 4000", "initial: 500ms, max: 30s", "initial: 1ms, max: 2ms", "pageSize: 200", "pageSize: 50"}, change...)...).Replace(string(data))
+	text := strings.NewReplacer(append(change, politeRate, "perSecond: 4000, burst: 4000", "initial: 500ms, max: 30s", "initial: 1ms, max: 2ms", "pageSize: 200", "pageSize: 50")...).Replace(string(data))
 	f, err := source.Load("crossref.yaml", []byte(text))
 	if err != nil {
 		t.Fatal(err)
@@ -253,7 +253,7 @@ func TestBrokenAnswersAreNeverZeroHits(t *testing.T) {
 		{"no items", `{"status":"ok","message":{}}`, 200, patra.CodeSchema, patra.LevelFatal},
 		{"items that are no list", `{"message":{"items":{},"next-cursor":"x"}}`, 200, patra.CodeSchema, patra.LevelFatal},
 		{"half a value", `{"message":{"items":[`, 200, patra.CodeBadBody, patra.LevelRetry},
-		{"two values", `{"message":{"items":[],"next-cursor":"x"}} {}`, 200, patra.CodeBadBody, patra.LevelRetry},
+		{"two values", `{"message":{"items":[],"next-cursor":"x"}} {}`, 200, patra.CodeUnreadable, patra.LevelRetry},
 		{"nothing", ``, 200, patra.CodeBadBody, patra.LevelRetry},
 		{"no next position", `{"message":{"items":[{"DOI":"1"}]}}`, 200, patra.CodeSchema, patra.LevelFatal},
 		{"204", ``, 204, patra.CodeBadBody, patra.LevelRetry},

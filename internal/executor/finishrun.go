@@ -107,9 +107,10 @@ func (x *Executor) ending(ctx context.Context, c *patra.Claim, r *run, walked er
 		x.runLogger(c).WarnContext(ctx, "the store could not be used, the task is tried again later", "reason", fault.Text)
 		return patra.RunResult{Status: patra.Queued, GiveBack: true, Fault: fault, RetryIn: backoff(retryTask, 1), WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}
 	}
-	if fault.Level == patra.LevelRetry && c.Task.Attempts < c.Task.MaxAttempts {
+	if fault.Level == patra.LevelRetry && (c.Task.Attempts < c.Task.MaxAttempts || r.progress) {
 		x.runLogger(c).WarnContext(ctx, "run failed, the task is tried again later", "error_level", string(fault.Level), "code", fault.Code, "reason", fault.Text)
-		return patra.RunResult{Status: patra.Queued, Fault: fault, RetryIn: backoff(retryTask, int(c.Task.Attempts)), WaitCode: "SCHEDULED"}, Event{Kind: EventReleased, Claim: c, Fault: fault}
+		return patra.RunResult{Status: patra.Queued, Fault: fault, RetryIn: backoff(retryTask, int(c.Task.Attempts)), WaitCode: "SCHEDULED", Progress: r.progress},
+			Event{Kind: EventReleased, Claim: c, Fault: fault}
 	}
 	x.runLogger(c).ErrorContext(ctx, "task failed", "error_level", string(fault.Level), "code", fault.Code, "path", fault.Path, "reason", fault.Text)
 	return patra.RunResult{Status: patra.Failed, Fault: fault}, Event{Kind: EventFailed, Claim: c, Fault: fault}

@@ -17,7 +17,7 @@ func (r *run) read(program *source.Program, page patra.OpenPage, got response) (
 	if err != nil {
 		return res, err
 	}
-	res.After, res.HasNext, res.EndCode, res.Total = p.Next, p.HasNext, p.End, p.Total
+	res.After, res.HasNext, res.EndCode, res.Total, res.Repairs = p.Next, p.HasNext, p.End, p.Total, p.Repairs
 	res.Records = make([]patra.Observation, 0, len(p.Items))
 	keys := rowKeys{r: r}
 	no := 0
@@ -28,7 +28,7 @@ func (r *run) read(program *source.Program, page patra.OpenPage, got response) (
 		}
 		if err != nil {
 			f := patra.AsFault(err)
-			res.Quarantined = append(res.Quarantined, patra.RejectedItem{ItemNo: no, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: o.Raw})
+			res.Quarantined = append(res.Quarantined, patra.RejectedItem{ItemNo: no, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: patra.FragmentOf(o.Raw)})
 			continue
 		}
 		res.Records = append(res.Records, o)
@@ -82,12 +82,18 @@ func together(records []patra.Observation, size int) []byte {
 	return body
 }
 
-// repeats says whether the walk goes round in circles: a page that is the one before, or a position that it had already.
+// repeats says whether the walk goes round in circles: a page that is the one before, or a position that it had already. So does a
+// link that leads away from the provider.
 func (r *run) repeats(res patra.PageResult, position string) error {
 	paging := r.program.Spec.Pagination.Type
 	ended := !res.HasNext && paging == pageTime // which reads the last stretch again, to see that there is no more
 	if len(res.Records)+len(res.Quarantined) > 0 && res.BodySHA256 == r.scan.lastBody && !ended {
 		return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeLoop, Text: "the provider sent the same page again"}
+	}
+	if res.HasNext {
+		if err := r.program.Spec.CheckLink(r.claim.BaseURL, r.Config.Vars, res.After); err != nil {
+			return err
+		}
 	}
 	if r.program.Spec.Stateful() || r.scan.evidence.Seams() || !res.HasNext || res.After == position { // what the same position means, the source says
 		return nil

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"net/http"
 	"time"
 
 	"patra"
@@ -39,7 +40,7 @@ func (r *run) retryPage(ctx context.Context, page patra.OpenPage, err error, att
 	if err := r.reportFailure(ctx, failed); err != nil {
 		return err
 	}
-	r.strain.Failed(now, fault.Code == patra.CodeRateLimited)
+	r.strain.Failed(now, fault.Code == patra.CodeRateLimited && !failed.toldToWait())
 	spec, search := r.program.Spec, page.Phase == patra.PhaseSearch
 	if search && fault.Code == patra.CodeTooLarge {
 		return r.tooLarge(ctx, fault, attempt, wait)
@@ -47,7 +48,7 @@ func (r *run) retryPage(ctx context.Context, page patra.OpenPage, err error, att
 	if why := r.cutShort(now, fault); search && why != nil {
 		return why
 	}
-	exhausted := attempt >= spec.Retry.MaxAttempts && !failed.renewed(attempt) || r.restarts >= spec.Retry.MaxAttempts
+	exhausted := attempt >= failed.mostAttempts(spec) && !failed.renewed(attempt) || r.restarts >= spec.Retry.MaxAttempts
 	if fault.Level != patra.LevelRetry || exhausted {
 		if fault.Code == patra.CodeSchema {
 			r.spoilage.forget()
@@ -67,7 +68,23 @@ func (r *run) retryPage(ctx context.Context, page patra.OpenPage, err error, att
 		r.pageLogger(page).InfoContext(ctx, "page is asked for again", "page", page.Ordinal, "error_level", string(fault.Level), "code", fault.Code, "http_status", fault.Status, "attempt", attempt, "wait_seconds", wait.Seconds())
 		r.emit(Event{Kind: EventRetry, Claim: r.claim, Fault: fault})
 	}
+	if attempt == 1 && failed.byChance() {
+		return nil
+	}
 	return r.sleep(ctx, wait)
+}
+
+// byChance reports whether a request that failed for the first time is simply sent again: its next permit is wait enough. Only when
+// it fails again is something wrong for longer.
+func (f *pageError) byChance() bool {
+	if f.retryAfter > 0 {
+		return false
+	}
+	switch f.fault.Code {
+	case patra.CodeNetwork, patra.CodeBadBody:
+		return true
+	}
+	return f.fault.Code == patra.CodeHTTP && f.fault.Status >= http.StatusInternalServerError
 }
 
 // failPage keeps what became of a request that gave no page.
@@ -118,6 +135,26 @@ func lasting(f *patra.Fault) *patra.Fault {
 	grave := *f
 	grave.Level = patra.LevelFatal
 	return &grave
+}
+
+const (
+	// shortWait is how long a provider may ask us to wait so that we wait for it where we are.
+	shortWait = time.Minute
+	// patientTimes as often as otherwise a page is asked for where the provider says each time when to come back.
+	patientTimes = 4
+)
+
+// toldToWait reports whether the provider refused us as too fast, and said that it will answer soon: waiting is all it wants.
+func (f *pageError) toldToWait() bool {
+	return f.fault.Code == patra.CodeRateLimited && f.retryAfter > 0 && f.retryAfter <= shortWait
+}
+
+// mostAttempts is how often a page is asked for.
+func (f *pageError) mostAttempts(spec *source.Spec) int {
+	if f.toldToWait() {
+		return patientTimes * spec.Retry.MaxAttempts
+	}
+	return spec.Retry.MaxAttempts
 }
 
 // renewed reports whether a request failed for a token that is replaced now. That it is sent once more is not an attempt

@@ -32,7 +32,9 @@ type run struct {
 	rescans  int64
 	restarts int
 	strain   patra.WalkLoad
-	advanced bool // a page came and was kept
+	advanced bool  // a page came and was kept
+	furthest int64 // the page up to which earlier attempts came
+	progress bool  // this one has read what none before it had read
 	proof    *patra.Proof
 	counted  *int64 // what the provider says about the part that an early end confirms
 	bounds   patra.FoundBounds
@@ -121,6 +123,7 @@ func question(c *patra.Claim) (query.Node, error) {
 // closing was lost.
 func (r *run) begin(ctx context.Context) (ended bool, err error) {
 	task, resume := r.claim.Task, r.claim.Resume
+	r.furthest = task.NextOrdinal
 	r.witness = r.program.Spec.Witness(r.query)
 	r.scan = r.newScan(task.ScanNo)
 	var current *patra.ScanEvidence
@@ -226,6 +229,9 @@ var disputed = &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeDisputed, T
 func (r *run) preparePage(ctx context.Context, ordinal int64, position string) (pageRequest, error) {
 	call, err := r.program.Spec.Build(r.query, r.claim.Slice.Fetch, position, r.claim.BaseURL, r.Config.Vars)
 	if err != nil {
+		if fault, ok := errors.AsType[*patra.Fault](err); ok {
+			return pageRequest{}, fault
+		}
 		return pageRequest{}, &patra.Fault{Level: patra.LevelRequest, Code: patra.CodeInternal, Text: err.Error(), Err: err}
 	}
 	return r.newPageRequest(ctx, patra.PhaseSearch, ordinal, position, call)
@@ -354,7 +360,7 @@ func (r *run) commitNext(ctx context.Context, coming *inflightPage) (*inflightPa
 		r.shown = res.Shown
 	}
 	r.scan.count(seen.Total, fresh, r.strays, r.program.Spec.Window.Precision)
-	r.advanced = true
+	r.advanced, r.progress = true, r.progress || page.Ordinal >= r.furthest
 	r.reportSuccess(ctx, res.Exchange)
 	r.emit(Event{Kind: EventPage, Claim: r.claim, Counts: counts, Exchange: res.Exchange, Took: time.Since(res.Exchange.SentAt.Time())})
 	if enough != nil {

@@ -39,6 +39,7 @@ query:
 
 const (
 	byCounting = `{type: OFFSET, pageSize: 20, maxPageSize: 20, positionParam: offset, end: [EMPTY_PAGE]}`
+	byLink     = `{type: URL, pageSize: 20, maxPageSize: 20, next: "/list/next", token: {state: STATELESS, onSame: ERROR}, end: [NO_TOKEN]}`
 	byToken    = `{type: TOKEN, pageSize: 20, maxPageSize: 20, positionParam: offset, next: "/list/next", token: {state: STATELESS, onSame: ERROR}, end: [NO_TOKEN]}`
 )
 
@@ -46,6 +47,7 @@ const (
 // offset, and how often the page was asked for before. days are the days in the order in which they were asked for.
 type xmlWorks struct {
 	instead func(w http.ResponseWriter, day, offset, before int) bool
+	links   string // what stands before the offset of the next page
 	asked   map[string]int
 	days    []int
 }
@@ -81,7 +83,7 @@ func (x *xmlWorks) page(w io.Writer, day, offset int, before string) {
 		fmt.Fprintf(w, `<item><id>%d/%d</id><at>2026-05-%02d</at></item>`, day, i, day)
 	}
 	if offset+20 < 50 {
-		fmt.Fprintf(w, "<next>%d</next>", offset+20)
+		fmt.Fprintf(w, "<next>%s%d</next>", x.links, offset+20)
 	}
 	io.WriteString(w, "</list>")
 }
@@ -102,6 +104,18 @@ var strange = []struct {
 	}},
 	{"a body that is too large", patra.CodeTooLarge, byCounting, func(_ *xmlWorks, w http.ResponseWriter, _, _ int) bool {
 		io.WriteString(w, "<list>"+strings.Repeat(" ", 70000)+"</list>")
+		return true
+	}},
+	{"a body that is compressed in another way than was asked for", patra.CodeEncoding, byCounting, func(_ *xmlWorks, w http.ResponseWriter, _, _ int) bool {
+		w.Header().Set("Content-Encoding", "br")
+		io.WriteString(w, "\x8b\x02\x80<list/>\x03")
+		return true
+	}},
+	{"a link to another host", patra.CodeLinkAway, byLink, func(_ *xmlWorks, w http.ResponseWriter, day, offset int) bool {
+		if offset == 0 {
+			return false
+		}
+		fmt.Fprintf(w, `<list><total>50</total><item><id>%d/x</id><at>2026-05-%02d</at></item><next>https://user:word@elsewhere.example/works?offset=40</next></list>`, day, day)
 		return true
 	}},
 	{"a token that comes again", patra.CodeLoop, byToken, func(_ *xmlWorks, w http.ResponseWriter, day, offset int) bool {
@@ -177,6 +191,9 @@ func TestStrangeAnswers(t *testing.T) {
 		harvest := func(t *testing.T, when func(place, offset, before int) bool) (*early, *xmlWorks) {
 			t.Helper()
 			x := &xmlWorks{}
+			if c.pagination == byLink {
+				x.links = "?offset="
+			}
 			x.instead = func(w http.ResponseWriter, day, offset, before int) bool {
 				return when(x.place(day), offset, before) && c.answer(x, w, day, offset)
 			}

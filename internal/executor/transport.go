@@ -223,6 +223,9 @@ func request(ctx context.Context, call source.Call, name string) (*http.Request,
 // will be there again, everybody waits: to a provider, all our workers are one client.
 func (w transport) retryDelay(ctx context.Context, spec *source.Spec, failed *pageError, n int) (time.Duration, error) {
 	wait := max(backoff(spec.Retry.Backoff, n), failed.retryAfter)
+	if failed.toldToWait() {
+		wait = failed.retryAfter // it knows better than we do
+	}
 	if failed.fault.Code != patra.CodeRateLimited && failed.retryAfter == 0 {
 		return wait, nil
 	}
@@ -272,6 +275,8 @@ func wireFault(err error, status int) *patra.Fault {
 	switch {
 	case errors.Is(err, egress.ErrTooLarge):
 		f.Code = patra.CodeTooLarge
+	case errors.Is(err, egress.ErrEncoding):
+		f.Code, f.Path = patra.CodeEncoding, "Content-Encoding"
 	case errors.Is(err, egress.ErrRefused):
 		f.Level = patra.LevelRequest
 	case isCert:

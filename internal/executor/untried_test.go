@@ -44,8 +44,8 @@ func (c *trier) RecordSuccess(_ context.Context, _ patra.WorkScope, probe int64)
 	return c.say("answered", probe)
 }
 
-func (c *trier) RecordFailure(_ context.Context, _ patra.WorkScope, _ patra.BreakerRule, probe int64, _ patra.Fault, _ float64) (patra.ControlChange, error) {
-	return c.say("failed", probe)
+func (c *trier) RecordFailure(_ context.Context, _ patra.WorkScope, _ patra.BreakerRule, f patra.EndpointFailure, _ patra.Fault) (patra.ControlChange, error) {
+	return c.say("failed", f.Probe)
 }
 
 func (c *trier) AbandonProbe(_ context.Context, _ patra.WorkScope, probe int64) (patra.ControlChange, error) {

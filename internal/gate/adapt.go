@@ -13,7 +13,8 @@ type Feedback int
 const (
 	Answered    Feedback = iota // not too fast
 	Refused                     // too fast
-	Unavailable                 // the provider has other troubles
+	Unavailable                 // the provider has other troubles, and says when to come back
+	Failed                      // it has other troubles
 )
 
 const (
@@ -47,25 +48,27 @@ const (
 // faster, to find a capacity that has grown. A provider that is down halves the rate too, but that says nothing about its
 // capacity: the ceiling stays where it was. The same holds for refusals without an answer between them: whoever counts by
 // the minute refuses everything for the rest of it.
+//
+// Failures here and there are bad luck, and no reason to be slower. What a lower rate does not help against is no limit either.
 func Adapt(t patra.AdaptiveRate, limit int64, s Feedback, sent, now patra.Instant) patra.AdaptiveRate {
 	limit = max(limit, 1)
 	rate := limit
 	if t.Rate > 0 {
 		rate = min(t.Rate, limit)
 	}
+	if s == Failed && now < t.Trial.Limit {
+		s = Refused
+	}
+	if !before(t, sent, now) {
+		t.Trial = noted(t.Trial, s, now)
+	}
 	if s != Answered {
-		if heard(t, s, sent, now) {
-			return t
-		}
-		if s == Refused && (t.Ceiling == 0 || t.AdaptedAt > t.RefusedAt) {
-			t.Ceiling = ceilingAt(rate, t.Ceiling)
-		}
-		return patra.AdaptiveRate{Rate: max(rate/2, min(leastRate, limit)), Ceiling: t.Ceiling, AdaptedAt: now, RefusedAt: now}
+		return lowered(t, rate, limit, s, sent, now)
 	}
 	if rate == limit {
-		return patra.AdaptiveRate{RefusedAt: t.RefusedAt}
+		return patra.AdaptiveRate{RefusedAt: t.RefusedAt, Trial: t.Trial}
 	}
-	if heard(t, s, sent, now) {
+	if before(t, sent, now) || waits(t.Trial) {
 		return t
 	}
 	step := climb(rate, limit, t.Ceiling, max(now-t.AdaptedAt, 0))
@@ -73,19 +76,43 @@ func Adapt(t patra.AdaptiveRate, limit int64, s Feedback, sent, now patra.Instan
 		return t
 	}
 	if rate += step; rate >= limit {
-		return patra.AdaptiveRate{RefusedAt: t.RefusedAt}
+		return patra.AdaptiveRate{RefusedAt: t.RefusedAt, Trial: t.Trial}
 	}
 	t.Rate, t.AdaptedAt = rate, now
 	return t
 }
 
-// heard reports whether a sign says nothing new after the last refusal: its request left before that came back, or it is
-// one more of the same.
-func heard(t patra.AdaptiveRate, s Feedback, sent, now patra.Instant) bool {
-	if t.RefusedAt == 0 || now < t.RefusedAt { // a clock that was set back is not waited for
-		return false
+// lowered is the tempo after a refusal or a failure.
+func lowered(t patra.AdaptiveRate, rate, limit int64, s Feedback, sent, now patra.Instant) patra.AdaptiveRate {
+	if before(t, sent, now) || t.RefusedAt != 0 && now >= t.RefusedAt && now < t.RefusedAt.Add(oneRefusal) {
+		return t
 	}
-	return sent <= t.RefusedAt || s != Answered && now < t.RefusedAt.Add(oneRefusal)
+	if t.AdaptedAt > t.RefusedAt && !waits(t.Trial) { // it follows a raise: what was seen was not seen at one rate
+		t.Trial.Halved, t.Trial.Before, t.Trial.Seen = min(t.Trial.Halved, atOnce-1), 0, 0
+	}
+	is := patra.AdaptiveRate{Rate: max(rate/2, min(leastRate, limit)), Ceiling: t.Ceiling, AdaptedAt: now, RefusedAt: now, Trial: t.Trial}
+	switch judge(t.Trial, s) {
+	case hold:
+		return t
+	case random:
+		t.Ceiling, t.AdaptedAt, t.Trial = 0, now, chanceTrial(t.Trial, now)
+		return t
+	case outage:
+		if s == Unavailable {
+			is.Trial.Asked++
+		}
+	case halve:
+		is.Trial = halvedTrial(t.Trial, s, now)
+		if s == Refused && (t.Ceiling == 0 || t.AdaptedAt > t.RefusedAt) {
+			is.Ceiling = ceilingAt(rate, t.Ceiling)
+		}
+	}
+	return is
+}
+
+// before reports whether a request left before the last refusal came back: it says nothing about the rate since.
+func before(t patra.AdaptiveRate, sent, now patra.Instant) bool {
+	return t.RefusedAt != 0 && now >= t.RefusedAt && sent <= t.RefusedAt // a clock that was set back is not waited for
 }
 
 // ceilingAt is the ceiling after a refusal. If it came when we had left the old one far behind, the truth is somewhere

@@ -147,7 +147,7 @@ func (s stateReading) moved(h clockReading) patra.RateState {
 
 // shifted moves all moments of a state. Slots stay in the ledger.
 func shifted(is patra.RateState, by patra.Instant) patra.RateState {
-	for _, at := range []*patra.Instant{&is.Arrival, &is.Cooldown, &is.Tempo.AdaptedAt, &is.Tempo.RefusedAt, &is.WarmSince, &is.ByNew, &is.Loan.Until, &is.Early.From, &is.Early.Until} {
+	for _, at := range []*patra.Instant{&is.Arrival, &is.Cooldown, &is.Tempo.AdaptedAt, &is.Tempo.RefusedAt, &is.Tempo.Trial.Until, &is.Tempo.Trial.Limit, &is.WarmSince, &is.ByNew, &is.Loan.Until, &is.Early.From, &is.Early.Until} {
 		if *at > 0 {
 			*at += by
 		}

@@ -188,6 +188,7 @@ func (l *LeasedRows) updateCached(ctx context.Context, k *leasedKey, v ledgerVie
 
 // grave reports whether a turn changed what must not be lost with the keeper.
 func grave(before, is patra.RateState) bool {
+	before.Tempo.Trial, is.Tempo.Trial = patra.RateTrial{}, patra.RateTrial{} // it goes along with what it changes
 	return is.Cooldown > before.Cooldown || is.Tempo != before.Tempo || is.Told != before.Told || is.ToldConcurrency != before.ToldConcurrency || is.Set != before.Set
 }
 

@@ -194,24 +194,26 @@ func (t reply) read() (patra.RateState, error) {
 
 // redisState is a state as Redis has it. Its moments are numbers, as in the store.
 type redisState struct {
-	Limit    int64             `json:"limit"`
-	Burst    int               `json:"burst"`
-	Arrival  int64             `json:"arrival"`
-	Cooldown int64             `json:"cooldown"`
-	Rate     int64             `json:"rate,omitempty"`
-	Ceiling  int64             `json:"ceiling,omitempty"`
-	Adapted  int64             `json:"adapted,omitempty"`
-	Refused  int64             `json:"refused,omitempty"`
-	Notes    patra.RateDetails `json:"notes,omitzero"`
+	Limit    int64           `json:"limit"`
+	Burst    int             `json:"burst"`
+	Arrival  int64           `json:"arrival"`
+	Cooldown int64           `json:"cooldown"`
+	Rate     int64           `json:"rate,omitempty"`
+	Ceiling  int64           `json:"ceiling,omitempty"`
+	Adapted  int64           `json:"adapted,omitempty"`
+	Refused  int64           `json:"refused,omitempty"`
+	Notes    patra.RateNotes `json:"notes,omitzero"`
 }
 
 func keptOf(s patra.RateState) redisState {
-	return redisState{s.Limit, s.Burst, int64(s.Arrival), int64(s.Cooldown), s.Tempo.Rate, s.Tempo.Ceiling, int64(s.Tempo.AdaptedAt), int64(s.Tempo.RefusedAt), s.RateDetails}
+	return redisState{s.Limit, s.Burst, int64(s.Arrival), int64(s.Cooldown), s.Tempo.Rate, s.Tempo.Ceiling, int64(s.Tempo.AdaptedAt), int64(s.Tempo.RefusedAt), s.Notes()}
 }
 
 func (k redisState) state() patra.RateState {
-	return patra.RateState{Limit: k.Limit, Burst: k.Burst, Arrival: patra.Instant(k.Arrival), Cooldown: patra.Instant(k.Cooldown), RateDetails: k.Notes,
+	is := patra.RateState{Limit: k.Limit, Burst: k.Burst, Arrival: patra.Instant(k.Arrival), Cooldown: patra.Instant(k.Cooldown),
 		Tempo: patra.AdaptiveRate{Rate: k.Rate, Ceiling: k.Ceiling, AdaptedAt: patra.Instant(k.Adapted), RefusedAt: patra.Instant(k.Refused)}}
+	is.SetNotes(k.Notes)
+	return is
 }
 
 // RedisHealth is what a server says about itself. What it does not want to say is empty.

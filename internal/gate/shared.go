@@ -21,7 +21,7 @@ type Shared struct {
 
 	mu    sync.Mutex
 	desks map[waitQueue]*permitCache
-	slow  map[string]time.Time        // keys that are below their limit, and when an answer was last counted for them
+	heard map[string]*answers         // what came back since it was last written down
 	told  map[string]advertisedLimits // what providers say about their limits, as far as we know
 	ended map[string]int64            // how often a person ended a cooldown, as far as we know
 }
@@ -36,7 +36,7 @@ type waitQueue struct {
 func NewShared(rows Rows, opts ...Option) *Shared { return newShared(rows, true, opts...) }
 
 func newShared(rows Rows, ahead bool, opts ...Option) *Shared {
-	g := &Shared{rows: rows, own: rows, ahead: ahead, process: rand.Text(), desks: map[waitQueue]*permitCache{}, slow: map[string]time.Time{}, told: map[string]advertisedLimits{}, ended: map[string]int64{}}
+	g := &Shared{rows: rows, own: rows, ahead: ahead, process: rand.Text(), desks: map[waitQueue]*permitCache{}, heard: map[string]*answers{}, told: map[string]advertisedLimits{}, ended: map[string]int64{}}
 	if l, ok := rows.(*LeasedRows); ok {
 		g.own = l.ledger
 	}
@@ -162,16 +162,17 @@ func (g *Shared) Cooldown(ctx context.Context, key string, wait time.Duration) e
 // countEvery is how often an answer is counted while we are below the limit. Otherwise answers cost nothing.
 const countEvery = 250 * time.Millisecond
 
-// signOf is what a status says; ok is false if it says nothing. A provider that fails, or does not answer at all, has
-// too much to do.
-func signOf(status int) (s Feedback, ok bool) {
+// signOf is what a status says, and what the provider asked for with it; ok is false if it says nothing.
+func signOf(status int, retryAfter time.Duration) (s Feedback, ok bool) {
 	switch {
 	case status == 200:
 		return Answered, true
 	case status == 429:
 		return Refused, true
-	case status == 0, status >= 500:
+	case retryAfter > 0 && status >= 500:
 		return Unavailable, true
+	case status == 0, status >= 500:
+		return Failed, true
 	}
 	return Answered, false
 }
@@ -182,22 +183,28 @@ func (g *Shared) Report(ctx context.Context, l patra.RateLimit, a patra.RateFeed
 	if err := g.ledger.applyReport(ctx, l, a.Told.Quota); err != nil {
 		return err
 	}
-	sign, ok := signOf(a.Status)
-	ok = ok && (sign != Answered || g.counts(l.Key))
+	sign, ok := signOf(a.Status, a.RetryAfter)
+	answered := 0
+	if ok {
+		answered, ok = g.count(l.Key, sign, a.Took)
+	}
 	said, news := g.refreshState(l, a.Told)
 	if !ok && a.RetryAfter <= 0 && !news {
 		return nil
 	}
-	if news || sign != Answered || a.RetryAfter > 0 {
-		defer g.discardPermits(l.Key)
-	}
-	return g.rows.UpdateGateState(ctx, l.Key, func(now patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
+	slower := news || a.RetryAfter > 0
+	err := g.rows.UpdateGateState(ctx, l.Key, func(now patra.Instant, _ time.Duration, was patra.RateState) patra.RateState {
 		if news {
 			was.Told, was.ToldConcurrency = said.rate, said.concurrency
 			g.noteAdvertised(l.Key, was)
 		}
 		if ok && was.Limit > 0 {
+			rate := was.Rate()
+			for range answered {
+				was.Tempo.Trial = noted(was.Tempo.Trial, Answered, now)
+			}
 			was.Tempo = Adapt(was.Tempo, was.Permitted(), sign, now.Add(-a.Took), now)
+			slower = slower || was.Rate() < rate
 		}
 		if a.RetryAfter > 0 {
 			was.Cooldown = max(was.Cooldown, now.Add(a.RetryAfter))
@@ -205,27 +212,52 @@ func (g *Shared) Report(ctx context.Context, l patra.RateLimit, a patra.RateFeed
 		g.noteTempo(l.Key, was.Tempo)
 		return was
 	})
+	if slower || err != nil {
+		g.discardPermits(l.Key)
+	}
+	return err
 }
 
-// counts reports whether an answer is worth a write now.
-func (g *Shared) counts(key string) bool {
+// answers are those under a key that nobody has written down.
+type answers struct {
+	n       int
+	counted time.Time // when the last ones were
+	slow    bool      // the key is below its limit
+	refused patra.Instant
+	since   time.Time // when we heard of the last refusal; what left before it says nothing
+}
+
+// count keeps an answer until it is worth a write, and gives those that were kept when it is.
+func (g *Shared) count(key string, s Feedback, took time.Duration) (kept int, now bool) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	last, slow := g.slow[key]
-	if !slow || time.Since(last) < countEvery {
-		return false
+	k := g.answersOf(key)
+	if s == Answered && (!k.slow || time.Since(k.counted) < countEvery) {
+		if time.Since(k.since) > took {
+			k.n = min(k.n+1, trialWindow)
+		}
+		return 0, false
 	}
-	g.slow[key] = time.Now()
-	return true
+	kept, k.n, k.counted = k.n, 0, time.Now()
+	return kept, true
+}
+
+func (g *Shared) answersOf(key string) *answers {
+	if g.heard[key] == nil {
+		g.heard[key] = &answers{}
+	}
+	return g.heard[key]
 }
 
 func (g *Shared) noteTempo(key string, t patra.AdaptiveRate) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if _, slow := g.slow[key]; t.Rate == 0 {
-		delete(g.slow, key)
-	} else if !slow {
-		g.slow[key] = time.Time{}
+	k := g.answersOf(key)
+	if t.RefusedAt != k.refused {
+		k.n, k.refused, k.since = 0, t.RefusedAt, time.Now()
+	}
+	if k.slow != (t.Rate > 0) {
+		k.slow, k.counted = t.Rate > 0, time.Time{}
 	}
 }
 

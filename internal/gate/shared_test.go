@@ -149,7 +149,7 @@ func TestAnAnswerCostsNothing(t *testing.T) {
 		if n := answers(); n != 0 {
 			t.Errorf("100 answers were written %d times", n)
 		}
-		if err := g.Report(t.Context(), patra.RateLimit{Key: "source"}, patra.RateFeedback{Status: 503}); err != nil {
+		if err := g.Report(t.Context(), patra.RateLimit{Key: "source"}, patra.RateFeedback{Status: 429}); err != nil {
 			t.Fatal(err)
 		}
 		if n := answers(); n == 0 || n > 8 {

@@ -60,7 +60,7 @@ func TestABreakerKeepsNobodyFromPlanning(t *testing.T) {
 	y := newYard(t, storetest.Engines()[0], "crossref")
 	y.planner.Prober = nil
 	at := patra.WorkScope{Source: "crossref", Endpoint: "works", Operation: patra.Harvest}
-	if _, err := y.RecordFailure(t.Context(), at, patra.BreakerRule{Failures: 1, Shortest: 1, Longest: 2}, 0, patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork}, 0); err != nil {
+	if _, err := y.RecordFailure(t.Context(), at, patra.BreakerRule{Failures: 1, Shortest: 1, Longest: 2}, patra.EndpointFailure{}, patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork}); err != nil {
 		t.Fatal(err)
 	}
 	if res := y.plan(y.ask(patra.Harvest, 0, 2)); res.Added != 2 {

@@ -24,6 +24,7 @@ const (
 	String
 	Array
 	Object
+	Deep // a list or an object that nests too deeply to be read
 )
 
 // node is a value, or the name of a member, which stands before its value.
@@ -46,6 +47,9 @@ type Doc struct {
 	members []entry // of the object that is asked most
 	of      uint32  // the node behind which it is; 0: there is none
 
+	deepest int  // how deep values stand inside each other
+	deep    bool // some are not read for that
+
 	twice uint32 // the name of a member that an object has twice, of what was written last; 0: there is none
 }
 
@@ -57,6 +61,9 @@ const bytesOfNode = 16
 
 // bytesPerNode is how long a node is in the texts that providers send, at least.
 const bytesPerNode = 24
+
+// ErrTooDeep means that values nest too deeply to be read: each of them is a node of the kind Deep. All others can be asked.
+var ErrTooDeep = errors.New("its values nest too deeply")
 
 var errInvalid = errors.New("it is no valid JSON value")
 
@@ -77,7 +84,7 @@ func (d *Doc) Forget(most int) (left int) {
 
 // Reset makes this the document of another text. What was found in the former one is not valid any more.
 func (d *Doc) Reset(text []byte) error {
-	d.text, d.nodes, d.of = text, d.nodes[:0], 0
+	d.text, d.nodes, d.of, d.deepest, d.deep = text, d.nodes[:0], 0, 0, false
 	if uint64(len(text)) >= math.MaxUint32 {
 		return errors.New("it is too long")
 	}
@@ -86,6 +93,9 @@ func (d *Doc) Reset(text []byte) error {
 	if i < 0 || space(text, i) != len(text) {
 		d.nodes = d.nodes[:0]
 		return errInvalid
+	}
+	if d.deep {
+		return ErrTooDeep
 	}
 	return nil
 }
@@ -137,8 +147,11 @@ func (d *Doc) word(i int, word string, k Kind) int {
 }
 
 func (d *Doc) array(i, depth int) int {
-	if depth > maxDepth {
-		return -1
+	if depth > d.deepest {
+		if depth > maxDepth {
+			return d.skip(i)
+		}
+		d.deepest = depth
 	}
 	b, at, settled := d.text, len(d.nodes), true
 	d.leaf(Array, i, i)
@@ -171,8 +184,11 @@ func (d *Doc) array(i, depth int) int {
 }
 
 func (d *Doc) object(i, depth int) int {
-	if depth > maxDepth {
-		return -1
+	if depth > d.deepest {
+		if depth > maxDepth {
+			return d.skip(i)
+		}
+		d.deepest = depth
 	}
 	b, at, settled := d.text, len(d.nodes), true
 	d.leaf(Object, i, i)

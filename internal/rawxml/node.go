@@ -37,6 +37,20 @@ func (d *Doc) Bytes(n Node) []byte { return d.text[d.nodes[n].from:d.nodes[n].to
 // Span is where an element stands in the text.
 func (d *Doc) Span(n Node) (from, to int) { return int(d.nodes[n].from), int(d.nodes[n].to) }
 
+// Inside is what stands between the tags of an element, and what is inside of anything else.
+func (d *Doc) Inside(n Node) []byte {
+	if d.nodes[n].kind != Element {
+		return d.Bytes(n)
+	}
+	whole := d.Bytes(n)
+	tag := int(d.nameEnd(n) - d.nodes[n].from)
+	if last := d.First(n) - 1; last > n { // the value of an attribute may have what ends a tag
+		tag = int(d.nodes[last].to-d.nodes[n].from) + 1
+	}
+	from := tag + bytes.IndexByte(whole[tag:], '>') + 1
+	return whole[from:max(from, bytes.LastIndex(whole, []byte("</")))]
+}
+
 // Named reports whether a node has this name.
 func (d *Doc) Named(n Node, prefix, local string) bool {
 	is := &d.nodes[n]
@@ -54,12 +68,12 @@ func (d *Doc) Called(n Node, local string) bool {
 	return int(d.nodes[n].local) == len(local) && string(d.local(n)) == local
 }
 
-// NextNamed is the first element or instruction of this name among the nodes that stand beside each other from n on; end if
+// NextNamed is the first element of this name among the nodes that stand beside each other from n on; end if
 // there is none before it.
 func (d *Doc) NextNamed(n, end Node, prefix, local string) Node {
 	for n < end {
 		is := &d.nodes[n]
-		if int(is.local) == len(local) && int(is.prefix) == len(prefix) && is.kind != Attribute && d.Named(n, prefix, local) {
+		if int(is.local) == len(local) && int(is.prefix) == len(prefix) && is.kind == Element && d.Named(n, prefix, local) {
 			return n
 		}
 		n = is.end
@@ -71,7 +85,7 @@ func (d *Doc) NextNamed(n, end Node, prefix, local string) Node {
 func (d *Doc) NextCalled(n, end Node, local string) Node {
 	for n < end {
 		is := &d.nodes[n]
-		if int(is.local) == len(local) && is.kind != Attribute && string(d.local(n)) == local {
+		if int(is.local) == len(local) && is.kind == Element && string(d.local(n)) == local {
 			return n
 		}
 		n = is.end
@@ -94,6 +108,9 @@ func (d *Doc) local(n Node) []byte {
 	end := d.nameEnd(n)
 	return d.text[end-uint32(d.nodes[n].local) : end]
 }
+
+// fullName is the name of a node with its prefix.
+func (d *Doc) fullName(n Node) []byte { return d.text[d.nodes[n].name:d.nameEnd(n)] }
 
 // nameEnd is the place behind the name of a node.
 func (d *Doc) nameEnd(n Node) uint32 {

@@ -34,6 +34,8 @@ var inText, inValue, inName = func() (text, value, name [256]byte) {
 			name[c] = ordinary
 		case '0' <= c && c <= '9' || c == '-' || c == '.':
 			name[c] = special // not at its beginning
+		case c >= utf8.RuneSelf:
+			name[c] = wide
 		}
 	}
 	value['"'], value['\''], value[']'] = special, special, ordinary
@@ -45,8 +47,8 @@ var inText, inValue, inName = func() (text, value, name [256]byte) {
 func run(b []byte, i int) int {
 	const each = 0x0101010101010101
 	for ; i+8 <= len(b); i += 8 {
-		// Eight bytes at once: the highest bit of each is set where it is looked at. What is borrowed from a byte above makes
-		// mistakes behind the first such byte only.
+		// Eight bytes at once: the highest bit of each is set where it is looked at. What is borrowed from a byte above
+		// makes mistakes behind the first such byte only.
 		w := binary.LittleEndian.Uint64(b[i:])
 		if odd := (w | (w - ' '*each) | ((w ^ '<'*each) - each) | ((w ^ '&'*each) - each) | ((w ^ ']'*each) - each)) & (0x80 * each); odd != 0 {
 			return i + bits.TrailingZeros64(odd)/8
@@ -70,12 +72,18 @@ func spaces(b []byte, i int) int {
 	return i
 }
 
-// ncName gives the place behind a name without a prefix, or -1.
+// ncName gives the place behind a name without a prefix, or -1. Any character beyond ASCII may be part of one.
 func ncName(b []byte, i int) int {
-	if i >= len(b) || inName[b[i]] != ordinary {
+	from := i
+	if i >= len(b) || inName[b[i]] != ordinary && inName[b[i]] != wide {
 		return -1
 	}
-	for i++; i < len(b) && inName[b[i]] != never; i++ {
+	beyond := byte(0)
+	for ; i < len(b) && inName[b[i]] != never; i++ {
+		beyond |= b[i]
+	}
+	if beyond >= utf8.RuneSelf && !utf8.Valid(b[from:i]) {
+		return -1
 	}
 	return i
 }
@@ -85,51 +93,11 @@ func noCharacter(b []byte, i int) bool {
 	return i+2 < len(b) && b[i+1] == 0xBF && b[i+2] >= 0xBE
 }
 
-// declaration gives the place behind the line that says that this is XML, if there is one, or -1.
-func declaration(b []byte, i int) int {
-	if !has(b, i, "<?xml") || i+5 < len(b) && inName[b[i+5]] != never {
-		return i
-	}
-	i += len("<?xml")
-	for _, part := range []struct {
-		name, value string
-		needed      bool
-	}{{"version", "1.0", true}, {"encoding", "utf-8", false}, {"standalone", "", false}} {
-		at := spaces(b, i)
-		if !has(b, at, part.name+"=") {
-			if part.needed {
-				return -1
-			}
-			continue
-		}
-		from := at + len(part.name) + 2
-		if at == i || from > len(b) || b[from-1] != '"' && b[from-1] != '\'' {
-			return -1
-		}
-		length := bytes.IndexByte(b[from:], b[from-1])
-		if length < 0 || length > len("standalone") {
-			return -1
-		}
-		if value := string(b[from : from+length]); part.value != "" && !strings.EqualFold(value, part.value) || part.value == "" && value != "yes" && value != "no" {
-			return -1
-		}
-		i = from + length + 1
-	}
-	if i = spaces(b, i); !has(b, i, "?>") {
-		return -1
-	}
-	return i + 2
-}
+// bom is what a text may begin with.
+const bom = "\ufeff"
 
 // doctypeWord begins the name of a grammar.
 const doctypeWord = "DOCTYPE"
-
-// NamesGrammar reports whether a directive, without <! and >, is a DOCTYPE that gives the name of a grammar and where it is to be
-// found, and declares nothing.
-func NamesGrammar(directive []byte) bool {
-	whole := append(bytes.Clone(directive), '>')
-	return has(whole, 0, doctypeWord) && doctype(whole, 0) == len(whole)
-}
 
 // doctype gives the place behind the DOCTYPE at i, which has a name and may declare nothing, or -1.
 func doctype(b []byte, i int) int {

@@ -62,7 +62,7 @@ type StoredPage struct {
 }
 
 // onTheWire are faults that do not come out of a body, or not out of one body alone.
-var onTheWire = []string{patra.CodeNetwork, patra.CodeTimeout, patra.CodeTooLarge, patra.CodeBadBody, patra.CodeLoop, patra.CodeInternal}
+var onTheWire = []string{patra.CodeNetwork, patra.CodeTimeout, patra.CodeTooLarge, patra.CodeBadBody, patra.CodeLoop, patra.CodeLinkAway, patra.CodeEncoding, patra.CodeInternal}
 
 // Compare compares what a stored body says with what the ledger and the biographies of the records say.
 func (r *Reader) Compare(p patra.LedgerPage, k StoredPage, g ParsedPage) []Difference {

@@ -122,7 +122,7 @@ func read(program *source.Program, status int, body []byte, position string, at 
 		no++
 		if err != nil {
 			f := patra.AsFault(err)
-			g.Quarantined = append(g.Quarantined, patra.RejectedItem{ItemNo: no, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: o.Raw})
+			g.Quarantined = append(g.Quarantined, patra.RejectedItem{ItemNo: no, ID: o.ID, Code: f.Code, Path: f.Path, Fragment: patra.FragmentOf(o.Raw)})
 			continue
 		}
 		g.Records = append(g.Records, o)

@@ -46,6 +46,7 @@ const (
 	faultNoNext      fault = "no-next"
 	faultOld         fault = "old-version"
 	faultElsewhere   fault = "redirect"
+	faultDamaged     fault = "damaged-page"
 )
 
 // chances are the faults with their probabilities, in the order of precedence. New ones are added at the end, so that
@@ -62,7 +63,7 @@ func (f Faults) chances() []chance {
 		{faultShortLength, f.ShortLength}, {faultLongLength, f.LongLength}, {faultBomb, f.GzipBomb}, {faultTrickle, f.Trickle}, {faultHang, f.Hang},
 		{faultAuth, f.Unauthorized}, {faultStorm, f.Storm}, {faultNoContent, f.NoContent}, {faultPartial, f.Partial}, {faultNotModified, f.NotModified},
 		{faultBroken, f.BrokenBody}, {faultNoNext, f.NoNext}, {faultOld, f.OldVersion},
-		{faultElsewhere, f.Redirect},
+		{faultElsewhere, f.Redirect}, {faultDamaged, f.Damaged},
 	}
 }
 
@@ -87,5 +88,5 @@ func (f Faults) fate(seed, n uint64) fault {
 
 // lie tells whether the answer is a page, if not quite the right one.
 func (f fault) lie() bool {
-	return f == faultTotal || f == faultEmptyPage || f == faultShort || f == faultDouble || f == faultNoNext || f == faultOld
+	return f == faultTotal || f == faultEmptyPage || f == faultShort || f == faultDouble || f == faultNoNext || f == faultOld || f == faultDamaged
 }

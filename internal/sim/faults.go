@@ -51,6 +51,7 @@ type Faults struct {
 	NoNext       float64 // a full page that does not say where the next one is; only Crossref
 	OldVersion   float64 // an item once more, as it was before it changed
 	Redirect     float64 // 302 to another path
+	Damaged      float64 // characters, bytes, references and elements that no XML may have, another charset, a byte order mark; every record can be had
 
 	DealEvery int // every so many requests one of the above that has a chance and has not happened yet has its turn; 0 leaves all to chance
 
@@ -69,7 +70,7 @@ var profiles = []struct {
 	{"rough", Faults{ServerError: 0.08, Throttle: 0.08, CutBody: 0.06, Reset: 0.06, ExpireToken: 0.04, Timeout: 0.03, Latency: 20 * time.Millisecond}},
 	{"throttle", Faults{Throttle: 0.06, Unavailable: 0.03, AbsurdWait: 0.002, RetryAfter: true, Latency: 5 * time.Millisecond}},
 	{"flaky", Faults{ServerError: 0.03, Reset: 0.03, CutBody: 0.02, CutChunked: 0.02, CutPlain: 0.02, HalfGzip: 0.02, SlowBody: 0.02, ExpireToken: 0.02, Timeout: 0.02, Transient: 0.03, Latency: 5 * time.Millisecond}},
-	{"lying", Faults{HTMLPage: 0.01, ErrorBody: 0.01, EmptyBody: 0.02, WrongTotal: 0.06, EmptyPage: 0.04, ShortPage: 0.06, Duplicate: 0.06, Poison: 0.03, Latency: 5 * time.Millisecond}},
+	{"lying", Faults{HTMLPage: 0.01, ErrorBody: 0.01, EmptyBody: 0.02, WrongTotal: 0.06, EmptyPage: 0.04, ShortPage: 0.06, Duplicate: 0.06, Damaged: 0.06, Poison: 0.03, Latency: 5 * time.Millisecond}},
 	{"moving", Faults{MoveEvery: 5, Latency: 5 * time.Millisecond}},
 }
 

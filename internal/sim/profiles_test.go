@@ -91,7 +91,7 @@ func faultsOf(t *testing.T, profile, provider string, requests int) (map[string]
 func TestProfilesDoWhatTheySay(t *testing.T) {
 	said := []string{"throttle", "unavailable", "absurd-wait", "retry-after-seconds", "retry-after-date", "retry-after-none", "retry-after-past", "retry-after-garbage", "retry-after-negative", "retry-after-absurd"}
 	broken := []string{"server-error", "reset", "cut-body", "cut-chunked", "cut-plain", "half-gzip", "slow-body"}
-	lied := []string{"html-page", "error-body", "empty-body", "duplicate-id"}
+	lied := []string{"html-page", "error-body", "empty-body", "duplicate-id", "damaged-page"}
 	list := append(slices.Clone(lied), "wrong-total", "short-page")
 	for _, tt := range []struct {
 		profile string

@@ -188,8 +188,11 @@ func spoil(p profile, c *call) (a answer, happened bool) {
 		part := newAnswer(http.StatusPartialContent, a.header.Get("Content-Type"), half)
 		part.header.Set("Content-Range", fmt.Sprintf("bytes 0-%d/%d", len(half)-1, len(a.body)))
 		return part, true
+	case faultDamaged:
+		a.body = damage(a.body, c.number)
+		return a, true
 	case faultBroken:
-		return newAnswer(http.StatusOK, a.header.Get("Content-Type"), slices.Insert(slices.Clone(a.body), len(a.body)/2, 0)), true
+		return newAnswer(http.StatusOK, a.header.Get("Content-Type"), ruin(a.body)), true
 	}
 	return a, false
 }

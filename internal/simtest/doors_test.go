@@ -124,8 +124,8 @@ func (d doors) Admit(ctx context.Context, at patra.WorkScope) (patra.Admission, 
 	return call(d.p, func() (patra.Admission, error) { return d.Store.Admit(ctx, at) })
 }
 
-func (d doors) RecordFailure(ctx context.Context, at patra.WorkScope, rule patra.BreakerRule, probe int64, fault patra.Fault, dice float64) (patra.ControlChange, error) {
-	return call(d.p, func() (patra.ControlChange, error) { return d.Store.RecordFailure(ctx, at, rule, probe, fault, dice) })
+func (d doors) RecordFailure(ctx context.Context, at patra.WorkScope, rule patra.BreakerRule, f patra.EndpointFailure, fault patra.Fault) (patra.ControlChange, error) {
+	return call(d.p, func() (patra.ControlChange, error) { return d.Store.RecordFailure(ctx, at, rule, f, fault) })
 }
 
 func (d doors) RecordSuccess(ctx context.Context, at patra.WorkScope, probe int64) (patra.ControlChange, error) {

@@ -279,7 +279,7 @@ func (w *world) weather(n int, calm bool) {
 	case "flaky":
 		f.ServerError, f.Reset, f.CutBody, f.CutChunked, f.CutPlain, f.HalfGzip, f.SlowBody, f.ExpireToken, f.Timeout, f.Transient = 0.03, 0.04, 0.03, 0.02, 0.02, 0.02, 0.02, 0.04, 0.02, 0.03
 	case "lying":
-		f.ErrorBody, f.EmptyBody, f.WrongTotal, f.EmptyPage, f.ShortPage, f.Duplicate = 0.01, 0.02, 0.05, 0.05, 0.08, 0.04
+		f.ErrorBody, f.EmptyBody, f.WrongTotal, f.EmptyPage, f.ShortPage, f.Duplicate, f.Damaged = 0.01, 0.02, 0.05, 0.05, 0.08, 0.04, 0.04
 	case "mixed":
 		f.ServerError, f.Reset, f.Throttle, f.RetryAfter, f.ShortPage, f.ExpireToken, f.CutBody = 0.02, 0.03, 0.03, true, 0.05, 0.03, 0.02
 	case "outage":

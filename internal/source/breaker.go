@@ -10,18 +10,15 @@ import (
 
 // Breaker says when an endpoint that does not answer is left alone, and for how long.
 type Breaker struct {
-	Failures int64         `yaml:"failures" json:"failures,omitempty"` // in a row, of all who ask there
+	Failures int64         `yaml:"failures" json:"failures,omitempty"` // in a row, of all who ask there; 0: more than chance brings
 	Cooldown DurationRange `yaml:"cooldown" json:"cooldown,omitzero"`  // doubled each time that a try fails
 }
 
 // usualBreaker is that of a source that does not say otherwise. It is no part of a stored spec: how patient we are with
 // an outage does not change what is asked.
-var usualBreaker = Breaker{Failures: 3, Cooldown: DurationRange{Duration(60 * time.Second), Duration(120 * time.Second)}}
+var usualBreaker = Breaker{Cooldown: DurationRange{Duration(60 * time.Second), Duration(120 * time.Second)}}
 
 func (b Breaker) orUsual() Breaker {
-	if b.Failures == 0 {
-		b.Failures = usualBreaker.Failures
-	}
 	if b.Cooldown.IsZero() {
 		b.Cooldown = usualBreaker.Cooldown
 	}
@@ -59,6 +56,6 @@ func (s DurationRange) MarshalText() ([]byte, error) {
 
 func (c *checker) breaker(at string, b Breaker) {
 	b = b.orUsual()
-	c.positive(at+".failures", b.Failures >= 1 && b.Failures <= 1000, "failures are counted in a row and lie between 1 and 1000")
+	c.positive(at+".failures", b.Failures >= 0 && b.Failures <= 1000, "failures are counted in a row and lie between 1 and 1000")
 	c.positive(at+".cooldown", b.Cooldown.From > 0 && time.Duration(b.Cooldown.To) <= 24*time.Hour, "an endpoint is left alone for more than nothing, and for a day at most")
 }

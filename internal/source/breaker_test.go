@@ -25,10 +25,10 @@ func TestABreakerIsWrittenInOneLine(t *testing.T) {
 		name, line string
 		want       patra.BreakerRule
 	}{
-		{"nothing", "", patra.BreakerRule{Failures: 3, Shortest: time.Minute, Longest: 2 * time.Minute}},
+		{"nothing", "", patra.BreakerRule{Shortest: time.Minute, Longest: 2 * time.Minute}},
 		{"all of it", "  breaker: {failures: 5, cooldown: 10s..1m}", patra.BreakerRule{Failures: 5, Shortest: 10 * time.Second, Longest: time.Minute}},
 		{"only how many", "  breaker: {failures: 7}", patra.BreakerRule{Failures: 7, Shortest: time.Minute, Longest: 2 * time.Minute}},
-		{"only how long", "  breaker: {cooldown: 30s}", patra.BreakerRule{Failures: 3, Shortest: 30 * time.Second, Longest: 30 * time.Second}},
+		{"only how long", "  breaker: {cooldown: 30s}", patra.BreakerRule{Shortest: 30 * time.Second, Longest: 30 * time.Second}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			f, err := crossrefWith(t, c.line)

@@ -1,6 +1,12 @@
 package source
 
-import "patra/internal/rawjson"
+import (
+	"errors"
+
+	"patra"
+	"patra/internal/rawjson"
+	"patra/internal/rawxml"
+)
 
 // document is one JSON item: its text, walked once, or a part of the text of its page. What the paths of a source ask for is
 // found in the bytes.
@@ -16,13 +22,12 @@ type document struct {
 
 var documents pool[document]
 
-// openJSON makes a document of an item. It is given back with release.
+// openJSON makes a document of an item. It is given back with release. An item that cannot be read gives a Fault.
 func openJSON(item []byte) (*document, error) {
 	d := documents.get()
-	if err := d.Reset(item); err != nil {
+	if err := d.Reset(item); err != nil && !errors.Is(err, rawjson.ErrTooDeep) { // limits refuses what is too deep
 		release(d)
-		_, said := tree(item) // which says where
-		return nil, firstOf(said, err)
+		return nil, dataFault(patra.CodeBadBody, "", "the item is no JSON")
 	}
 	d.turn(d.Root())
 	return d, nil
@@ -45,7 +50,7 @@ func release(doc any) {
 		documents.put(d, d.Forget(most)+cap(d.room))
 	case *xmlDocument:
 		clear(d.given)
-		d.text, d.item, d.whole, d.given, d.parts = nil, nil, nil, d.given[:0], d.parts[:0]
+		d.sent, d.text, d.fixed, d.given, d.parts = nil, nil, rawxml.Repaired{}, d.given[:0], d.parts[:0]
 		if cap(d.room) > most {
 			d.room = nil
 		}

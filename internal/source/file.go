@@ -156,6 +156,7 @@ type Token struct {
 // Response is where things stand in an answer.
 type Response struct {
 	Format     string      `yaml:"format" json:"format"`
+	Strict     bool        `yaml:"strict" json:"strict,omitempty"` // XML that would have to be repaired is refused
 	Items      string      `yaml:"items" json:"items"`
 	Order      string      `yaml:"order" json:"order,omitempty"` // where the ids stand, when items is a map by id
 	ID         Paths       `yaml:"id" json:"id"`

@@ -3,6 +3,7 @@ package source
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -34,10 +35,12 @@ type parts struct {
 	around any
 	walked *parsedPage // nil: the items stand alone
 
+	repairs patra.Repairs // what had to be repaired to read the page
+
 	unclear error // not nil: what stands around the items can be read in two ways
 }
 
-// opener makes a document of one item and identifies its content.
+// opener makes a document of one item and identifies its content. What keeps an item from being read is a Fault.
 type opener interface {
 	open(item []byte) (any, error)
 	hash(item []byte, doc any) (string, error)
@@ -55,6 +58,7 @@ type jsonSplitter struct {
 }
 
 func (j jsonSplitter) split(body []byte) (got parts, err error) {
+	body = bytes.TrimPrefix(body, byteOrderMark)
 	if err := looksLikeJSON(body); err != nil {
 		return parts{}, err
 	}
@@ -64,10 +68,13 @@ func (j jsonSplitter) split(body []byte) (got parts, err error) {
 			release(doc)
 		}
 	}()
-	if err := doc.Reset(body); err != nil {
-		return parts{}, cutJSON()
+	if err := doc.Reset(body); err != nil && !errors.Is(err, rawjson.ErrTooDeep) {
+		return parts{}, notJSON(body)
 	}
 	items, found := j.items.at(doc.Root())
+	if doc.DeepOutside(items) {
+		return parts{}, bodyTooDeep()
+	}
 	got.unclear = j.unclear(doc.Root(), items)
 	if !found {
 		around := doc.Root().Value()
@@ -138,13 +145,22 @@ func (j jsonSplitter) byID(doc *document, items rawjson.Node) (all [][]byte, err
 // jsonOpener reads one JSON item.
 type jsonOpener struct{ volatile []namePath }
 
-func (jsonOpener) open(item []byte) (any, error) { return openJSON(item) }
+func (jsonOpener) open(item []byte) (any, error) {
+	d, err := openJSON(item)
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}
 
 // hash identifies what an item says: keys sorted, number literals untouched. RFC 8785 is not for other people's data:
 // it refuses whole numbers above 2^53.
 func (j jsonOpener) hash(_ []byte, doc any) (string, error) {
 	return patra.HashBytes(doc.(*document).canonical(j.volatile)), nil
 }
+
+// byteOrderMark is what some send before their text.
+var byteOrderMark = []byte("\xef\xbb\xbf")
 
 // looksLikeJSON refuses a body that is empty, or a web page.
 func looksLikeJSON(body []byte) error {
@@ -153,32 +169,54 @@ func looksLikeJSON(body []byte) error {
 		return webPage()
 	}
 	if len(trimmed) == 0 {
-		return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is empty"}
+		return emptyBody()
 	}
 	return nil
 }
 
-// wholeJSON refuses a body that is not exactly one JSON value: a body that was cut, or a web page.
-func wholeJSON(body []byte) error {
-	if err := looksLikeJSON(body); err != nil {
+func emptyBody() error {
+	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is empty"}
+}
+
+// cutOff is a body that ends before it should.
+func cutOff(where string) error {
+	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is not whole: " + where}
+}
+
+// wholeJSON refuses a text that is not exactly one JSON value. One that nests too deeply is one: its reader refuses it.
+func wholeJSON(text []byte) error {
+	if json.Valid(text) {
+		return nil
+	}
+	if err := looksLikeJSON(text); err != nil {
 		return err
 	}
-	if !json.Valid(body) {
-		return cutJSON()
+	if _, err := rawjson.Parse(text); errors.Is(err, rawjson.ErrTooDeep) {
+		return nil
 	}
-	return nil
+	return notJSON(text)
 }
 
-func cutJSON() error {
-	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is not whole: it is no valid JSON value"}
+// notJSON says why a body cannot be read. Only one that ends too early is not whole.
+func notJSON(body []byte) error {
+	var whole json.RawMessage
+	err := json.Unmarshal(body, &whole)
+	fault, _ := errors.AsType[*json.SyntaxError](err)
+	switch {
+	case fault == nil:
+		return unreadable("the body is no JSON")
+	case strings.HasPrefix(fault.Error(), "unexpected end"):
+		return cutOff("it ends inside of a JSON value")
+	}
+	return unreadable(fmt.Sprintf("the body is no JSON from byte %d on", fault.Offset))
+}
+
+func bodyTooDeep() error {
+	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeTooDeep, Text: "the body nests too deeply to be read"}
 }
 
 func webPage() error {
 	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeWebPage, Text: "the provider answered with a web page instead of data"}
-}
-
-func notWhole(err error) error {
-	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is not whole: " + err.Error(), Err: err}
 }
 
 // schemaFault is an answer that does not look as the source says. One may be an accident; whoever asks again and again and

@@ -9,8 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/antchfx/xmlquery"
-
 	"patra/internal/rawjson"
 )
 
@@ -106,14 +104,11 @@ func afterLast(s, sep string) string {
 
 // markup keeps the tags inside an element: `H<sub>2</sub>O` is not `H2O`.
 func markup(v any, _ []string) (any, error) {
-	n, ok := v.(*xmlquery.Node)
-	if raw, is := v.(*xmlNode); is {
-		n, ok = raw.tree(), true
-	}
+	n, ok := v.(*xmlNode)
 	if !ok {
 		return nil, fmt.Errorf("expected an element, found %s", kindOf(v))
 	}
-	return n.OutputXML(false), nil
+	return n.markup(), nil
 }
 
 func toNumber(v any, _ []string) (any, error) {
@@ -272,11 +267,8 @@ func distinct(values []any, _ []string) (out []any, list bool, err error) {
 
 // plain is a value as JSON can hold it: an element becomes its text.
 func plain(v any) any {
-	switch n := v.(type) {
-	case *xmlNode:
+	if n, ok := v.(*xmlNode); ok {
 		return strings.TrimSpace(n.text())
-	case *xmlquery.Node:
-		return strings.TrimSpace(n.InnerText())
 	}
 	return v
 }
@@ -297,7 +289,7 @@ func kindOf(v any) string {
 		return "text"
 	case []any:
 		return "a list"
-	case *xmlNode, *xmlquery.Node:
+	case *xmlNode:
 		return "an element"
 	}
 	return "an object"

@@ -19,7 +19,9 @@ const maxID = 512
 func (p *Program) Item(raw []byte, observedAt patra.Instant) (patra.Observation, error) {
 	doc, err := p.opener.open(raw)
 	if err != nil {
-		return p.observed(raw, observedAt), dataFault(patra.CodeBadBody, "", err.Error())
+		o := p.observed(raw, observedAt)
+		o.ID = p.idOfBroken(raw)
+		return o, err
 	}
 	defer release(doc)
 	return p.item(raw, doc, observedAt)
@@ -36,6 +38,9 @@ func (p *Program) item(raw []byte, doc any, observedAt patra.Instant) (o patra.O
 	var noID error
 	if o.ID, noID = p.readID(raw, doc); noID != nil && (p.Spec.Response.NoID != "HASH" || patra.AsFault(noID).Code != patra.CodeMissingID) {
 		return o, noID
+	}
+	if err := limits(raw, doc); err != nil {
+		return o, err
 	}
 	if o.UpdatedAt, err = p.readTime(doc); err != nil {
 		return o, err

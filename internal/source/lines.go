@@ -5,12 +5,12 @@ import (
 	"encoding/csv"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 	"strings"
 	"unicode/utf8"
 
-	"patra"
 	"patra/internal/rawjson"
 )
 
@@ -19,7 +19,7 @@ type linesSplitter struct{}
 
 func (linesSplitter) split(body []byte) (parts, error) {
 	var items [][]byte
-	for line := range bytes.Lines(body) {
+	for line := range bytes.Lines(bytes.TrimPrefix(body, byteOrderMark)) {
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
 			continue
@@ -39,13 +39,13 @@ func (c csvSplitter) split(body []byte) (parts, error) {
 	if strings.HasPrefix(strings.TrimSpace(string(body[:min(len(body), 64)])), "<") {
 		return parts{}, webPage()
 	}
-	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(body, []byte("\xef\xbb\xbf"))))
+	r := csv.NewReader(bytes.NewReader(bytes.TrimPrefix(body, byteOrderMark)))
 	if c.comma != 0 {
 		r.Comma = c.comma
 	}
 	header, err := r.Read()
 	if errors.Is(err, io.EOF) {
-		return parts{}, &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeBadBody, Text: "the body is empty"}
+		return parts{}, emptyBody()
 	}
 	var items [][]byte
 	clear := isClear(header)
@@ -59,9 +59,21 @@ func (c csvSplitter) split(body []byte) (parts, error) {
 		}
 	}
 	if !errors.Is(err, io.EOF) {
-		return parts{}, notWhole(err)
+		return parts{}, notTable(err)
 	}
 	return parts{items: items, around: map[string]any{}}, nil
+}
+
+// notTable says why a table cannot be read.
+func notTable(err error) error {
+	fault, ok := errors.AsType[*csv.ParseError](err)
+	switch {
+	case !ok:
+		return unreadable("the body is no table")
+	case errors.Is(err, csv.ErrFieldCount):
+		return unreadable(fmt.Sprintf("line %d of the table has another number of cells than its header", fault.Line))
+	}
+	return unreadable(fmt.Sprintf("line %d of the table has quotes that do not match", fault.Line))
 }
 
 // isClear reports whether the columns of a table have names of their own, all of them text. Columns without a name are often there

@@ -138,7 +138,7 @@ func (c *checker) items(at, format, value string) {
 
 func (c *checker) path(at, format, value string) {
 	if _, err := parsePath(format, value); err != nil {
-		c.add(at, "BAD_PATH", err.Error(), "write a JSONPath such as $.indexed['date-time'], or an XPath in XML")
+		c.add(at, "BAD_PATH", err.Error(), "write a JSONPath such as $.indexed['date-time'], or in XML an XPath such as header/identifier")
 	}
 }
 
@@ -365,6 +365,9 @@ func (c *checker) pagination(at string, e Endpoint) {
 
 func (c *checker) response(at string, r Response) {
 	c.oneOf(at+".format", r.Format, formatJSON, formatXML, formatJSONL, formatCSV)
+	if r.Strict && r.Format != formatXML {
+		c.add(at+".strict", "CONFLICT", "only XML is repaired, so only XML can be strict", "leave it out")
+	}
 	c.items(at+".items", r.Format, r.Items)
 	if r.Order != "" {
 		c.items(at+".order", formatJSON, r.Order)

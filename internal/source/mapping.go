@@ -79,7 +79,7 @@ func parseMapping(format, text string) (*mapping, error) {
 	}
 	m.many = m.path.many()
 	m.asis = len(m.calls) == 0 && m.path.walk != nil && m.path.walk.whole() && !m.twice()
-	simple := m.path.lookup.simple() && !slices.ContainsFunc(m.object, func(s slot) bool { return !s.path.lookup.simple() })
+	simple := m.path.xpath.simple() && !slices.ContainsFunc(m.object, func(s slot) bool { return !s.path.xpath.simple() })
 	if simple && !m.twice() {
 		switch {
 		case len(m.calls) == 0 || len(m.calls) == 1 && m.calls[0].name == callFirst:

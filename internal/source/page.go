@@ -27,6 +27,7 @@ type Page struct {
 	HasNext bool
 	End     string // how the walk announced its end, when it did
 	Total   *int64
+	Repairs patra.Repairs // what had to be repaired to read it
 	walked  *parsedPage
 }
 

@@ -52,7 +52,7 @@ func (p *Program) itemAt(page *Page, i int, observedAt patra.Instant) (patra.Obs
 		w.doc.turn(w.items[i])
 		return p.item(raw, w.doc, observedAt)
 	case w != nil && w.xml != nil && w.elements[i] != rawxml.Root:
-		w.xml.turn(w.elements[i], raw)
+		w.xml.turn(w.elements[i])
 		return p.item(raw, w.xml, observedAt)
 	}
 	return p.Item(raw, observedAt)

@@ -4,23 +4,19 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
-	"sync"
 
-	"github.com/antchfx/xmlquery"
-	"github.com/antchfx/xpath"
 	"github.com/theory/jsonpath"
 	"github.com/theory/jsonpath/spec"
 
 	"patra/internal/rawjson"
 )
 
-// path finds values in a document: an RFC 9535 JSONPath in JSON, an XPath in XML.
+// path finds values in a document: an RFC 9535 JSONPath in JSON, an XPath of our subset in XML.
 type path struct {
-	text   string
-	json   *jsonpath.Path
-	walk   *walk      // the same for the bytes of an item, if it can be followed there
-	xml    *sync.Pool // of *xpath.Expr: one may be used by one reader at a time, it keeps its place inside
-	lookup *xpathExpr // the same for the bytes of an item, if it can be followed there
+	text  string
+	json  *jsonpath.Path
+	walk  *walk      // the same for the bytes of an item, if it can be followed there
+	xpath *xpathExpr // nil in JSON
 }
 
 func parsePath(format, text string) (path, error) {
@@ -32,24 +28,6 @@ func parsePath(format, text string) (path, error) {
 		return path{}, fmt.Errorf("%s is not a JSONPath: %w", strconv.Quote(text), err)
 	}
 	return path{text: text, json: p, walk: walkOf(p)}, nil
-}
-
-func parseXPath(text string) (p path, err error) {
-	defer func() { // the library panics on some malformed expressions
-		if r := recover(); r != nil {
-			err = fmt.Errorf("%s is not an XPath: %v", strconv.Quote(text), r)
-		}
-	}()
-	if text == "" {
-		return path{}, fmt.Errorf("an empty text is not an XPath")
-	}
-	e, err := xpath.Compile(text)
-	if err != nil {
-		return path{}, fmt.Errorf("%s is not an XPath: %w", strconv.Quote(text), err)
-	}
-	pool := &sync.Pool{New: func() any { return xpath.MustCompile(text) }}
-	pool.Put(e)
-	return path{text: text, xml: pool, lookup: lookupOf(text)}, nil
 }
 
 // many reports whether the path may select several values.
@@ -65,52 +43,11 @@ func (p path) look(node any, nodes bool) []any {
 	if p.json != nil {
 		return p.inJSON(node, nodes)
 	}
-	if p.xml == nil {
-		return nil
-	}
-	return p.inXML(node)
-}
-
-func (p path) inXML(node any) []any {
 	switch n := node.(type) {
 	case *xmlDocument:
-		if p.lookup != nil {
-			return p.lookup.find(n, n.Top())
-		}
-		return p.inTree(n.tree())
+		return p.xpath.find(n, n.Top())
 	case *xmlNode:
-		if p.lookup != nil {
-			return p.lookup.find(n.doc, n.at)
-		}
-		return p.inTree(n.tree())
-	case *xmlquery.Node:
-		return p.inTree(n)
-	}
-	return nil
-}
-
-// inTree leaves the search to the library.
-func (p path) inTree(top *xmlquery.Node) []any {
-	e := p.xml.Get().(*xpath.Expr)
-	defer p.xml.Put(e)
-	switch v := e.Evaluate(xmlquery.CreateXPathNavigator(top)).(type) {
-	case *xpath.NodeIterator:
-		var out []any
-		for v.MoveNext() {
-			nav := v.Current().(*xmlquery.NodeNavigator)
-			if nav.NodeType() == xpath.AttributeNode {
-				out = append(out, nav.Value())
-			} else {
-				out = append(out, nav.Current())
-			}
-		}
-		return out
-	case string:
-		return []any{v}
-	case float64:
-		return []any{json.Number(strconv.FormatFloat(v, 'f', -1, 64))}
-	case bool:
-		return []any{v}
+		return p.xpath.find(n.doc, n.at)
 	}
 	return nil
 }
@@ -153,8 +90,6 @@ func textOf(v any) (string, bool) {
 		return strconv.FormatBool(v), true
 	case *xmlNode:
 		return v.text(), true
-	case *xmlquery.Node:
-		return v.InnerText(), true
 	}
 	return "", false
 }

@@ -49,7 +49,7 @@ func TestASpareDocumentForgetsItsPage(t *testing.T) {
 		if item[0] == '{' {
 			doc, _ = openJSON(body)
 		} else {
-			doc = openXML(body)
+			doc, _ = openXML(body)
 		}
 		release(doc)
 		runtime.GC()

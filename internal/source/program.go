@@ -153,7 +153,7 @@ func (c *compiler) reader(r Response, one bool) (splitter, opener) {
 		for _, v := range r.Volatile {
 			x.volatile = append(x.volatile, c.elements(v)...)
 		}
-		return xmlSplitter{r.Items, c.elements(r.Items)}, x
+		return xmlSplitter{r.Items, c.elements(r.Items), r.Strict}, x
 	}
 	j := jsonOpener{}
 	for _, v := range r.Volatile {
@@ -211,7 +211,7 @@ func (p *Program) open(status int, body []byte, position string) (page Page, aro
 	if err := firstOf(got.unclear, splitErr); err != nil {
 		return Page{}, nil, err
 	}
-	page.Items, page.Apart, page.walked = got.items, got.apart, got.walked
+	page.Items, page.Apart, page.walked, page.Repairs = got.items, got.apart, got.walked, got.repairs
 	if p.total != nil {
 		page.Total = number(p.total.find(around))
 	}

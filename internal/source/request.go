@@ -206,10 +206,10 @@ func (s *Spec) params(query query.Node, fetch patra.Window, position string, var
 func follow(base *url.URL, link string, params url.Values) (string, error) {
 	next, err := base.Parse(strings.ReplaceAll(link, " ", "%20")) // some providers send spaces as they are
 	if err != nil {
-		return "", fmt.Errorf("the link to the next page is not an address")
+		return "", awayFault("the link to the next page is no address; it should lead to " + origin(base))
 	}
 	if next.Host != base.Host || next.Scheme != base.Scheme || next.User != nil {
-		return "", fmt.Errorf("the link to the next page leads to %s, away from %s", next.Host, base.Host)
+		return "", awayFault(fmt.Sprintf("the link to the next page leads to %s, away from %s; it is not followed", origin(next), origin(base)))
 	}
 	q := next.Query()
 	for name, values := range params {
@@ -219,6 +219,36 @@ func follow(base *url.URL, link string, params url.Values) (string, error) {
 	}
 	next.RawQuery, next.Fragment = q.Encode(), ""
 	return next.String(), nil
+}
+
+// CheckLink finds out whether the link to the next page can be followed. Positions of other kinds lead nowhere.
+func (s *Spec) CheckLink(baseURL string, vars Vars, link string) error {
+	if s.Pagination.Type != pageURL || link == "" {
+		return nil
+	}
+	base, err := url.Parse(cmp.Or(baseURL, s.Address(vars)))
+	if err != nil {
+		return err
+	}
+	_, err = follow(base, link, nil)
+	return err
+}
+
+// origin is an address as far as it says who is asked, without what could be a name and a password in it. What is not ASCII is
+// shown as such: hosts can be made to look like others.
+func origin(u *url.URL) string {
+	host := u.Host
+	if quoted := strconv.QuoteToASCII(host); quoted != `"`+host+`"` || host == "" {
+		host = quoted
+	}
+	if u.User != nil {
+		host = "somebody@" + host
+	}
+	return u.Scheme + "://" + host
+}
+
+func awayFault(text string) *patra.Fault {
+	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeLinkAway, Path: "pagination.next", Text: text}
 }
 
 // Digest is a call for the ledger: what was sent, without secrets.

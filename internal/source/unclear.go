@@ -1,7 +1,6 @@
 package source
 
 import (
-	"bytes"
 	"fmt"
 	"strconv"
 	"strings"
@@ -9,6 +8,7 @@ import (
 
 	"patra"
 	"patra/internal/rawjson"
+	"patra/internal/rawxml"
 )
 
 // Two things are read by each program in a way of its own, and so nobody knows what was meant: a key that occurs twice in one object,
@@ -152,29 +152,11 @@ func (p *Program) repaired(raw []byte, text string) bool {
 		return false
 	}
 	if p.Spec.Response.Format == formatXML {
-		return !utf8.Valid(raw) || refersToNoText(raw)
+		fixed := rawxml.Repair(raw)
+		return fixed.Any()
 	}
 	doc, err := rawjson.Parse(raw)
 	return err != nil || !doc.Root().AllValidText(rawjson.Node{})
-}
-
-// refersToNoText reports whether XML names a half of a pair of surrogates by its number, which the standard library reads as U+FFFD.
-func refersToNoText(raw []byte) bool {
-	for rest := raw; ; {
-		_, after, found := bytes.Cut(rest, []byte("&#"))
-		if !found {
-			return false
-		}
-		digits, _, _ := bytes.Cut(after, []byte(";"))
-		number, base := string(digits), 10
-		if hex, is := strings.CutPrefix(number, "x"); is {
-			number, base = hex, 16
-		}
-		if n, err := strconv.ParseUint(number, base, 32); err == nil && !utf8.ValidRune(rune(n)) {
-			return true
-		}
-		rest = after
-	}
 }
 
 // noText refuses an item whose id, or the id of another record that it names, is no valid text.

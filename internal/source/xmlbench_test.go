@@ -1,6 +1,7 @@
 package source_test
 
 import (
+	"bytes"
 	"net/http"
 	"syscall"
 	"testing"
@@ -67,11 +68,13 @@ func cpu() time.Duration {
 
 // One page: cut, and every record of it read.
 func BenchmarkReadPage(b *testing.B) {
-	for _, c := range []struct{ name, code, endpoint, base string }{
-		{"pubmed", "pubmed", "search", ""}, {"oai", "oai", "records", "/oai"}, {"crossref", "crossref", "works", ""},
+	for _, c := range []struct{ name, code, endpoint, base, damage string }{
+		{"pubmed", "pubmed", "search", "", ""}, {"oai", "oai", "records", "/oai", ""}, {"crossref", "crossref", "works", "", ""},
+		{"oai, each record damaged", "oai", "records", "/oai", "\v & &nbsp;\xe9"},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			p, body := simPage(b, c.code, c.endpoint, c.base)
+			body = bytes.ReplaceAll(body, []byte("</dc:title>"), []byte(c.damage+"</dc:title>"))
 			records := 0
 			b.ReportAllocs()
 			before := cpu()

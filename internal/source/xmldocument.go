@@ -2,18 +2,19 @@ package source
 
 import (
 	"bytes"
+	"errors"
 
-	"github.com/antchfx/xmlquery"
-
+	"patra"
 	"patra/internal/rawxml"
 )
 
-// xmlDocument is one XML item: its text, walked once. What the paths of a source ask for is found in the bytes.
+// xmlDocument is an XML item or page: its text, walked once. What the paths of a source ask for is found in the bytes.
 type xmlDocument struct {
 	rawxml.Doc
-	text   []byte // of the item, or of its page
-	item   []byte
-	whole  *xmlquery.Node // the item as a tree, if somebody needed that
+	sent  []byte // the item, or its page, as it came, in UTF-8
+	text  []byte // the same as it is walked, where something was repaired
+	fixed rawxml.Repaired
+
 	found  []rawxml.Node
 	around []rawxml.Node // where the template of an object is filled in
 	seen   []uint64
@@ -30,47 +31,73 @@ type xmlNode struct {
 
 var xmlDocuments pool[xmlDocument]
 
-// openXML makes a document of an item; nil if it is one that others must look at. It is given back with release.
-func openXML(item []byte) *xmlDocument {
-	d := xmlDocuments.get()
-	if d.Reset(item) != nil {
-		release(d)
-		return nil
-	}
-	d.text, d.item, d.whole = item, item, nil
-	return d
-}
-
-// turn makes this the document of another item of its page.
-func (d *xmlDocument) turn(n rawxml.Node, item []byte) {
-	d.Turn(n)
-	clear(d.given)
-	d.item, d.whole, d.given, d.parts = item, nil, d.given[:0], d.parts[:0]
-}
-
-// span is where the item stands in the text, with what stands around it if it stands alone.
-func (d *xmlDocument) span() (from, to int) {
-	if d.Top() == rawxml.Root {
-		return 0, len(d.text)
-	}
-	return d.Span(d.Top())
-}
-
-// tree is the item as the library of paths wants it.
-func (d *xmlDocument) tree() *xmlquery.Node {
-	if d.whole == nil {
-		d.whole, _ = treeOf(d.item) // whatever was walked here is a tree there
-	}
-	return d.whole
-}
-
-// treeOf makes a tree of an item.
-func treeOf(item []byte) (*xmlquery.Node, error) {
-	doc, err := xmlquery.Parse(bytes.NewReader(item))
+// read makes this the document of a page, and says what was repaired. A page that is well-formed is walked once.
+func (d *xmlDocument) read(body []byte, x xmlSplitter) (patra.Repairs, error) {
+	sent, err := rawxml.Decode(body)
 	if err != nil {
 		return nil, err
 	}
-	return rootOf(doc), nil
+	d.sent, d.text, d.fixed = sent, sent, rawxml.Repaired{}
+	damage := d.Reset(sent)
+	if damage == nil || x.strict {
+		return nil, damage
+	}
+	d.fixed = rawxml.Repair(sent)
+	d.text = d.fixed.Text
+	if err := d.Salvage(d.text, x.isItem); err != nil {
+		return nil, err
+	}
+	return patra.Repairs(d.fixed.Count(&d.Doc)), nil
+}
+
+// place is where something stands in what was sent.
+func (d *xmlDocument) place(at int) int { return d.fixed.Sent(at) }
+
+// openXML makes a document of an item, which stands alone. It is given back with release. An item that cannot be read
+// gives a Fault.
+func openXML(item []byte) (*xmlDocument, error) {
+	d := xmlDocuments.get()
+	if err := d.readItem(item); err != nil {
+		release(d)
+		return nil, brokenXML(err)
+	}
+	return d, nil
+}
+
+// readItem makes this the document of an item.
+func (d *xmlDocument) readItem(item []byte) error {
+	d.sent, d.text, d.fixed = item, item, rawxml.Repaired{}
+	if d.Reset(item) == nil {
+		return nil
+	}
+	d.fixed = rawxml.Repair(item)
+	d.text = d.fixed.Text
+	return d.Reset(d.text)
+}
+
+// openAround makes a document of what stands around the items of a page. A path from its root begins with the name of
+// the root.
+func openAround(rest []byte) (*xmlDocument, error) {
+	text := make([]byte, 0, len(rest)+len("<_></_>"))
+	text = append(append(append(text, "<_>"...), rest...), "</_>"...)
+	d := &xmlDocument{sent: text, text: text}
+	return d, d.Salvage(text, func(*rawxml.Doc, rawxml.Node, int) bool { return false })
+}
+
+// turn makes this the document of another item of its page.
+func (d *xmlDocument) turn(n rawxml.Node) {
+	d.Turn(n)
+	clear(d.given)
+	d.given, d.parts = d.given[:0], d.parts[:0]
+}
+
+// span is where the item stands in what was sent, with what stands around it if it stands alone.
+func (d *xmlDocument) span() (from, to int) {
+	if d.Top() == rawxml.Root {
+		return 0, len(d.sent)
+	}
+	from, to = d.Span(d.Top())
+	return d.place(from), d.place(to)
 }
 
 // values are nodes as others are given them, until release: attributes as text, the rest where it stands.
@@ -99,18 +126,51 @@ func roomFor[T any](list []T, more int) []T {
 	return make([]T, 0, max(128, 2*more))
 }
 
-// tree is the same part of the item in its tree.
-func (n *xmlNode) tree() *xmlquery.Node {
-	if n.at == n.doc.Top() {
-		return n.doc.tree()
-	}
-	parent := xmlNode{n.doc, n.doc.Parent(n.at)}
-	found := parent.tree().FirstChild
-	for c := n.doc.First(parent.at); c != n.at; c = n.doc.End(c) {
-		found = found.NextSibling
-	}
-	return found
-}
-
 // text is all the text inside a part of an item.
 func (n *xmlNode) text() string { return n.doc.Text(n.at) }
+
+// markup is what stands inside a part of an item, with its tags.
+func (n *xmlNode) markup() string { return string(n.doc.Inside(n.at)) }
+
+// notXML says why a page cannot be read. Only one that ends too early is not whole.
+func notXML(body []byte, err error) error {
+	if isWebPage(body) {
+		return webPage()
+	}
+	why, ok := errors.AsType[*rawxml.Error](err)
+	if !ok {
+		return err
+	}
+	switch why.Reason {
+	case rawxml.Empty:
+		return emptyBody()
+	case rawxml.CutOff:
+		return cutOff(why.Error())
+	case rawxml.Declares:
+		return badBody("DOCTYPE", "the document declares entities or elements of its own")
+	case rawxml.TooDeep:
+		return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeTooDeep, Text: "the body cannot be read: " + why.Error()}
+	}
+	return unreadable("the body is no XML: " + why.Error())
+}
+
+// unreadable is a body that is whole and is not what it should be, which may pass: the provider may send anything while
+// it is mended.
+func unreadable(text string) error {
+	return &patra.Fault{Level: patra.LevelRetry, Code: patra.CodeUnreadable, Text: text}
+}
+
+// brokenXML says why an item cannot be read.
+func brokenXML(err error) error {
+	code := patra.CodeBrokenXML
+	if why, ok := errors.AsType[*rawxml.Error](err); ok && why.Reason == rawxml.TooDeep {
+		code = patra.CodeTooDeep
+	}
+	return dataFault(code, "", "the element is broken: "+err.Error())
+}
+
+// isWebPage reports whether a body begins as a web page does.
+func isWebPage(body []byte) bool {
+	head := bytes.ToLower(bytes.TrimLeft(body[:min(len(body), 512)], "\xef\xbb\xbf \t\r\n"))
+	return bytes.HasPrefix(head, []byte("<!doctype html")) || bytes.HasPrefix(head, []byte("<html"))
+}

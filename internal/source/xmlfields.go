@@ -11,7 +11,7 @@ func (m *mapping) inXML(b []byte, d *xmlDocument) (_ []byte, some, ok bool) {
 	if m.object != nil {
 		return m.objectsInXML(b, d)
 	}
-	found := m.path.lookup.nodes(d, d.Top())
+	found := m.path.xpath.nodes(d, d.Top())
 	if len(found) == 0 {
 		return b, false, true
 	}
@@ -44,7 +44,7 @@ func (d *xmlDocument) appendValue(b []byte, n rawxml.Node) []byte {
 // objectsInXML appends the objects that a template makes of elements.
 func (m *mapping) objectsInXML(b []byte, d *xmlDocument) (_ []byte, some, ok bool) {
 	before := len(b)
-	d.around = append(d.around[:0], m.path.lookup.nodes(d, d.Top())...) // what is found there is asked on
+	d.around = append(d.around[:0], m.path.xpath.nodes(d, d.Top())...) // what is found there is asked on
 	if m.list {
 		b = append(b, '[')
 	}
@@ -75,7 +75,7 @@ func (m *mapping) objectAt(b []byte, d *xmlDocument, n rawxml.Node) []byte {
 			b = append(b, ',')
 		}
 		b = append(b, s.label...)
-		if found := s.path.lookup.nodes(d, n); len(found) > 0 {
+		if found := s.path.xpath.nodes(d, n); len(found) > 0 {
 			b = d.appendValue(b, found[0])
 		} else {
 			b = b[:before]

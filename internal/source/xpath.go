@@ -1,16 +1,39 @@
 package source
 
-import "regexp"
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+)
 
-// xpathExpr is an XPath of the kind that sources are written with, ready to be followed in the bytes of an item. It finds what
-// the library finds in a tree of the item, in the same order, as often: a union is one part after the other, and a path may
-// find a node twice. Paths of any other kind are left to the library.
+// xpathExpr is an XPath of our subset, ready to be followed in the bytes of an item; docs/writing-a-source.md has its
+// grammar. A union gives what its first path finds, then what the second finds, and each node once.
 type xpathExpr struct {
 	call  string // a function, or none
 	args  []xpathExpr
 	text  string         // of a literal
 	like  *regexp.Regexp // of replace
 	paths []elements     // of a union, or of one path
+	twice bool           // a node may be found more than once
+}
+
+// parseXPath reads an XPath, or says what of it is not known here and how it can be written.
+func parseXPath(text string) (path, error) {
+	if text == "" {
+		return path{}, fmt.Errorf("an empty text is not an XPath")
+	}
+	p := &xpathParser{text: text}
+	l := p.value()
+	if p.skip(); p.err == nil && p.at < len(p.text) {
+		p.unexpected()
+	}
+	if p.err == nil && l.literal() {
+		p.fail("a text is no path", "write the path of what is meant")
+	}
+	if p.err != nil {
+		return path{}, fmt.Errorf("%s is not an XPath that is known here: %w", strconv.Quote(text), p.err)
+	}
+	return path{text: text, xpath: &l}, nil
 }
 
 // elements is a location path.
@@ -69,20 +92,3 @@ func (l *xpathExpr) literal() bool { return l.call == "" && l.paths == nil }
 
 // simple reports whether it finds nodes, and makes nothing of them.
 func (l *xpathExpr) simple() bool { return l != nil && l.call == "" && !l.literal() }
-
-// conditional reports whether there is a condition somewhere in it.
-func (l *xpathExpr) conditional() bool {
-	for _, p := range l.paths {
-		for _, s := range p {
-			if len(s.conds) > 0 || s.number > 0 || s.test == isCalled {
-				return true
-			}
-		}
-	}
-	for i := range l.args {
-		if l.args[i].conditional() {
-			return true
-		}
-	}
-	return false
-}

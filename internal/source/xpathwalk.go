@@ -28,7 +28,7 @@ func (l *xpathExpr) nodes(d *xmlDocument, n rawxml.Node) []rawxml.Node {
 			return true
 		})
 	}
-	if len(l.paths) > 1 && len(found) > 1 {
+	if l.twice && len(found) > 1 {
 		found = d.once(found)
 	}
 	d.found = found
@@ -44,18 +44,12 @@ func (d *xmlDocument) once(found []rawxml.Node) []rawxml.Node {
 	kept := found[:0]
 	for _, n := range found {
 		word, bit := &d.seen[(n-top)/64], uint64(1)<<((n-top)%64)
-		if *word&bit != 0 || d.Kind(n) == rawxml.Attribute && slices.ContainsFunc(kept, func(k rawxml.Node) bool { return d.sameAttribute(k, n) }) {
-			continue
+		if *word&bit == 0 {
+			*word |= bit
+			kept = append(kept, n)
 		}
-		*word |= bit
-		kept = append(kept, n)
 	}
 	return kept
-}
-
-// sameAttribute reports whether the library cannot tell two attributes apart.
-func (d *xmlDocument) sameAttribute(a, b rawxml.Node) bool {
-	return d.Kind(a) == rawxml.Attribute && d.Parent(a) == d.Parent(b) && bytes.Equal(d.Local(a), d.Local(b)) && d.Text(a) == d.Text(b)
 }
 
 // string is a lookup as text: what the first node says, or what a function makes of it.
@@ -66,7 +60,7 @@ func (l *xpathExpr) string(d *xmlDocument, n rawxml.Node) string {
 			return l.text
 		}
 		if found := l.nodes(d, n); len(found) > 0 {
-			return value(&d.Doc, found[0])
+			return d.Text(found[0])
 		}
 		return ""
 	case "normalize-space":
@@ -79,7 +73,7 @@ func (l *xpathExpr) string(d *xmlDocument, n rawxml.Node) string {
 			if i > 0 {
 				b.WriteString(l.args[1].text)
 			}
-			b.WriteString(value(&d.Doc, n))
+			b.WriteString(d.Text(n))
 		}
 		return b.String()
 	case "substring-after", "substring-before":
@@ -99,14 +93,6 @@ func (l *xpathExpr) string(d *xmlDocument, n rawxml.Node) string {
 		b.WriteString(l.args[i].string(d, n))
 	}
 	return b.String()
-}
-
-// value is what a node says to the functions of XPath, to which the library shows no CDATA section that stands alone.
-func value(d *rawxml.Doc, n rawxml.Node) string {
-	if d.Kind(n) == rawxml.CDATA {
-		return ""
-	}
-	return d.Text(n)
 }
 
 // each goes to everything that a path finds below a node, as long as it is wanted.
@@ -192,8 +178,8 @@ func (s *xpathStep) fits(d *rawxml.Doc, n rawxml.Node) bool {
 	switch s.test {
 	case isNode:
 		return true
-	case isText: // the library goes over spaces, but not where they come first
-		return kind == rawxml.CDATA || kind == rawxml.Text && (n == d.First(d.Parent(n)) || strings.TrimSpace(d.Text(n)) != "")
+	case isText: // spaces between elements are none
+		return kind == rawxml.CDATA || kind == rawxml.Text && strings.TrimSpace(d.Text(n)) != ""
 	case isNamed:
 		if !d.Named(n, s.prefix, s.local) {
 			return false
@@ -203,10 +189,7 @@ func (s *xpathStep) fits(d *rawxml.Doc, n rawxml.Node) bool {
 			return false
 		}
 	}
-	if kind != rawxml.Element && kind != rawxml.Instruction { // which are elements to the library
-		return false
-	}
-	return s.allowed(d, n)
+	return kind == rawxml.Element && s.allowed(d, n)
 }
 
 // allowed reports whether a node fulfils all conditions.
@@ -226,11 +209,7 @@ func (c *cond) holds(d *rawxml.Doc, n rawxml.Node) bool {
 		return c.path.some(d, n)
 	case ifEqual, ifOther:
 		return !c.path.each(d, n, func(n rawxml.Node) bool {
-			same := d.Says(n, c.text)
-			if d.Kind(n) == rawxml.CDATA {
-				same = c.text == ""
-			}
-			return same != (c.kind == ifEqual)
+			return d.Says(n, c.text) != (c.kind == ifEqual)
 		})
 	case ifCalled, ifCalledOther:
 		return d.Called(n, c.text) == (c.kind == ifCalled)
@@ -252,8 +231,8 @@ func (c *cond) holds(d *rawxml.Doc, n rawxml.Node) bool {
 // part reports whether what a node says begins or ends with a text, or has it inside. Mostly it need not be copied for that.
 func (c *cond) part(d *rawxml.Doc, n rawxml.Node) bool {
 	said, plain := d.Plain(n)
-	if !plain || d.Kind(n) == rawxml.CDATA {
-		said = []byte(value(d, n))
+	if !plain {
+		said = []byte(d.Text(n))
 	}
 	switch c.kind {
 	case ifStarts:

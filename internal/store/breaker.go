@@ -12,7 +12,8 @@ var unparkBroken = stmt{"unpark_broken", `UPDATE ing_task SET scheduled_at = {no
 	WHERE provenance_code = ? AND endpoint_name = ? AND status_code = 'QUEUED' AND wait_code = 'BREAKER' AND ` + tasksOfRepository}
 
 func setBreaker(c *patra.Control, b patra.Breaker) {
-	c.State, c.Failures, c.Detail.Trips, c.Until, c.Detail.Prober = b.State, b.Failures, b.Trips, b.Until, b.Prober
+	c.State, c.Failures, c.Detail.Trips, c.Until = b.State, b.Failures, b.Trips, b.Until
+	c.Detail.Prober, c.Detail.Recent = b.Prober, b.Recent
 	if b.State == patra.Closed {
 		c.Until = 0
 		if b.Failures == 0 {
@@ -52,12 +53,11 @@ func (s *Store) try(ctx context.Context, at patra.WorkScope) (hold patra.Admissi
 	return hold, err
 }
 
-// RecordFailure tells the breaker of an endpoint that a request failed. probe is what Hold said; dice, between 0 and 1, draws how
-// long an open breaker waits.
-func (s *Store) RecordFailure(ctx context.Context, at patra.WorkScope, rule patra.BreakerRule, probe int64, fault patra.Fault, dice float64) (change patra.ControlChange, err error) {
+// RecordFailure tells the breaker of an endpoint that a request failed.
+func (s *Store) RecordFailure(ctx context.Context, at patra.WorkScope, rule patra.BreakerRule, f patra.EndpointFailure, fault patra.Fault) (change patra.ControlChange, err error) {
 	err = s.write(ctx, "count failure", func(t *tx) error {
 		m, err := t.updateControl(at.EndpointTarget(), patra.KindBreaker, func(c *patra.Control, now patra.Instant) {
-			b := c.Breaker().RecordFailure(rule, now, probe, dice)
+			b := c.Breaker().RecordFailure(rule, now, f)
 			if b != c.Breaker() {
 				setBreaker(c, b)
 				c.Reason, c.Detail.Fault, c.Actor = fault.Error(), &fault, "executor"
@@ -67,7 +67,7 @@ func (s *Store) RecordFailure(ctx context.Context, at patra.WorkScope, rule patr
 			return err
 		}
 		change.Healing, err = t.writeHealing(at, m, patra.HealOpen, fault.Code,
-			map[string]any{"failures": m.is.Failures, "trips": m.is.Detail.Trips, "until": m.is.Until, "text": fault.Text, "status": fault.Status})
+			map[string]any{"failures": m.is.Failures, "recent": m.is.Detail.Recent.Failures(), "of_recent": m.is.Detail.Recent.Seen, "trips": m.is.Detail.Trips, "until": m.is.Until, "text": fault.Text, "status": fault.Status})
 		return err
 	})
 	return change, err

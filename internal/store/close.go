@@ -104,7 +104,7 @@ func (t *tx) endTask(c *patra.Claim, now patra.Instant, asked patra.RunResult) (
 	}
 	if asked.Status == patra.Queued {
 		back := 0
-		if asked.GiveBack {
+		if asked.GiveBack || asked.Progress {
 			back = 1
 		}
 		n, err := t.exec(requeueTask, asked.RetryIn.Microseconds(), optional(asked.WaitCode), fault, back, c.TaskID, c.Fence, c.Owner)

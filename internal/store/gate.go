@@ -45,7 +45,7 @@ func (t *tx) turnGate(key string, turn func(now patra.Instant, took time.Duratio
 		return errors.New("the row of the gate is gone")
 	}
 	is := turn(now, time.Since(asked), was)
-	notes, err := noted(is.RateDetails)
+	notes, err := noted(is.Notes())
 	if err != nil {
 		return err
 	}
@@ -78,14 +78,25 @@ func (s *Store) GateState(ctx context.Context, key string) (state patra.RateStat
 func (t *tx) gate(key string) (is patra.RateState, now patra.Instant, ok bool, err error) {
 	var notes json.RawMessage
 	ok, err = t.one(selectGate, []any{key}, &is.Limit, &is.Burst, &is.Arrival, &is.Cooldown, &is.Tempo.Rate, &is.Tempo.Ceiling, &is.Tempo.AdaptedAt, &is.Tempo.RefusedAt, jsonInto{&notes}, &now)
-	if err == nil && len(notes) > 0 {
-		err = json.Unmarshal(notes, &is.RateDetails)
+	if err == nil {
+		err = readNotes(notes, &is)
 	}
 	return is, now, ok, err
 }
 
+// readNotes puts what is stored of notes into a state.
+func readNotes(text json.RawMessage, is *patra.RateState) error {
+	if len(text) == 0 {
+		return nil
+	}
+	var n patra.RateNotes
+	err := json.Unmarshal(text, &n)
+	is.SetNotes(n)
+	return err
+}
+
 // noted is what is stored of notes: nothing where there are none.
-func noted(n patra.RateDetails) (any, error) {
+func noted(n patra.RateNotes) (any, error) {
 	text, err := json.Marshal(n)
 	if err != nil || string(text) == "{}" {
 		return nil, err
@@ -112,8 +123,8 @@ func (t *tx) gates(st stmt, args ...any) (all []patra.KeyedRate, now patra.Insta
 		var k patra.KeyedRate
 		var notes json.RawMessage
 		err := r.Scan(textInto{&k.Key}, &k.Limit, &k.Burst, &k.Arrival, &k.Cooldown, &k.Tempo.Rate, &k.Tempo.Ceiling, &k.Tempo.AdaptedAt, &k.Tempo.RefusedAt, jsonInto{&notes}, &now)
-		if err == nil && len(notes) > 0 {
-			err = json.Unmarshal(notes, &k.RateDetails)
+		if err == nil {
+			err = readNotes(notes, &k.RateState)
 		}
 		all = append(all, k)
 		return err

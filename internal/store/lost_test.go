@@ -244,7 +244,7 @@ func TestATryOfWhichNothingIsHeard(t *testing.T) {
 	w, s, f := overForgetful(t, 1)
 	c := w.Take()
 	rule := patra.BreakerRule{Failures: 1, Shortest: time.Minute, Longest: time.Minute}
-	if _, err := s.RecordFailure(t.Context(), c.WorkScope(), rule, 0, patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork}, 0); err != nil {
+	if _, err := s.RecordFailure(t.Context(), c.WorkScope(), rule, patra.EndpointFailure{}, patra.Fault{Level: patra.LevelRetry, Code: patra.CodeNetwork}); err != nil {
 		t.Fatal(err)
 	}
 	w.Clock.Move(time.Minute)

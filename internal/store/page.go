@@ -18,7 +18,7 @@ var (
 	commitBatch = stmt{"commit_batch", `UPDATE ing_task_run_batch
 		SET status_code = 'SUCCEEDED', done_ordinal = ordinal, after_token = ?, after_token_hash = ?, has_next = ?, end_code = ?, ts_min = ?, ts_max = ?, order_code = ?, provider_total = ?,
 		    record_count = ?, n_insert = ?, n_update = ?, n_same = ?, n_stale = ?, n_dup = ?, n_quarantine = ?, n_outside = ?,
-		    response_digest = ?, body_sha256 = ?, kept = ?, row_keys = ?, committed_at = ?
+		    response_digest = ?, body_sha256 = ?, kept = ?, row_keys = ?, stats = ?, committed_at = ?
 		WHERE id = ? AND status_code = 'RUNNING'`}
 	failBatch = stmt{"fail_batch", `UPDATE ing_task_run_batch SET status_code = 'FAILED', error = ?, response_digest = ?, body_sha256 = ?, kept = ?, committed_at = ? WHERE id = ? AND status_code = 'RUNNING'`}
 	checkRun  = stmt{"checkpoint_run", `UPDATE ing_task_run SET scan_no = ?, checkpoint = ? WHERE id = ?`}
@@ -178,11 +178,17 @@ func keptOf(body string, kept *patra.StoredBody) any {
 // closeBatch marks the ledger row as done, once.
 func (t *tx) closeBatch(now patra.Instant, page patra.OpenPage, res patra.PageResult, n patra.Counts) error {
 	rows, err := t.exec(commitBatch, []byte(res.After), patra.HashBytes([]byte(res.After)), res.HasNext, optional(res.EndCode), res.TimeMin, res.TimeMax, optional(res.Order), res.Total,
-		n.Total(), n.Insert, n.Update, n.Same, n.Stale, n.Dup, n.Quarantine, n.Outside, text(res.Response), optional(res.BodySHA256), keptOf(res.BodySHA256, res.Kept), rowKeysOf(page, res), now, page.BatchID)
+		n.Total(), n.Insert, n.Update, n.Same, n.Stale, n.Dup, n.Quarantine, n.Outside, text(res.Response), optional(res.BodySHA256), keptOf(res.BodySHA256, res.Kept), rowKeysOf(page, res),
+		asJSON(batchStats{res.Repairs}), now, page.BatchID)
 	if err == nil && rows != 1 {
 		err = patra.ErrIllegalMove
 	}
 	return err
+}
+
+// batchStats is what the stats of a page's row say.
+type batchStats struct {
+	Repairs patra.Repairs `json:"repairs,omitempty"`
 }
 
 // rowKeysOf are the rows of a page of a search. One without rows has an empty list: that is known, unlike the rows of an older version.

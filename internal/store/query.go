@@ -3,6 +3,7 @@ package store
 import (
 	"context"
 	"database/sql"
+	"encoding/json"
 	"strings"
 
 	"patra"
@@ -110,14 +111,21 @@ func (s *Store) Runs(ctx context.Context, f Filter) ([]patra.Run, error) {
 // Batches lists ledger rows.
 func (s *Store) Batches(ctx context.Context, f Filter) ([]patra.Batch, error) {
 	return list(ctx, s, "list_batches", `SELECT id, run_id, task_id, slice_id, plan_id, provenance_code, operation_code, batch_no, scan_no, phase_code, ordinal, lease_count, has_next, end_code,
-		provider_total, record_count, n_insert, n_update, n_same, n_stale, n_dup, n_quarantine, n_outside, body_sha256, error, status_code, started_at, committed_at
+		provider_total, record_count, n_insert, n_update, n_same, n_stale, n_dup, n_quarantine, n_outside, body_sha256, error, status_code, started_at, committed_at, stats
 		FROM ing_task_run_batch {by} WHERE {where} ORDER BY id DESC LIMIT ?`, f,
 		map[string]string{"id": "id", "source": "provenance_code", "status": "status_code", "plan": "plan_id", "slice": ofSlice, "task": "task_id", "run": "run_id", "batch": "id"},
 		func(r *sql.Rows) (b patra.Batch, err error) {
+			var stats json.RawMessage
 			n := &b.Counts
 			err = r.Scan(&b.ID, &b.RunID, &b.TaskID, &b.SliceID, &b.PlanID, &b.Source, &b.Operation, &b.BatchNo, &b.ScanNo, &b.Phase, &b.Ordinal, &b.LeaseCount, &b.HasNext, textInto{&b.EndCode},
 				&b.ProviderTotal, &b.RecordCount, &n.Insert, &n.Update, &n.Same, &n.Stale, &n.Dup, &n.Quarantine, &n.Outside, textInto{&b.BodySHA256}, jsonInto{&b.Error}, &b.Status,
-				&b.StartedAt, &b.CommittedAt)
+				&b.StartedAt, &b.CommittedAt, jsonInto{&stats})
+			if err != nil {
+				return b, err
+			}
+			var said batchStats
+			err = json.Unmarshal(stats, &said)
+			b.Repairs = said.Repairs
 			return b, err
 		})
 }

@@ -13,9 +13,11 @@ var (
 	selectEnded    = stmt{"select_ended", `SELECT id, purpose_code, window_from, window_to, part_count, status_code, reslice IS NOT NULL FROM ing_plan_slice
 		WHERE plan_id = ? AND (? = 0 OR id = ?) AND status_code IN ('FAILED', 'CANCELLED')`}
 	reviveSlice = stmt{"revive_slice", `UPDATE ing_plan_slice SET status_code = ?, closed_at = NULL WHERE id = ? AND status_code = ?`}
-	reviveTask  = stmt{"revive_task", `UPDATE ing_task SET status_code = ?, attempt_count = 0, scheduled_at = {now}, cancel_requested = 0, wait_code = NULL, finished_at = NULL,
-		    scan_no = scan_no + 1, next_ordinal = 1, next_detail_ordinal = 1
+	reviveTask  = stmt{"revive_task", `UPDATE ing_task SET status_code = ?, attempt_count = 0, scheduled_at = {now}, cancel_requested = 0, wait_code = NULL, finished_at = NULL
 		WHERE slice_id = ? AND status_code IN ('FAILED', 'CANCELLED')`}
+	beginAnew  = stmt{"begin_anew", `UPDATE ing_task SET scan_no = scan_no + 1, next_ordinal = 1, next_detail_ordinal = 1 WHERE slice_id = ?`}
+	walkLately = stmt{"walk_lately", `SELECT COUNT(*) FROM ing_task t WHERE t.slice_id = ? AND (t.last_error IS NULL OR t.last_error LIKE '{"level":"L1"%')
+		AND (SELECT MAX(b.committed_at) FROM ing_task_run_batch b WHERE b.task_id = t.id AND b.status_code = 'SUCCEEDED') >= {now} - ?`}
 	revivePlan  = stmt{"revive_plan", `UPDATE ing_plan SET status_code = 'PARTIAL', reason_code = NULL, version = version + 1 WHERE id = ? AND status_code = 'CANCELLED'`}
 	endedPlans  = stmt{"ended_plans", `SELECT DISTINCT plan_id FROM ing_task WHERE status_code IN ('FAILED', 'CANCELLED') AND {where} ORDER BY plan_id`}
 	countedWork = stmt{"counted_work", `SELECT plan_id, slice_id FROM ing_task WHERE slice_id = ? AND status_code = 'FAILED'
@@ -215,8 +217,11 @@ func (t *tx) endedSlices(planID, sliceID int64) (ended []endedSlice, err error) 
 	return ended, err
 }
 
-// revive queues a task again. Its walk begins anew: what was read long ago is no good place to go on from. A slice that
-// was called off while it waited to be cut waits for that again.
+// freshWalk is how old the last page of a walk may be that is gone on with.
+const freshWalk = patra.Hour
+
+// revive queues a task again. It goes on where it was, unless that was long ago or what it read there was the fault: then its walk
+// begins anew. A slice that was called off while it waited to be cut waits for that again.
 func (t *tx) revive(sl endedSlice) error {
 	slice, task := patra.Ready, patra.Queued
 	if sl.cut {
@@ -224,6 +229,15 @@ func (t *tx) revive(sl endedSlice) error {
 	}
 	if err := patra.SliceMoves.Check(sl.Status, slice); err != nil {
 		return err
+	}
+	var fresh int
+	if _, err := t.one(walkLately, []any{sl.ID, freshWalk}, &fresh); err != nil {
+		return err
+	}
+	if fresh == 0 {
+		if _, err := t.exec(beginAnew, sl.ID); err != nil {
+			return err
+		}
 	}
 	n, err := t.exec(reviveTask, task, sl.ID)
 	if err != nil {

@@ -281,3 +281,69 @@ func wornOut(t *testing.T, e Engine) {
 	}
 	CheckInvariants(t, Inspect(t, w.URL))
 }
+
+// diedAtWork: a process is killed again and again, and each has read a page that none before it had read. That is no failure. Pages
+// that earlier ones had read too are no progress.
+func diedAtWork(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	var c *patra.Claim
+	die := func() {
+		t.Helper()
+		w.Clock.Move(2 * Lease)
+		if n, err := w.FailExhausted(t.Context()); err != nil || n != 0 {
+			t.Fatalf("%d ended, %v", n, err)
+		}
+	}
+	for n := range int64(12) {
+		c = w.Take()
+		if c.Task.ScanNo != 1 || c.Task.NextOrdinal != n+1 {
+			t.Fatalf("attempt %d begins scan %d at page %d", n+1, c.Task.ScanNo, c.Task.NextOrdinal)
+		}
+		w.Page(c, n+1, true, w.Record(fmt.Sprint(n), Origin, "x"))
+		die()
+	}
+	for n := range int64(8) { // it is walked once more, to prove it
+		c = w.Take()
+		page, err := w.OpenAt(c, 1, 2, n+1)
+		w.must(err)
+		_, err = w.Commit(c, page, true, w.Record(fmt.Sprint(n), Origin, "x"))
+		w.must(err)
+		die()
+	}
+	for c = w.TryTake(patra.ClaimRequest{}); c != nil; c = w.TryTake(patra.ClaimRequest{}) { // from the first page again, each time
+		page, err := w.OpenAt(c, 1, c.Task.ScanNo+1, 1)
+		w.must(err)
+		_, err = w.Commit(c, page, true, w.Record("0", Origin, "x"))
+		w.must(err)
+		w.Clock.Move(2 * Lease)
+	}
+	if n, err := w.FailExhausted(t.Context()); err != nil || n != 1 {
+		t.Errorf("%d ended, %v", n, err)
+	}
+	CheckInvariants(t, Inspect(t, w.URL))
+}
+
+// retryGoesOn: what was read a moment ago is not read again, what was read long ago is, and so is what was itself the fault.
+func retryGoesOn(t *testing.T, e Engine) {
+	for name, c := range map[string]struct {
+		level patra.Level
+		after time.Duration
+		page  int64
+	}{
+		"a moment ago": {patra.LevelRetry, time.Minute, 3}, "long ago": {patra.LevelRetry, 2 * time.Hour, 1}, "a strange answer": {patra.LevelRequest, time.Minute, 1},
+	} {
+		w := NewWorld(t, e, 1)
+		first := w.Take()
+		w.Page(first, 1, true, w.Record("1", Origin, "x"))
+		w.Page(first, 2, true, w.Record("2", Origin, "x"))
+		w.must(w.Finish(t.Context(), first, w.Clock.Instant(), patra.RunResult{Status: patra.Failed, Fault: &patra.Fault{Level: c.level, Code: patra.CodeHTTP, Text: "no"}}))
+		w.Clock.Move(c.after)
+		if n, err := w.Retry(t.Context(), w.Plan.ID); n != 1 || err != nil {
+			t.Fatalf("%d revived, %v", n, err)
+		}
+		if again := w.Take(); again.Task.NextOrdinal != c.page || (again.Task.ScanNo == 1) != (c.page > 1) {
+			t.Errorf("%s: it begins scan %d at page %d", name, again.Task.ScanNo, again.Task.NextOrdinal)
+		}
+		CheckInvariants(t, Inspect(t, w.URL))
+	}
+}

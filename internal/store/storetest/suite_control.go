@@ -158,7 +158,7 @@ func breaking(t *testing.T, e Engine) {
 	ctx, at := t.Context(), w.place()
 	c := w.Take()
 	fail := func(probe int64) patra.ControlChange {
-		ch, err := w.RecordFailure(ctx, at, breakerRule, probe, outage, 0)
+		ch, err := w.RecordFailure(ctx, at, breakerRule, patra.EndpointFailure{Probe: probe}, outage)
 		w.must(err)
 		return ch
 	}
@@ -246,7 +246,7 @@ func breakerHeir(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 2)
 	first, other := w.Take(), w.Take()
 	for range 3 {
-		w.must(second(w.RecordFailure(t.Context(), w.place(), breakerRule, 0, outage, 0)))
+		w.must(second(w.RecordFailure(t.Context(), w.place(), breakerRule, patra.EndpointFailure{}, outage)))
 	}
 	w.Clock.Move(time.Minute)
 	lost := w.hold(first)
@@ -288,7 +288,7 @@ func oneTries(t *testing.T, e Engine) {
 	other := e.Connect(t, w.URL, store.WithClock(w.Clock.Now))
 	at := w.place()
 	for range 3 {
-		w.must(second(w.RecordFailure(t.Context(), at, breakerRule, 0, outage, 0)))
+		w.must(second(w.RecordFailure(t.Context(), at, breakerRule, patra.EndpointFailure{}, outage)))
 	}
 	w.Clock.Move(3 * time.Minute)
 	var may atomic.Int64

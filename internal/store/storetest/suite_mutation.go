@@ -165,7 +165,7 @@ func eventful(t *testing.T, e Engine) *World {
 	w.Add(Stretch(Day(12)))
 	w.takeOf(Day(12))
 	for range 3 {
-		w.must(second(w.Store.RecordFailure(t.Context(), w.place(), breakerRule, 0, outage, 0)))
+		w.must(second(w.Store.RecordFailure(t.Context(), w.place(), breakerRule, patra.EndpointFailure{}, outage)))
 	}
 	w.must(w.ChargeQuota(t.Context(), "demo", patra.QuotaLimit{Hourly: 500, Daily: 1000}, patra.QuotaCharge{Cost: 2, Operation: patra.Harvest, Share: 1}))
 	w.must(second(w.JudgeAlerts(t.Context(), w.watcher(), w.Clock.Instant(), []patra.Alert{halted}, []patra.Receiver{ops})))

@@ -100,6 +100,25 @@ func duplicates(t *testing.T, e Engine) {
 	}
 }
 
+// The row of a page says what was repaired to read it.
+func repairs(t *testing.T, e Engine) {
+	w := NewWorld(t, e, 1)
+	c := w.Take()
+	for ordinal, repaired := range []patra.Repairs{nil, {"INVALID_BYTE": 2, "BARE_AMPERSAND": 1}} {
+		page, err := w.OpenAt(c, int64(ordinal)+1, 1, int64(ordinal)+1)
+		w.must(err)
+		res := w.Result(true, w.Record(fmt.Sprint(ordinal), Origin, "a"))
+		res.Repairs = repaired
+		_, _, err = w.CommitPage(t.Context(), c, w.Clock.Instant(), "work", page, res, nil)
+		w.must(err)
+	}
+	pages, err := w.Store.Batches(t.Context(), store.Filter{Limit: 10})
+	w.must(err)
+	if len(pages) != 2 || len(pages[1].Repairs) > 0 || pages[0].Repairs.Total() != 3 || pages[0].Repairs.String() != "1 bare ampersand, 2 invalid byte" {
+		t.Errorf("the pages: %+v", pages)
+	}
+}
+
 func quarantine(t *testing.T, e Engine) {
 	w := NewWorld(t, e, 1)
 	c := w.Take()

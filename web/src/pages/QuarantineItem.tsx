@@ -21,7 +21,9 @@ const meanings: Record<string, [string, string]> = {
   DUPLICATE_KEY: ["A key occurs twice in one of its objects, so that it says two things.", "The provider has to correct it; then try again."],
   BAD_TIME: ["Its time cannot be read.", "Look at the marked place: is this a spelling of dates that the source file should know?"],
   MAPPING: ["One of its fields cannot be read as the source file says.", "Mend the mapping in the source file, apply it, and try again."],
-  TOO_LARGE: ["It is larger than an item may be.", "Raise the limit in the source file if it is right all the same."],
+  XML_BROKEN: ["Its element is no XML, also after what can be repaired was.", "The provider has to correct it; then try again."],
+  TOO_DEEP: ["It nests more deeply than a record may.", "The provider has to correct it; then try again."],
+  TOO_LARGE: ["It is larger than a record (16 MiB) or an answer (http.maxBody) may be.", "Raise http.maxBody in the source file if the answer was too large."],
 };
 
 export default function QuarantineItem() {
