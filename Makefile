@@ -66,6 +66,9 @@ disk: deps ## Break the disk at every write of the critical transactions, rebuil
 simulate: deps ## Live through a simulated year of every source, SEEDS times (1): planner, executors, gate and relay under faults, judged from outside (PROFILE=name, SEED=first, DAYS=n)
 	@set -o pipefail; SIMULATE_SEEDS=$(or $(SEEDS),1) SEED=$(SEED) PROFILE=$(PROFILE) DAYS=$(DAYS) scripts/must-run $(GO) test -count=1 -timeout 12h -run 'TestSimulate$$|TestMustStillFail$$' -v ./internal/simtest | grep --line-buffered -v '^=== '
 
+witness: deps ## Harvest SEEDS worlds (1000) of every kind of paging and total whose lists change between any two requests, and hold every seal against the truth (SEED=first)
+	@set -o pipefail; WITNESS_SEEDS=$(or $(SEEDS),1000) WITNESS_SEED=$(SEED) scripts/must-run $(GO) test -count=1 -timeout 6h -v ./internal/witnesstest | grep --line-buffered -v '^=== '
+
 # The same tests as on MariaDB: whatever the suite promises, a process that is killed, and one that is paused.
 SERVER_TESTS = sh -c "scripts/must-run $(GO) test -count=1 -timeout 40m -run 'TestConformance/mysql' ./internal/store && scripts/must-run $(GO) test -count=1 -timeout 20m -run 'TestKilled//mysql|(TestPaused|TestInterrupted|TestADoctorLooks)/mysql' ./internal/cli"
 

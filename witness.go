@@ -198,8 +198,9 @@ func (e *ScanEvidence) Add(p ScanPage) ScanStep {
 	e.Pages++
 	n := int64(len(p.Rows))
 	e.note(p, n)
-	e.widest = max(e.widest, n)
-	step := e.join(p, n)
+	inside := p.inside()
+	e.widest = max(e.widest, inside)
+	step := e.join(p, inside)
 	e.broken = step.Broken
 	known := e.Distinct
 	for _, r := range p.Rows {
@@ -214,6 +215,20 @@ func (e *ScanEvidence) Add(p ScanPage) ScanStep {
 		e.Began = p.SentAt
 	}
 	return step
+}
+
+// inside is how many places of the list a page is sure to hold. Rows from outside of what was asked for are none of the list, and
+// neither is what goes beyond the size that was asked for.
+func (p ScanPage) inside() (n int64) {
+	for _, r := range p.Rows {
+		if !r.Outside {
+			n++
+		}
+	}
+	if p.Asked > 0 {
+		n = min(n, p.Asked)
+	}
+	return n
 }
 
 // note keeps what the numbers of a page say.
@@ -326,14 +341,16 @@ func (e *ScanEvidence) Seams() bool {
 // only what is known.
 func (e *ScanEvidence) ends(p ScanPage, n int64) bool {
 	switch {
-	case n == 0:
+	case len(p.Rows) == 0:
 		return p.Position == 0
 	case e.plan.Trust == TrustExact && p.Total != nil && p.Position+n >= *p.Total, e.plan.Says && !p.HasNext:
 		return true
 	case e.Pages == 1:
 		return false
-	case n == 1 && p.Asked > 1 && e.widest > 1:
+	case len(p.Rows) == 1 && p.Asked > 1 && e.widest > 1:
 		return e.knows(p.Rows[0])
+	case e.plan.Witness != WitnessSizes: // a page may be short anywhere, and the next begins with its last row
+		return false
 	}
 	return n < p.Asked && p.Asked <= e.widest && !slices.ContainsFunc(p.Rows, func(r RowKey) bool { return !e.knows(r) })
 }

@@ -105,12 +105,16 @@ func (c *copied) log(change func([]sim.Entry)) {
 	}
 }
 
-// Rows that the mutations change: a closed slice and its task, a record that came first, a page that was stored.
+// Rows that the mutations change: a closed slice and its task, a record that came first, a page that was stored, a proof and a page of it.
 const (
 	oneSlice  = `(SELECT MIN(slice_id) FROM ing_task WHERE status_code = 'SUCCEEDED')`
 	oneTask   = `(SELECT MIN(id) FROM ing_task WHERE status_code = 'SUCCEEDED')`
 	onePage   = `(SELECT MIN(id) FROM ing_task_run_batch WHERE status_code = 'SUCCEEDED' AND n_insert > 0)`
 	oneRecord = `(SELECT MIN(id) FROM ing_record WHERE rev = 1)`
+	oneProof  = `(SELECT MIN(id) FROM ing_coverage WHERE state_code = 'SEALED' AND proof IS NOT NULL)`
+
+	provingPage = `(SELECT MIN(b.id) FROM ing_task_run_batch b JOIN ing_coverage v ON v.id = ` + oneProof + ` AND b.task_id = JSON_EXTRACT(v.proof, '$.task_id')
+		WHERE b.scan_no = JSON_EXTRACT(v.proof, '$.scans[0].scan') AND LENGTH(b.row_keys) > 1)`
 )
 
 // mutations are one way at least to break every invariant so that no other is broken.
@@ -156,6 +160,12 @@ var mutations = []struct {
 	{"snapshots", "a stored source has a space more", func(c *copied) { c.exec(`UPDATE ing_spec_snapshot SET snapshot = snapshot || ' '`) }},
 	{"beside", "a breaker is open for ever", func(c *copied) {
 		c.exec(`INSERT INTO ing_control (scope_code, scope_key, kind_code, state_code, failures, reason, actor, version, created_at) VALUES ('SOURCE', 'x', 'BREAKER', 'OPEN', 1, '', '', 1, 0)`)
+	}},
+	{"witness", "a proof names a row that is not there", func(c *copied) {
+		c.exec(`UPDATE ing_task_run_batch SET row_keys = SUBSTR(row_keys, 1, LENGTH(row_keys) - 12) WHERE id = ` + provingPage)
+	}},
+	{"witness", "a proof names another witness", func(c *copied) {
+		c.exec(`UPDATE ing_coverage SET proof = JSON_SET(proof, '$.witness', 'SEAM') WHERE id = ` + oneProof)
 	}},
 	{"no-loss", "a record is gone, and every trace of it", func(c *copied) {
 		c.ownRaw(oneRecord, []byte("{}"))

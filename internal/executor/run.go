@@ -132,6 +132,7 @@ func (r *run) begin(ctx context.Context) (ended bool, err error) {
 		if current, known, err = r.loadScans(ctx, task.ScanNo); err != nil {
 			return false, err
 		}
+		r.rescans = int64(len(r.earlier)) // by whichever process: else a window whose scans outlast processes would be read for ever
 	}
 	switch {
 	case task.NextOrdinal <= 1 && r.program.Spec.Stateful() && r.claim.Fence > 1:

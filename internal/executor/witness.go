@@ -22,12 +22,16 @@ func (k *rowKeys) add(o patra.Observation) {
 	disordered := false
 	if spec.SortsByTime() && o.UpdatedAt != nil {
 		sortedBy = o.UpdatedAt
+	}
+	if sortedBy != nil && !outside { // what was not asked for breaks no order
 		at := spec.Window.Precision.Floor(*o.UpdatedAt)
 		disordered = k.last != nil && at < *k.last
 		k.last = &at
 	}
 	row := patra.RowKeyOf(o.ID, o.Raw, sortedBy, outside)
-	row.Disordered = disordered
+	if row.Disordered = disordered; spec.SortsByTime() && sortedBy == nil { // whether it moved shows only in what it is
+		row.Sort = uint32(patra.RowKeyOf("", o.Raw, nil, false).ID)
+	}
 	k.rows = append(k.rows, row)
 }
 
@@ -78,7 +82,10 @@ func (r *run) step(page patra.OpenPage, res *patra.PageResult) {
 		}
 	case !e.Seams():
 	case step.End:
-		res.HasNext, res.After, res.EndCode = false, "", patra.EndSeam
+		if res.HasNext { // else the provider has said it
+			res.EndCode = patra.EndSeam
+		}
+		res.HasNext, res.After = false, ""
 	default:
 		if res.HasNext, res.EndCode, res.After = true, "", spec.PositionAt(step.Next); r.witness.Witness == patra.WitnessSizes {
 			res.After = spec.PageNumber(e.PageAt(step.Next, int64(spec.Pagination.PageSize)))
@@ -95,7 +102,9 @@ func (r *run) judge(ctx context.Context) (patra.WindowVerdict, error) {
 	if v.Again && r.draining() {
 		return v, errDrained
 	}
-	if lag := time.Duration(r.witness.Lag) * time.Microsecond; v.Again && lag > 0 && r.witness.Witness == patra.WitnessMetAgain {
+	// What copies show within their lag proves nothing, whatever the witness: a window that has just ended must be read again after it.
+	if lag := time.Duration(r.witness.Lag) * time.Microsecond; v.Again && lag > 0 {
+		r.began = r.began.Add(lag) // the pause is none of the time that the slice may take
 		return v, r.sleep(ctx, lag)
 	}
 	return v, nil

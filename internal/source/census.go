@@ -9,7 +9,8 @@ func (s *Spec) CensusSpec() *Spec {
 	}
 	c := *s
 	c.Census, c.Detail, c.Second, c.Mapping = nil, nil, nil, nil
-	c.Request.Query = maps.Clone(s.Request.Query)
+	c.Request.Query = map[string]string{}
+	maps.Copy(c.Request.Query, s.Request.Query)
 	maps.Copy(c.Request.Query, s.Census.Query)
 	c.Response = Response{Format: s.Response.Format, Items: s.Census.Items, ID: s.Census.ID, NoID: s.Response.NoID, Total: s.Response.Total}
 	for _, rule := range s.Response.Errors {

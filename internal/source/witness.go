@@ -150,10 +150,13 @@ func (s *Spec) Witness(question query.Node) patra.WitnessPlan {
 		return w
 	}
 	w.Trust = cmp.Or(s.Response.Total.Trust, patra.TrustNone)
-	w.Says = slices.Contains(p.End, patra.EndNoToken) || slices.Contains(p.End, patra.EndNullNext)
+	// Where a short page ends a walk, that nothing follows is our conclusion, and not what the provider said.
+	w.Says = (slices.Contains(p.End, patra.EndNoToken) || slices.Contains(p.End, patra.EndNullNext)) && !slices.Contains(p.End, patra.EndShortPage)
 	w.Index = counted || p.Stability == stabilityShifting
 	w.Fixed = p.Order == orderFixed
 	ordered := p.Order == orderFixed || p.Order == orderAscending
+	// Pages that overlap prove something if a row that moved is told from one that did not, by what it is sorted by.
+	seen := p.Order == orderFixed || s.SortsByTime()
 	switch {
 	case p.Type == pageTime:
 		w.Witness = patra.WitnessTime
@@ -161,9 +164,9 @@ func (s *Spec) Witness(question query.Node) patra.WitnessPlan {
 		w.Witness = patra.WitnessSnapshot
 	case p.Stability == stabilityKeyset && p.Key == keyUnique && ordered:
 		w.Witness = patra.WitnessKeyset
-	case p.Type == pageOffset && ordered:
+	case p.Type == pageOffset && seen:
 		w.Witness = patra.WitnessSeam
-	case p.Type == pagePage && ordered && p.SizeParam != "" && p.PageSize >= minOverlap:
+	case p.Type == pagePage && seen && p.SizeParam != "" && p.PageSize >= minOverlap:
 		w.Witness = patra.WitnessSizes
 	case w.Index || w.Trust == patra.TrustExact:
 		w.Witness = patra.WitnessMetAgain
@@ -184,7 +187,8 @@ func (s *Spec) lag() int64 {
 // SortsByTime reports whether rows are in the order of the times that their records have, so that a row which kept its time kept its
 // place.
 func (s *Spec) SortsByTime() bool {
-	return s.Pagination.Order == orderAscending && !s.Window.OtherDate && s.Second == nil
+	ordered := s.Pagination.Order == orderAscending || s.Pagination.Type == pageTime
+	return ordered && len(s.Response.UpdatedAt) > 0 && !s.Window.OtherDate && s.Second == nil
 }
 
 // stability checks what a file claims about the positions of a walk.

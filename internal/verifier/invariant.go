@@ -12,6 +12,7 @@ type Invariant struct {
 	Noun     string   `json:"noun"` // what was looked at, in the plural
 	Looked   int64    `json:"looked_at"`
 	Skipped  string   `json:"skipped,omitempty"` // why nobody could look
+	Note     string   `json:"note,omitempty"`    // what else is worth knowing
 	Count    int64    `json:"findings"`
 	Examples []string `json:"examples,omitempty"` // the first few
 
@@ -38,6 +39,7 @@ func (v *Invariant) skip(why string) error {
 func allInvariants() []Invariant {
 	all := tables()
 	return append(all,
+		Invariant{Name: "witness", Text: "every window that counts as complete has a proof that its pages bear out", Noun: "windows", ask: askWitness},
 		Invariant{Name: "no-loss", Text: "whatever was there while a window was read that counts as complete is stored, set aside or waived", Noun: "versions", ask: askLoss},
 		Invariant{Name: "no-invention", Text: "whatever is stored is a version that the provider had, and nobody has more versions than there were", Noun: "records", ask: askInvention},
 		Invariant{Name: "nothing-stale", Text: "no stored record is older than what was there throughout a complete reading", Noun: "records", ask: askStale},

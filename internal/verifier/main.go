@@ -128,6 +128,9 @@ func tell(w io.Writer, form string, found []Invariant) error {
 		default:
 			fold(b, "ok      ", fmt.Sprintf("%s (%d %s)", v.Text, v.Looked, v.Noun))
 		}
+		if v.Note != "" {
+			fmt.Fprintf(b, "          %s\n", v.Note)
+		}
 		for _, e := range v.Examples {
 			fmt.Fprintf(b, "          %s\n", e)
 		}

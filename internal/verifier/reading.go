@@ -14,7 +14,9 @@ type reading struct{ from, to, began, ended int64 }
 // longer, which asks for less and never for too much.
 const readingColumns = `v.window_from, v.window_to, COALESCE(MIN(q.sent_at), (SELECT MIN(o.started_at) FROM ing_task_run o WHERE o.task_id = t.id)), COALESCE(MAX(q.finished_at), MAX(r.finished_at))`
 
-const readingPages = ` LEFT JOIN ing_task_run_batch b ON b.task_id = r.task_id AND b.scan_no = r.scan_no AND b.status_code = 'SUCCEEDED' LEFT JOIN ing_request q ON q.batch_id = b.id
+// A proof that rests on several scans is about what was there from the first of them on.
+const readingPages = ` LEFT JOIN ing_task_run_batch b ON b.task_id = r.task_id AND b.scan_no <= r.scan_no AND b.status_code = 'SUCCEEDED'
+	AND b.scan_no >= COALESCE(JSON_EXTRACT(v.proof, '$.scans[0].scan'), JSON_EXTRACT(r.stats, '$.answer.proof.scans[0].scan'), r.scan_no) LEFT JOIN ing_request q ON q.batch_id = b.id
 	WHERE v.state_code = 'SEALED' AND c.provenance_code = ? AND (? = '' OR c.endpoint_name = ?) `
 
 const (
