@@ -95,11 +95,24 @@ func (r *oaiServer) ServeHTTP(w http.ResponseWriter, req *http.Request) {
 		body = "<Identify><repositoryName>R</repositoryName><granularity>" + grain + "</granularity></Identify>"
 	case "ListRecords":
 		body = r.list(q)
+	case "ListIdentifiers":
+		body = r.identifiers(q)
 	default:
 		body = `<error code="badVerb">no</error>`
 	}
 	w.Header().Set("Content-Type", "text/xml")
 	fmt.Fprintf(w, `<?xml version="1.0"?><OAI-PMH xmlns="http://www.openarchives.org/OAI/2.0/">%s</OAI-PMH>`, body)
+}
+
+// identifiers are all headers of a window in one answer, as many repositories give them.
+func (r *oaiServer) identifiers(q url.Values) string {
+	var found strings.Builder
+	for n, at := range r.stamps {
+		if r.in(at, q.Get("from"), q.Get("until")) {
+			fmt.Fprintf(&found, "<header><identifier>oai:r:%d</identifier><datestamp>%s</datestamp></header>", n, r.stamp(at))
+		}
+	}
+	return "<ListIdentifiers>" + found.String() + "</ListIdentifiers>"
 }
 
 func (r *oaiServer) list(q url.Values) string {

@@ -2,6 +2,7 @@ package executor
 
 import (
 	"context"
+	"errors"
 
 	"patra"
 )
@@ -29,7 +30,12 @@ func (r *run) listIDs(ctx context.Context) (rows patra.PageRows, whole bool, err
 		if err == nil {
 			return rows, whole, nil
 		}
-		if err := r.retryPage(ctx, coming.page, err, attempt); err != nil {
+		err = r.retryPage(ctx, coming.page, err, attempt)
+		if fault, ok := errors.AsType[*patra.Fault](err); ok && fault.Code != patra.CodeAuth && ctx.Err() == nil {
+			r.log.InfoContext(ctx, "the provider does not list the ids of the window, which stays without a proof", "window", r.claim.Slice.Window.String(), "code", fault.Code, "reason", fault.Text)
+			return nil, false, nil
+		}
+		if err != nil {
 			return nil, false, err
 		}
 	}

@@ -24,13 +24,17 @@ func TestACensusProvesAWalkThatAloneProvesNothing(t *testing.T) {
 		{"all of them", -1, 50, patra.StateSealed, patra.WitnessCensus, 1},
 		{"one is never shown", 25, 50, patra.StateRead, patra.WitnessNone, 4},
 		{"the list has pages of its own", -1, 30, patra.StateRead, patra.WitnessNone, 1},
+		{"the provider has no such list", -1, 0, patra.StateRead, patra.WitnessNone, 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			rows, lists := rowsOf(50), 0
 			_, day, _ := firstDay(t, text, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 				at, next := asked(r, "offset"), ""
 				if r.URL.Query().Get("list") == "ids" {
-					lists++
+					if lists++; c.shown == 0 {
+						http.Error(w, "no", http.StatusNotFound)
+						return
+					}
 					ids := []string{}
 					for _, row := range part(rows, 0, c.shown) {
 						ids = append(ids, fmt.Sprintf(`{"id": %q}`, row.id))

@@ -19,6 +19,7 @@ type oaiList struct {
 const (
 	oaiFirstPage = 54
 	oaiPage      = 100
+	oaiHeaders   = 1000 // headers are small, and a page has more of them
 )
 
 func (q *oaiRequest) list(verb string) answer {
@@ -97,7 +98,10 @@ func (l *oaiList) condition() condition {
 // page serves the next records and says where the rest are.
 func (q *oaiRequest) page(verb string, l oaiList, k *walk) answer {
 	rows := oaiPage
-	if l.sent == 0 {
+	switch {
+	case verb == "ListIdentifiers":
+		rows = oaiHeaders
+	case l.sent == 0:
 		rows = oaiFirstPage
 	}
 	before, taken := l.sent, []sketch(nil)

@@ -102,6 +102,12 @@ func TestOAIPagesToTheEndAreTheTruth(t *testing.T) {
 			if !slices.Equal(got, want) {
 				t.Errorf("%s %s: %d items, want %d", path, verb, len(got), len(want))
 			}
+			if verb == "ListIdentifiers" { // a page holds all of them
+				if len(sizes) != 1 || strings.Contains(last.raw, "resumptionToken") {
+					t.Errorf("%s %s: pages of %v", path, verb, sizes)
+				}
+				continue
+			}
 			if sizes[0] != 54 || slices.ContainsFunc(sizes[1:len(sizes)-1], func(n int) bool { return n != 100 }) || len(sizes) < 3 {
 				t.Errorf("%s %s: pages of %v", path, verb, sizes)
 			}
