@@ -77,11 +77,11 @@ func (s ShownIDs) Met(ids map[string]bool, scan int64) (ShownIDs, bool) {
 }
 
 // Missing are those that a finished scan of a window should have found and did not. stored has the time of those that are
-// in the store: one that has a time outside of the window by now has left it.
+// in the store: one that is stored as it was shown is not lost, and one that has a time outside of the window by now has left it.
 func (s ShownIDs) Missing(w Window, scan int64, stored map[string]Instant) (missing ShownIDs) {
 	for _, one := range s.Within(w) {
 		at, known := stored[one.ID]
-		if one.Scan != scan && (!known || w.Contains(at)) {
+		if one.Scan != scan && (!known || w.Contains(at) && at < one.At) {
 			missing = append(missing, one)
 		}
 	}

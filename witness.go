@@ -547,7 +547,7 @@ func JudgeCensus(p WitnessPlan, census PageRows, scan *ScanEvidence, earlier int
 	if missing > 0 {
 		v.State, v.Proof.Witness = StateRead, WitnessNone
 		v.Proof.Why = fmt.Sprintf("%d ids that the provider lists were not read", missing)
-		v.Again = earlier+1 < MaxScans
+		v.Again = earlier == 0 // one that is on every list and on no page is not found by reading once more
 	}
 	return v
 }

@@ -124,7 +124,11 @@ func (s *stage) calm(f *fleet) {
 // finish reads what has failed, and the days to which papers have gone, in the foreground; it must be complete.
 func (s *stage) finish() {
 	s.resume() // the last answer of all may have been a refusal
-	if out, err := s.ask([]string{"harvest"}, s.calmTo).CombinedOutput(); err != nil {
+	// What moved while it was read is read again in the calm, as patra serve does when an hour has passed.
+	if out, err := s.ask([]string{"coverage", "fill", "--read", "--disputed"}, s.calmTo).CombinedOutput(); err != nil && s.count(unsealed) > 0 {
+		s.find("reading again what was not proved: %v\n%s", err, out)
+	}
+	if out, err := s.ask([]string{"harvest"}, s.calmTo).CombinedOutput(); err != nil && s.count(unsealed) > 0 {
 		s.find("the last harvest: %v\n%s", err, out)
 	}
 }

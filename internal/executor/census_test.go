@@ -22,7 +22,7 @@ func TestACensusProvesAWalkThatAloneProvesNothing(t *testing.T) {
 		lists   int
 	}{
 		{"all of them", -1, 50, patra.StateSealed, patra.WitnessCensus, 1},
-		{"one is never shown", 25, 50, patra.StateRead, patra.WitnessNone, 4},
+		{"one is never shown", 25, 50, patra.StateRead, patra.WitnessNone, 2},
 		{"the list has pages of its own", -1, 30, patra.StateRead, patra.WitnessNone, 1},
 		{"the provider has no such list", -1, 0, patra.StateRead, patra.WitnessNone, 1},
 	} {

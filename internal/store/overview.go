@@ -17,7 +17,7 @@ var (
 	changedOf   = stmt{"count_changed", `SELECT COUNT(*) FROM (SELECT id FROM ing_record WHERE provenance_code = ? AND changed_at >= ? LIMIT ` + strconv.Itoa(mostCounted) + `) AS n`}
 
 	slicesAfter = stmt{"slices_after", `SELECT window_from, window_to FROM ing_plan_slice WHERE cursor_id = ? AND status_code = ? AND window_to > ? ORDER BY window_to LIMIT ` + strconv.Itoa(mostLooked)}
-	failedAfter = stmt{"failed_plans_after", `SELECT window_from, window_to FROM ing_plan WHERE cursor_id = ? AND window_to > ? AND status_code = 'FAILED' ORDER BY window_to DESC LIMIT 1`}
+	failedAfter = stmt{"failed_plans_after", `SELECT window_from, window_to FROM ing_plan WHERE cursor_id = ? AND window_to > ? AND status_code = 'FAILED'`}
 	toBeCut     = stmt{"to_be_cut", `SELECT window_from, window_to FROM ing_plan WHERE cursor_id = ? AND window_to > ? AND status_code IN ('DRAFT', 'SLICING', 'PARTIAL')`}
 	readAround  = stmt{"read_around", `SELECT window_from, window_to FROM ing_coverage WHERE cursor_id = ? AND window_to > ? ORDER BY window_to LIMIT ` + strconv.Itoa(mostLooked)}
 	anyWaiting  = stmt{"any_waiting", `SELECT window_to FROM ing_plan_slice WHERE cursor_id = ? AND status_code = 'READY' LIMIT 1`}

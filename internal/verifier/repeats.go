@@ -28,7 +28,7 @@ func askRepeats(ctx context.Context, s *Scene, v *Invariant) error {
 	var left *page
 	stored, open := map[place]bool{}, 0
 	return s.each(ctx, `SELECT b.task_id, b.run_id, b.scan_no, b.phase_code, b.ordinal, b.status_code, CASE WHEN r.spec_fingerprint IN (`+stateful+`) THEN 1 ELSE 0 END
-		FROM ing_task_run_batch b JOIN ing_task_run r ON r.id = b.run_id ORDER BY b.task_id, b.id`, func(rows *sql.Rows) error {
+		FROM ing_task_run_batch b JOIN ing_task_run r ON r.id = b.run_id WHERE b.phase_code <> 'CENSUS' ORDER BY b.task_id, b.id`, func(rows *sql.Rows) error {
 		var r page
 		if err := rows.Scan(&r.task, &r.run, &r.scan, &r.phase, &r.ordinal, &r.status, &r.once); err != nil {
 			return err
