@@ -122,18 +122,18 @@ func (f MapFacts) spoken(w Window, tell func(Window, *CoverageEntry)) (read Cove
 }
 
 // segment is what an answer says of a part of its window.
-func (a *CoverageEntry) segment(part Window) Segment {
-	records := a.share(part)
-	s := Segment{From: part.From, To: part.To, State: MapState(a.State), SliceID: a.SliceID, Records: &records}
-	if a.Window == part {
-		s.Expected = a.CountAfter
+func (e *CoverageEntry) segment(part Window) Segment {
+	records := e.share(part)
+	s := Segment{From: part.From, To: part.To, State: MapState(e.State), SliceID: e.SliceID, Records: &records}
+	if e.Window == part {
+		s.Expected = e.CountAfter
 	}
-	if a.State == StateSealed && a.CountAfter != nil && a.IDsSeen < *a.CountAfter {
+	if e.State == StateSealed && e.CountAfter != nil && e.IDsSeen < *e.CountAfter {
 		s.State = MapShort
-		s.Said = fmt.Sprintf("%s of %s were read: %s fewer than the provider's count", thousands(a.IDsSeen), thousands(*a.CountAfter), thousands(*a.CountAfter-a.IDsSeen))
+		s.Said = fmt.Sprintf("%s of %s were read: %s fewer than the provider's count", thousands(e.IDsSeen), thousands(*e.CountAfter), thousands(*e.CountAfter-e.IDsSeen))
 	}
-	if a.State == StateDisputed && a.CountAfter != nil {
-		s.Said = fmt.Sprintf("the provider counts %d, %d were read", *a.CountAfter, a.IDsSeen)
+	if e.State == StateDisputed && e.CountAfter != nil {
+		s.Said = fmt.Sprintf("the provider counts %d, %d were read", *e.CountAfter, e.IDsSeen)
 	}
 	return s
 }
