@@ -10,7 +10,9 @@ import (
 	"net/http"
 	"net/http/pprof"
 	"net/netip"
+	"strconv"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"patra"
@@ -49,7 +51,7 @@ func (a *app) openOps(ctx context.Context, cfg config.Config, s *store.Store, m 
 	}
 	o := &ops{address: l.Addr().String(), log: a.logger(cfg)}
 	health := &observe.Health{Drains: ctx, Checks: []observe.Check{{Name: "store", Do: redacted(s.Ping)}, {Name: "tables", Do: redacted(s.SchemaCompatible)}}}
-	o.server = &http.Server{Handler: opsHandler(m, health, verdictHandler(cfg, s), isLoopback(o.address)), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
+	o.server = &http.Server{Handler: opsHandler(m, health, newVerdicts(cfg, s), isLoopback(o.address)), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second, WriteTimeout: 30 * time.Second,
 		IdleTimeout: time.Minute, MaxHeaderBytes: 16 << 10, ErrorLog: slog.NewLogLogger(o.log.Handler(), slog.LevelDebug)}
 	go func() {
 		if err := o.server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -85,12 +87,12 @@ func redacted(do func(context.Context) error) func(context.Context) error {
 }
 
 // opsHandler has the routes. What a process does inside is shown to this machine only.
-func opsHandler(m *observe.Metrics, h *observe.Health, verdict http.HandlerFunc, loopback bool) http.Handler {
+func opsHandler(m *observe.Metrics, h *observe.Health, v *verdicts, loopback bool) http.Handler {
 	mux := http.NewServeMux()
 	mux.Handle("GET /metrics", m.Handler())
-	mux.HandleFunc("GET /healthz", h.Alive)
+	mux.HandleFunc("GET /healthz", v.alive(h.Alive))
 	mux.HandleFunc("GET /readyz", h.Ready)
-	mux.HandleFunc("GET /verdict", verdict)
+	mux.HandleFunc("GET /verdict", v.answer)
 	inside := http.NewServeMux()
 	inside.HandleFunc("GET /debug/pprof/", pprof.Index)
 	inside.HandleFunc("GET /debug/pprof/cmdline", hiddenCommand)
@@ -110,26 +112,70 @@ func opsHandler(m *observe.Metrics, h *observe.Health, verdict http.HandlerFunc,
 // verdictFor is how long a verdict is answered again, so that many who ask cost as much as one.
 const verdictFor = 5 * time.Second
 
-// verdictHandler answers how everything stands. The status says only whether it could be judged: a process with a gap in its store is alive and
+// verdicts keeps the last verdict on the installation.
+type verdicts struct {
+	judge func(context.Context) (view.Verdict, error)
+	mu    sync.Mutex // held while a verdict is made
+	last  atomic.Pointer[datedVerdict]
+}
+
+type datedVerdict struct {
+	view.Verdict
+	at time.Time
+}
+
+func newVerdicts(cfg config.Config, s *store.Store) *verdicts {
+	return &verdicts{judge: func(ctx context.Context) (view.Verdict, error) {
+		v, _, err := verdict(ctx, cfg, s)
+		return v, err
+	}}
+}
+
+// now is the verdict as of now, or of a moment ago. Its lock is held.
+func (v *verdicts) now(ctx context.Context) (view.Verdict, error) {
+	if last := v.last.Load(); last != nil && time.Since(last.at) <= verdictFor {
+		return last.Verdict, nil
+	}
+	made, err := v.judge(ctx)
+	if err == nil {
+		v.last.Store(&datedVerdict{made, time.Now()})
+	}
+	return made, err
+}
+
+// answer tells how everything stands. The status says only whether it could be judged: a process with a gap in its store is alive and
 // ready, and to restart it or to take it out of a service would read nothing.
-func verdictHandler(cfg config.Config, s *store.Store) http.HandlerFunc {
-	var mu sync.Mutex
-	var at time.Time
-	var last view.Verdict
+func (v *verdicts) answer(w http.ResponseWriter, r *http.Request) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	current, err := v.now(r.Context())
+	if err != nil {
+		http.Error(w, patra.Mask(err.Error()), http.StatusServiceUnavailable)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	_ = json.NewEncoder(w).Encode(current) // a caller that is gone needs no answer
+}
+
+// aliveFor is how long an answer that a process is alive waits for a verdict.
+const aliveFor = time.Second
+
+// alive adds the verdict to the answer that a process is alive, as headers. Whether it is alive never depends on the store: where no verdict
+// can be made in time, there are none.
+func (v *verdicts) alive(next http.HandlerFunc) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		defer mu.Unlock()
-		if at.IsZero() || time.Since(at) > verdictFor {
-			v, _, err := verdict(r.Context(), cfg, s)
-			if err != nil {
-				http.Error(w, patra.Mask(err.Error()), http.StatusServiceUnavailable)
-				return
-			}
-			last, at = v, time.Now()
+		if v.mu.TryLock() {
+			ctx, cancel := context.WithTimeout(r.Context(), aliveFor)
+			_, _ = v.now(ctx) // the headers say whether there is one
+			cancel()
+			v.mu.Unlock()
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Cache-Control", "no-store")
-		_ = json.NewEncoder(w).Encode(last) // a caller that is gone needs no answer
+		if last := v.last.Load(); last != nil && time.Since(last.at) <= 2*verdictFor {
+			w.Header().Set("Patra-Health", string(last.Health))
+			w.Header().Set("Patra-Complete", strconv.FormatBool(last.Complete))
+		}
+		next(w, r)
 	}
 }
 

@@ -68,7 +68,7 @@ func TestAGapIsNoReasonToRestart(t *testing.T) {
 		t.Fatal(err)
 	}
 	health := &observe.Health{Drains: t.Context(), Checks: []observe.Check{{Name: "store", Do: w.Ping}}}
-	server := httptest.NewServer(opsHandler(observe.NewMetrics("test"), health, verdictHandler(config.Config{}, w.Store), true))
+	server := httptest.NewServer(opsHandler(observe.NewMetrics("test"), health, newVerdicts(config.Config{}, w.Store), true))
 	defer server.Close()
 	for path, want := range map[string]int{"/healthz": http.StatusNoContent, "/readyz": http.StatusOK, "/verdict": http.StatusOK} {
 		resp, err := http.Get(server.URL + path)
@@ -78,6 +78,9 @@ func TestAGapIsNoReasonToRestart(t *testing.T) {
 		_ = resp.Body.Close()
 		if resp.StatusCode != want {
 			t.Errorf("%s answers %s", path, resp.Status)
+		}
+		if path == "/healthz" && (resp.Header.Get("Patra-Health") != "DISPUTED" || resp.Header.Get("Patra-Complete") != "false") {
+			t.Errorf("%s says %v", path, resp.Header)
 		}
 	}
 	var stdout, stderr strings.Builder
