@@ -165,6 +165,7 @@ type CoverageNote struct {
 	To      Completeness `json:"to"`
 	Reason  string       `json:"reason"`
 	Counted *int64       `json:"counted,omitempty"` // what the provider said there is, then
+	Proof   *WindowProof `json:"proof,omitempty"`   // what proves the window since then
 	Missing []string     `json:"missing,omitempty"` // ids that the provider has shown, and that were not found
 }
 

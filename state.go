@@ -63,8 +63,8 @@ var (
 	// never counted, or begins a dispute.
 	AnswerMoves = StateMachine{
 		Status(StateRead):     {Status(StateSealed), Status(StateDisputed)},
-		Status(StateDisputed): {Status(StateSealed)},
-		Status(StateSealed):   {Status(StateDisputed)},
+		Status(StateDisputed): {Status(StateSealed), Status(StateRead)},
+		Status(StateSealed):   {Status(StateDisputed), Status(StateSealed)}, // the latter: what an older version sealed is proved
 	}
 )
 

@@ -40,8 +40,8 @@ var legal = map[string]struct {
 		RUNNING -> SUCCEEDED FAILED SKIPPED`},
 	"answer": {patra.AnswerMoves, `
 		READ  -> SEALED DISPUTED
-		DISPUTED -> SEALED
-		SEALED   -> DISPUTED`},
+		DISPUTED -> SEALED READ
+		SEALED   -> DISPUTED SEALED`},
 	"absence": {patra.AbsenceMoves, `
 		MISSING -> GONE REVIVED DELETED
 		GONE    -> REVIVED DELETED`},

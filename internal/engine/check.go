@@ -186,7 +186,7 @@ func (k *checked) byCounts(ctx context.Context, w comparedWindow) error {
 	k.report.Compared++
 	k.report.ByCounts++
 	d := view.CheckDifference{By: view.CheckByCounts, Counted: *probe.Total}
-	return k.settle(ctx, w, d, *probe.Total != w.IDsSeen)
+	return k.settle(ctx, w, d, *probe.Total != w.IDsSeen, nil)
 }
 
 // pages is how many pages listing a window may take, and whether that is cheap: a search that gives only ids has few, and so has
@@ -226,7 +226,11 @@ func (k *checked) byIDs(ctx context.Context, w comparedWindow) (done bool, err e
 	}
 	k.report.Compared++
 	k.report.ByIDs++
-	return true, k.settle(ctx, w, d, differs)
+	var census *int64
+	if listed.Whole {
+		census = new(int64(len(listed.IDs)))
+	}
+	return true, k.settle(ctx, w, d, differs, census)
 }
 
 // list lists a window; nil where the provider does not list it to its end.
@@ -297,28 +301,45 @@ func (k *checked) explain(ctx context.Context, w comparedWindow, ids view.Window
 	return nil
 }
 
-// settle reports a window that differs, and keeps what was found if that is wanted.
-func (k *checked) settle(ctx context.Context, w comparedWindow, d view.CheckDifference, differs bool) error {
+// settle reports a window that differs, and keeps what was found if that is wanted. census is how many ids a list has that came whole in
+// one answer; nil: it did not.
+func (k *checked) settle(ctx context.Context, w comparedWindow, d view.CheckDifference, differs bool, census *int64) error {
 	d.Source, d.Repository, d.CursorID, d.Window, d.State, d.Seen = k.cur.Source, k.cur.Repository, k.cur.ID, w.Window, w.State, w.IDsSeen
 	accepted := w.State == patra.StateSealed && len(w.Remarks) > 0 && w.CountAfter != nil && *w.CountAfter == d.Counted // by a person
 	if differs && !accepted {
 		k.report.Differences = append(k.report.Differences, d)
 	}
-	if !k.req.Mark {
+	if !k.req.Mark || differs && accepted {
 		return nil
 	}
-	why := patra.CoverageNote{At: k.Now(), By: k.req.Actor, From: w.State, To: patra.StateDisputed, Counted: &d.Counted}
-	switch {
-	case differs && (accepted || w.State == patra.StateDisputed), !differs && w.State == patra.StateSealed:
+	why := patra.CoverageNote{At: k.Now(), By: k.req.Actor, From: w.State, Counted: &d.Counted}
+	if why.To, why.Reason = settled(w, d, differs, census != nil); why.To == "" {
 		return nil
-	case differs && d.By == view.CheckByIDs && d.New+d.Gone+d.Unnamed > 0:
-		why.Reason = fmt.Sprintf("the provider lists other ids now: %d not stored, %d not listed any more", d.New, d.Gone+d.Unnamed)
-	case differs:
-		why.Reason = "the provider counts differently now"
-	case d.By == view.CheckByIDs:
-		why.To, why.Reason = patra.StateSealed, "the provider lists what is stored"
-	default:
-		why.To, why.Reason = patra.StateSealed, "the provider counts what was read"
+	}
+	if why.To == patra.StateSealed {
+		why.Proof = &patra.WindowProof{V: patra.ProofVersion, Witness: patra.WitnessCensus, Basis: k.spec.Basis, Census: census}
 	}
 	return k.Store.ResolveDispute(ctx, w.CursorID, []int64{w.ID}, why)
+}
+
+// settled is what becomes of a window that was compared, and why; empty if it stays as it is. Only a list of all ids that came in one answer,
+// and of which all are stored, proves a window, also one that an older version sealed by the walk and the count. What merely agrees
+// ends a dispute and proves nothing.
+func settled(w comparedWindow, d view.CheckDifference, differs, census bool) (to patra.Completeness, why string) {
+	byIDs := d.By == view.CheckByIDs
+	switch {
+	case differs && w.State == patra.StateDisputed:
+		return "", ""
+	case differs && byIDs && d.New+d.Gone+d.Unnamed > 0:
+		return patra.StateDisputed, fmt.Sprintf("the provider lists other ids now: %d not stored, %d not listed any more", d.New, d.Gone+d.Unnamed)
+	case differs:
+		return patra.StateDisputed, "the provider counts differently now"
+	case census && (w.State != patra.StateSealed || w.Proof == nil && len(w.Remarks) == 0):
+		return patra.StateSealed, "the provider lists what is stored, in one answer"
+	case w.State == patra.StateDisputed && byIDs:
+		return patra.StateRead, "the provider lists what is stored"
+	case w.State == patra.StateDisputed:
+		return patra.StateRead, "the provider counts what was read"
+	}
+	return "", ""
 }

@@ -16,6 +16,7 @@ type Listing struct {
 	Nameless int64  // items without an id
 	Total    *int64 // that the provider said last
 	Pages    int
+	Whole    bool // one answer held all of the window, by its own exact total or because it said so
 }
 
 // ErrLongListing means that a listing has more pages than its caller wanted to read.
@@ -40,6 +41,7 @@ func (p *Prober) List(ctx context.Context, spec *source.Spec, query query.Node, 
 		}
 		page, err := p.listPage(ctx, t, call, position, baseURL, &all)
 		if err != nil || !page.HasNext {
+			all.Whole = err == nil && all.whole(spec.Witness(query), page)
 			return all, err
 		}
 		if been[page.Next] && !spec.Stateful() {
@@ -47,6 +49,17 @@ func (p *Prober) List(ctx context.Context, spec *source.Spec, query query.Node, 
 		}
 		been[page.Next], position = true, page.Next
 	}
+}
+
+// whole reports whether the only page of a listing is all of the window.
+func (l *Listing) whole(plan patra.WitnessPlan, last source.Page) bool {
+	switch {
+	case l.Pages != 1 || l.Nameless > 0:
+		return false
+	case plan.Trust == patra.TrustExact && l.Total != nil:
+		return *l.Total == int64(len(l.IDs))
+	}
+	return plan.Says && (last.End == patra.EndNoToken || last.End == patra.EndNullNext)
 }
 
 // listPage asks for one page, and again as often as the source allows. A page of a walk that the provider keeps the state of is

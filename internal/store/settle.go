@@ -10,7 +10,7 @@ import (
 
 var (
 	lockAnswer   = stmt{"lock_answer", `SELECT window_from, state_code, record_remarks FROM ing_coverage WHERE id = ? AND cursor_id = ? {lock}`}
-	settleAnswer = stmt{"settle_answer", `UPDATE ing_coverage SET state_code = ?, sealed_at = ?, count_after = COALESCE(?, count_after), record_remarks = ? WHERE id = ?`}
+	settleAnswer = stmt{"settle_answer", `UPDATE ing_coverage SET state_code = ?, sealed_at = ?, count_after = COALESCE(?, count_after), record_remarks = ?, proof = COALESCE(?, proof) WHERE id = ?`}
 )
 
 // ResolveDispute changes what is said about windows that were read: a person accepts a dispute, or a later count begins one.
@@ -78,6 +78,6 @@ func (t *tx) remark(id, cursorID int64, why patra.CoverageNote) (begin patra.Ins
 	if why.To == patra.StateSealed {
 		sealedAt = why.At
 	}
-	_, err = t.exec(settleAnswer, why.To, sealedAt, why.Counted, asJSON(append(remarks, why)), id)
+	_, err = t.exec(settleAnswer, why.To, sealedAt, why.Counted, asJSON(append(remarks, why)), optionalJSON(why.Proof), id)
 	return begin, err
 }
