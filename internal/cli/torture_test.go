@@ -125,8 +125,11 @@ func (s *stage) calm(f *fleet) {
 func (s *stage) finish() {
 	s.resume() // the last answer of all may have been a refusal
 	// What moved while it was read is read again in the calm, as patra serve does when an hour has passed.
-	if out, err := s.ask([]string{"coverage", "fill", "--read", "--disputed"}, s.calmTo).CombinedOutput(); err != nil && s.count(unsealed) > 0 {
-		s.find("reading again what was not proved: %v\n%s", err, out)
+	if s.count(unsealed) > 0 {
+		fill := s.patra("coverage", "fill", s.code, "--read", "--disputed", "--base-url", s.base, "--from", tortureFrom.Format(time.DateOnly), "--to", s.calmTo.Format(time.DateOnly))
+		if out, err := fill.CombinedOutput(); err != nil && s.count(unsealed) > 0 {
+			s.find("reading again what was not proved: %v\n%s", err, out)
+		}
 	}
 	if out, err := s.ask([]string{"harvest"}, s.calmTo).CombinedOutput(); err != nil && s.count(unsealed) > 0 {
 		s.find("the last harvest: %v\n%s", err, out)
