@@ -26,7 +26,8 @@ type reservations struct {
 type reservation struct {
 	at      time.Time
 	granted bool
-	ended   int64 // how many cooldowns people had ended before
+	ended   int64         // how many cooldowns people had ended before
+	delayed time.Duration // by how much the gate's answer came later than usual
 }
 
 func newGrants() *reservations { return &reservations{given: map[patra.Instant]reservation{}} }
@@ -77,6 +78,7 @@ type gateCharge struct {
 // reserve charges one request to the gate, or learns when to ask again.
 func (w transport) reserve(ctx context.Context, t requestCost) (gateCharge, error) {
 	ended := w.gate.CooldownEpoch(t.Key)
+	asked := time.Now()
 	wait, err := w.gate.Reserve(ctx, t.RateLimit, t.cost)
 	later, postponed := errors.AsType[*patra.ThrottledError](err)
 	if postponed {
@@ -91,9 +93,13 @@ func (w transport) reserve(ctx context.Context, t requestCost) (gateCharge, erro
 	if g.wait < 0 { // it took a while to be heard
 		g.at, g.wait = g.at.Add(g.wait), 0
 	}
-	w.grants.put(g.moment(), reservation{moment, !postponed, ended})
+	w.grants.put(g.moment(), reservation{moment, !postponed, ended, max(0, now.Sub(asked)-usualReserve)})
 	return g, nil
 }
+
+// usualReserve is how long a gate may take to answer. Its wait counts from a moment within that time; a process that was stopped
+// meanwhile does not know when its turn was, and may be late by as much.
+const usualReserve = 50 * time.Millisecond
 
 // moment is when the request may be sent.
 func (g gateCharge) moment() patra.Instant { return g.at.Add(g.wait) }
@@ -135,7 +141,7 @@ func (p *permit) wait(ctx context.Context, t reservation) error {
 				return err
 			}
 			if !void {
-				if lateness(t.at) <= p.patience(voided) {
+				if lateness(t.at)+t.delayed <= p.patience(voided) {
 					p.at = t.at
 					return nil
 				}
