@@ -33,10 +33,10 @@ func (s *stage) check(f *fleet) {
 	s.checkQuarantine()
 }
 
-// unsealed counts windows that are covered and not sealed. One that was read again and sealed is none of them, and one is none that holds
+// unsealed counts windows that are covered and not sealed. Of one that was read again the newer reading counts. One is none of them that holds
 // items without an id: they are in quarantine, and the list of ids that would prove it names them.
 const unsealed = `SELECT COUNT(*) FROM ing_coverage c WHERE c.state_code <> 'SEALED' AND NOT (c.state_code = 'READ' AND c.proof LIKE '%that the provider lists were not read%')
-	AND NOT EXISTS (SELECT 1 FROM ing_coverage n WHERE n.cursor_id = c.cursor_id AND n.id > c.id AND n.window_from <= c.window_from AND n.window_to >= c.window_to AND n.state_code = 'SEALED')`
+	AND NOT EXISTS (SELECT 1 FROM ing_coverage n WHERE n.cursor_id = c.cursor_id AND n.id > c.id AND n.window_from <= c.window_from AND n.window_to >= c.window_to)`
 
 // judged runs patra-check on what is there now, and notes what it finds.
 func (s *stage) judged(outs []*lockedBuffer) []verifier.Invariant {
