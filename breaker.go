@@ -23,7 +23,7 @@ const (
 	// breakerSilent failures in a row in breakerSilence or longer are enough where requests are few: of one in five that
 	// fails by chance, so many come in a row once in 400,000 requests.
 	breakerSilent, breakerSilence = 8, 10 * time.Second
-	// breakerUnreached is how many connections in a row must be refused: nobody is there.
+	// breakerUnreached is how many connections in a row must be refused: no server listens there.
 	breakerUnreached = 3
 	// breakerMemory is for how long a failure counts.
 	breakerMemory = 10 * time.Minute
@@ -49,8 +49,8 @@ type RecentRequests struct {
 // Failures is how many of them failed.
 func (r RecentRequests) Failures() int { return bits.OnesCount32(r.Failed) }
 
-// Nobody reports whether nobody was there to answer: connections were refused, or the host's name has no address.
-func (r RecentRequests) Nobody() bool { return r.Unreached >= breakerUnreached }
+// Unreachable reports whether no server answered: connections were refused, or the host name has no address.
+func (r RecentRequests) Unreachable() bool { return r.Unreached >= breakerUnreached }
 
 // add is what is known after one more failure, and the answers before it.
 func (r RecentRequests) add(now Instant, f EndpointFailure, first bool) RecentRequests {
@@ -71,7 +71,7 @@ func (r RecentRequests) add(now Instant, f EndpointFailure, first bool) RecentRe
 
 // tooMany reports whether more failed than chance brings, the last so many in a row.
 func (r RecentRequests) tooMany(now Instant, inARow int64) bool {
-	return r.Nobody() || r.Seen == breakerRecent && r.Failures()*100 > breakerShare*breakerRecent ||
+	return r.Unreachable() || r.Seen == breakerRecent && r.Failures()*100 > breakerShare*breakerRecent ||
 		inARow >= breakerSilent && now >= r.Since.Add(breakerSilence)
 }
 

@@ -27,7 +27,7 @@ func TestABreakerOpensAfterFailuresInARow(t *testing.T) {
 }
 
 // Chance opens no breaker, an endpoint that is gone does: by its share of the last requests, by silence where requests are few, and at
-// once where nobody accepts a connection.
+// once where no server accepts a connection.
 func TestABreakerTellsChanceFromAnOutage(t *testing.T) {
 	rule := patra.BreakerRule{Shortest: time.Minute, Longest: 2 * time.Minute}
 	at, dice := patra.Date(2026, 6, 1), rand.New(rand.NewPCG(1, 2))
@@ -61,7 +61,7 @@ func TestABreakerTellsChanceFromAnOutage(t *testing.T) {
 	}{
 		{"all fail, fast", until(50*time.Millisecond, patra.EndpointFailure{}, 0), 20},
 		{"all fail, slowly", until(3*time.Second, patra.EndpointFailure{}, 0), 8},
-		{"nobody accepts a connection", until(time.Millisecond, patra.EndpointFailure{Unreached: true}, 0), 3},
+		{"no server accepts a connection", until(time.Millisecond, patra.EndpointFailure{Unreached: true}, 0), 3},
 		{"six of seven fail", until(time.Second, patra.EndpointFailure{}, 6), 17},
 		{"three of four fail", until(time.Second, patra.EndpointFailure{}, 3), 1000},
 	} {

@@ -544,6 +544,9 @@ func JudgeCensus(p WitnessPlan, census PageRows, scan *ScanEvidence, earlier int
 	}
 	v := WindowVerdict{State: StateSealed, Proof: WindowProof{V: ProofVersion, Witness: WitnessCensus, Basis: p.Basis, Scans: []ScanSummary{scan.ScanSummary},
 		Census: new(int64(len(ids)))}}
+	if len(ids) == 0 && scan.Distinct > 0 { // a provider that does not know the question lists nothing either
+		v.State, v.Proof.Witness, v.Proof.Why = StateRead, WitnessNone, "the provider lists no ids, although records were read"
+	}
 	if missing > 0 {
 		v.State, v.Proof.Witness = StateRead, WitnessNone
 		v.Proof.Why = fmt.Sprintf("%d ids that the provider lists were not read", missing)

@@ -214,3 +214,20 @@ func TestASealedWindowHasLostNothing(t *testing.T) {
 		})
 	}
 }
+
+// A list of ids that is empty proves nothing about a walk that has read records.
+func TestAnEmptyListOfIDsProvesNoRecordsThatWereRead(t *testing.T) {
+	plan := patra.WitnessPlan{Witness: patra.WitnessCensus}
+	row := patra.RowKeyOf("a", nil, nil, false)
+	scan := patra.NewScanEvidence(1, plan)
+	if v := patra.JudgeCensus(plan, nil, scan, 0); v.State != patra.StateSealed {
+		t.Errorf("nothing read and nothing listed is %s", v.State)
+	}
+	scan.Add(patra.ScanPage{Position: -1, Rows: patra.PageRows{row}})
+	if v := patra.JudgeCensus(plan, nil, scan, 0); v.State != patra.StateRead || v.Proof.Witness != patra.WitnessNone || v.Proof.Why == "" {
+		t.Errorf("one record read and none listed is %s: %+v", v.State, v.Proof)
+	}
+	if v := patra.JudgeCensus(plan, patra.PageRows{row}, scan, 0); v.State != patra.StateSealed {
+		t.Errorf("one record read and listed is %s", v.State)
+	}
+}

@@ -161,7 +161,7 @@ func (a *app) waits(s *store.Store, place func() patra.WorkScope, sharers func()
 			if err != nil {
 				return waitReason{}, err
 			}
-			if c := hold.Control; c != nil && c.Kind == patra.KindBreaker && c.Detail.Recent.Nobody() && c.Detail.Fault != nil {
+			if c := hold.Control; c != nil && c.Kind == patra.KindBreaker && c.Detail.Recent.Unreachable() && c.Detail.Fault != nil {
 				sil().noteMissed(c.Detail.Fault)
 			}
 			if line != "" {

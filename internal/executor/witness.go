@@ -44,7 +44,6 @@ func (r *run) loadScans(ctx context.Context, scanNo int64) (current *patra.ScanE
 	}
 	current = patra.NewScanEvidence(scanNo, r.witness)
 	at := map[int64]*patra.ScanEvidence{scanNo: current}
-	complete := map[int64]bool{}
 	for _, p := range pages {
 		if p.Rows == nil {
 			if p.ScanNo == scanNo {
@@ -62,7 +61,7 @@ func (r *run) loadScans(ctx context.Context, scanNo int64) (current *patra.ScanE
 		page := patra.ScanPage{Rows: p.Rows, HasNext: p.HasNext, Total: p.Total, SentAt: p.SentAt, FinishedAt: p.FinishedAt}
 		page.Position, page.Asked = r.program.Spec.Place(p.Before)
 		e.Add(page)
-		if complete[p.ScanNo] = e.Ended; e.Ended && p.ScanNo != scanNo {
+		if e.Ended && p.ScanNo != scanNo {
 			r.earlier = append(r.earlier, e)
 		}
 	}
